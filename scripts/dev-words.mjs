@@ -1,4 +1,4 @@
-/** Which command does `npm run dev` run? `demo`, unless another is named: options alone are options of `demo`. */
+/** The command line that `npm run dev` runs: `demo`, unless another command is named. */
 export function devWords(given) {
   const [first] = given;
   return first === undefined || first.startsWith("-") ? ["demo", ...given] : given;

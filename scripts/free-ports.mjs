@@ -1,4 +1,4 @@
-/** Which ports can be given to programs that cannot choose one themselves? */
+/** Free ports for programs that cannot choose one themselves. */
 import { createServer } from "node:net";
 
 /** Below the ports that systems hand out to any client or server that asks for one (from 32768), so nobody takes one before the program listens. */

@@ -1,4 +1,4 @@
-/** What was a developer's script asked for? (Soak, benches, walkthrough; what users call is in src.) */
+/** The command-line options of scripts for developers. The commands for users are in src. */
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 

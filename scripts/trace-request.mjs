@@ -1,8 +1,7 @@
 /**
- * Through which files does a request run? Builds a copy of the sources in which every function says that it was entered, sends a list and a PUT
- * through it to the sandbox, and prints for each how many files and functions it met, how often it went from one file to another (hops), and how
- * often to one that it had left before (returns): once with each function counted where it was first entered, as a reader meets them, and once with
- * every entry. `--all` prints every step.
+ * Prints the files through which a list and a PUT run. Builds a copy of the sources in which every function records its entry, sends both
+ * requests through it to the sandbox, and counts files, functions, hops from one file to another, and returns to a file already left: once
+ * with each function at its first entry, as a reader meets them, and once with every entry. `--all` prints every step.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -2,17 +2,21 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { lookup } from "node:dns";
 import { setTimeout } from "node:timers/promises";
-import { type AdminServer, createAdminServer } from "./admin/server.ts";
+import { type AdminServer, type AdminTextView, type AdminView, createAdminServer } from "./admin/server.ts";
 import { createAdminToken } from "./admin/token.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { createExplainView } from "./commands/explain/view.ts";
 import { createConnectionRenewal } from "./config/certificate-renewal.ts";
 import type { Config } from "./config/config.ts";
 import { readBounded } from "./config/watched-file.ts";
 import { createListSharing } from "./drain/list-sharing.ts";
+import { clientsTable, clientsView } from "./ledger/clients-view.ts";
+import { wayOut } from "./ledger/way-out.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { createMemoryBudget } from "./model/memory-budget.ts";
+import { Problem } from "./model/problem.ts";
 import { clearLastMatch } from "./model/text.ts";
 import { createDecisions } from "./proxy.ts";
 import { createDeprecationNotice } from "./rollout/deprecation.ts";
@@ -20,14 +24,13 @@ import { createAdmission } from "./server/admission.ts";
 import { createHttpServer, type HttpServer } from "./server/server.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
-import { createUnknownFields } from "./telemetry/unknown-fields.ts";
+import { createUnknownFields, type UnknownFields } from "./telemetry/unknown-fields.ts";
 import { createToolbox, TIME, type Time } from "./toolbox.ts";
 import type { Translate } from "./translate/translations.ts";
 import { createAcceptedCallers, createDigest } from "./upstream/credentials.ts";
 import { createResponseMemory } from "./upstream/response-memory.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { VERSION } from "./version.ts";
-import { createViews } from "./views.ts";
 
 export interface App {
   /**
@@ -45,7 +48,7 @@ export interface App {
    * were. By default no request is cut off that keeps to its own time.
    */
   close(graceMs?: number): Promise<number>;
-  /** Says in the log that something went wrong which nobody caught. */
+  /** Logs an uncaught error. */
   failed(error: unknown): void;
   /** What `close` takes by default, milliseconds. */
   readonly graceMs: number;
@@ -81,8 +84,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createAcceptedCallers();
   const upstreams = createUpstreams(config, { now, random: Math.random, renewal, log, accepted: callers.accepted });
-  const held = createResponseMemory(memory, callers.shareOf);
-  const toolbox = createToolbox(config, { ...upstreams.v2, held });
+  const responseMemory = createResponseMemory(memory, callers.shareOf);
+  const toolbox = createToolbox(config, { ...upstreams.v2, responseMemory });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
   const decisions = createDecisions(config, catalogue, options.translate);
   const migration = createMigration(config, catalogue, decisions, {
@@ -132,7 +135,6 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   };
   const notice = createDeprecationNotice({
     ...config.listen,
-    publicUrl: config.listen.publicUrl,
     version: catalogue.version,
     rule: migration.rollout.rule,
   });
@@ -204,8 +206,7 @@ function lifeOf(
     listener.beginShutdown();
     if (drainMs > 0) await setTimeout(drainMs);
     const cut = await listener.close(graceMs - drainMs);
-    if (cut > 0)
-      log.warn("requests were cut off: carryover was told to stop, and their time was over", undefined, { cut });
+    if (cut > 0) log.warn("requests were cut off: the shutdown's grace period was over", undefined, { cut });
     for (const watch of watches) watch.close();
     await migration.close();
     await admin.close();
@@ -222,7 +223,7 @@ function lifeOf(
         state.ready = true;
         return { url, adminUrl };
       } catch (error) {
-        // One port open and the other not would keep a process alive that serves nobody.
+        // With only one port open, the process would stay alive without serving anyone.
         await close(0);
         throw error;
       }
@@ -232,7 +233,7 @@ function lifeOf(
     },
     settle: log.settle,
     close: (graceMs = usualMs) => close(graceMs),
-    failed: (error) => log.error("an error that nobody caught: carryover stops", error),
+    failed: (error) => log.error("uncaught error: carryover stops", error),
     graceMs: usualMs,
   };
 }
@@ -246,4 +247,41 @@ function knownLabels(catalogue: Catalogue): { resource: string; operations: stri
     operations.map(({ resource, name }) => ({ resource, operations: [name] })),
   );
   return [...own, ...others];
+}
+
+/** The views of the admin port. */
+function createViews(
+  config: Config,
+  catalogue: Catalogue,
+  { migration, unknownFields }: { readonly migration: Migration; readonly unknownFields: UnknownFields },
+): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
+  const { ledger, rollout, shadow, rulesFile } = migration;
+  return {
+    views: new Map<string, AdminView>([
+      ["rules", () => ({ ...asObject(rollout.view()), rulesFile: rulesFile?.state() ?? null })],
+      ["clients", (query) => clientsView(ledger.snapshot(), query)],
+      ["samples", (query) => shadow?.samples(query) ?? []],
+      ["progress", () => migration.progress()],
+      ["unknown-fields", () => unknownFields.view()],
+      ["explain", createExplainView(config, catalogue, migration.explain)],
+    ]),
+    texts: new Map<string, AdminTextView>([
+      ["clients.txt", (query) => clientsTable(ledger.snapshot(), query)],
+      ["way-out.md", (query) => wayOutOf(query, migration, catalogue)],
+    ]),
+  };
+}
+
+function asObject(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+/** `?client=NAME`: what this client must change, as Markdown. */
+function wayOutOf(query: URLSearchParams, { ledger }: Migration, catalogue: Catalogue): string {
+  const name = query.get("client");
+  if (name === null)
+    throw new Problem("INVALID_REQUEST", "which client? ask for /way-out.md?client=NAME, as /clients names it");
+  const entry = ledger.snapshot().clients.find((client) => client.name === name);
+  if (entry === undefined) throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`);
+  return wayOut(entry, { resources: catalogue.resources, version: catalogue.version });
 }

@@ -48,7 +48,7 @@ function commandsFor(first: string | undefined) {
 
 async function createProgram(argv: readonly string[], io: CommandIo, outcome: Outcome): Promise<Command> {
   const program = new Command("carryover")
-    .description("Keeps v1 API clients working while the platform behind it moves to v2.")
+    .description("Keeps v1 API clients working while the platform moves to v2.")
     .version(VERSION)
     .showHelpAfterError("(see carryover --help)")
     .exitOverride()

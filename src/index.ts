@@ -6,13 +6,12 @@ import type { CarryoverConfig } from "./config/embedded-config.ts";
 import { ConfigError } from "./config/faults.ts";
 import { optionFaults } from "./config/sources.ts";
 import type { Exchange } from "./model/exchange.ts";
-import { createLog, type LogDestination } from "./telemetry/log.ts";
+import { createLog } from "./telemetry/log.ts";
 import { scrub, scrubPath } from "./telemetry/scrub.ts";
 
 export type { CarryoverConfig } from "./config/embedded-config.ts";
 export type { ConfigFault } from "./config/faults.ts";
 export { ConfigError } from "./config/faults.ts";
-export type { LogDestination } from "./telemetry/log.ts";
 
 /** One carryover: a port for clients, and one for operators. Several in one process share nothing. */
 export interface Carryover {
@@ -34,6 +33,9 @@ export interface Carryover {
    */
   close(graceMs?: number): Promise<void>;
 }
+
+/** Where log lines go: a function, or a stream such as `process.stdout`. A stream without a reader costs lines, never requests. */
+export type LogDestination = ((line: string) => void) | { write(line: string): unknown };
 
 /** What a configuration file cannot hold. */
 export interface CarryoverOptions {

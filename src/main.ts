@@ -19,10 +19,9 @@ const STDIN_RETRY_MS = 20;
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** With the exit code that a shell gives for a signal. */
+/** With the exit code that a shell reports for a signal. */
 const end = (signal: (typeof STOP_SIGNALS)[number]) => process.exit(128 + constants.signals[signal]);
 
-/** The kernel delivers to process 1 of a container only the signals that it handles: also during the start, and in short commands. */
 /**
  * Node 22.8 and newer keep compiled code for the next start. The folder belongs to the user: Node's default folder is shared, and code read from it
  * is executed.
@@ -34,6 +33,7 @@ function keepCompiledCode(): void {
   if (folder && typeof enable === "function") enable(join(folder, "carryover"));
 }
 
+// The kernel delivers to process 1 of a container only the signals that it handles: also during the start, and in short commands.
 if (process.pid === 1) for (const signal of STOP_SIGNALS) process.on(signal, end);
 
 /**
@@ -80,7 +80,7 @@ const code = await run(process.argv.slice(2), {
     const { close } = closeWithGrace({ delay: withinMs, logger: false, skip }, async () => {
       stopping = true;
       await stop();
-      if (failures > 0) throw new Error("nobody caught an error");
+      if (failures > 0) throw new Error("uncaught error");
     });
     // Node reports unhandled rejections here as well.
     process.on("uncaughtException", (error) => {

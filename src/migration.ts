@@ -6,8 +6,7 @@ import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
 import { faultsOf, readBounded } from "./config/watched-file.ts";
-import { disk } from "./ledger/disk.ts";
-import { createLedgerFile, type LedgerFile } from "./ledger/file.ts";
+import { createLedgerFile, disk, type LedgerFile } from "./ledger/file.ts";
 import { type ClientIdentity, createIdentity } from "./ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "./ledger/ledger.ts";
 import { later, type Timer } from "./model/clock.ts";
@@ -43,7 +42,7 @@ import { createToolbox, PAGE_SIZE, TIME } from "./toolbox.ts";
 import { createPageTurns } from "./upstream/list-queue.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
 
-export interface MigrationHooks {
+interface MigrationHooks {
   readonly log: Log;
   readonly renewal: UpstreamParts["renewal"];
   /** Where calls to the upstreams wait. */
@@ -54,8 +53,8 @@ export interface MigrationHooks {
   readonly later: Timer;
 }
 
-/** What happens beside requests. */
-export interface MigrationListener {
+/** Events that belong to no request. */
+interface MigrationListener {
   /** A comparison is over. */
   compared(comparison: Comparison): void;
   /** The rules file was looked at; `at`: milliseconds since 1970. */
@@ -75,9 +74,9 @@ export interface Migration {
   progress(): unknown;
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
-  /** `listener` hears of everything from now on; to be called before `start`. */
+  /** Calls `listener` from now on; to be called before `start`. */
   subscribe(listener: MigrationListener): void;
-  /** Reads what was kept and the rules. Rejects with ConfigError for a rules file that is wrong. */
+  /** Reads the ledger's file and the rules. Rejects with ConfigError for an invalid rules file. */
   start(): Promise<void>;
   /** Looks at the rules file now. */
   reload(): Promise<void>;
@@ -273,8 +272,8 @@ function createBackgroundShadow(
   });
   const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2, TIME, true);
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
-    const [path = ""] = head.target.split("?", 1);
-    const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);
+    const { method, target } = head;
+    const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), method, target);
     const decide = decisions.decide((asked, stop) => toolbox.tools(asked, stop, layer));
     const plan = decide({ ...head, exchange });
     if (plan.kind !== "answer") throw new Error("what is compared is translated");

@@ -25,10 +25,7 @@ import type { Tools, Translation } from "./translate/operation.ts";
 import { createTranslationsOnUse, type Translate } from "./translate/translations.ts";
 
 /** What of the configuration decides. */
-export type DecisionConfig = Pick<
-  Config,
-  "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback"
->;
+type DecisionConfig = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback">;
 
 /** Everything that decides on requests and outlives them; made once, for clients and for comparing alike. */
 export interface Decisions {
@@ -91,8 +88,7 @@ export interface ProxyParts {
   /** The plan for a list, shared between equal requests. */
   share?(request: RequestContext, plan: Plan): Plan;
   /**
-   * What the client of a request is told of v1's end. Put around shared lists: what was made for one client must not tell another what a rule
-   * says of the first.
+   * The deprecation headers of a request. They are added after a list was shared, since they depend on the client's rule.
    */
   notice?(request: RequestContext): HeaderList;
 }
@@ -124,7 +120,7 @@ export function createProxy(parts: ProxyParts): Decide {
 function planOf(request: RequestContext, route: RouteResult | undefined, parts: ProxyParts): Plan {
   const { exchange, target } = request;
   if (route === undefined) return passNative(request, "native");
-  // A token that is to be exchanged is read by nobody here.
+  // A token that is to be exchanged is not read here.
   if (route.kind !== "sts" && parts.cutover !== undefined) exchange.client = parts.cutover.nameOf(request.headers);
   switch (route.kind) {
     case "v2":
@@ -246,13 +242,13 @@ function refusalOf(problem: Problem): ClientResponse {
   return { status: problem.http, headers: [["content-type", "application/json"]], body };
 }
 
-/** Native v1 responds; the client is told that it does. */
+/** Native v1 responds, which the header `carryover-mode` says. */
 function passNative({ target, exchange }: RequestContext, mode: "native" | "shadow"): PassPlan {
   exchange.mode = mode;
   return { kind: "pass", upstream: "v1", target, headers: [[OurHeader.MODE, mode]] };
 }
 
-/** Carryover responds, and tells the client that it does. */
+/** carryover responds, which the header `carryover-mode` says. */
 function respondBy(exchange: Exchange, respond: ResponsePlan["respond"]): ResponsePlan {
   exchange.mode = "translate";
   return { kind: "answer", headers: [[OurHeader.MODE, "translate"]], respond };
@@ -283,7 +279,7 @@ function native(request: RequestContext, parts: ProxyParts): Plan {
   const { exchange, method } = request;
   const { resource, operation } = exchange;
   if (servesNative(parts)) {
-    // No rule decides on what only v1 has; the one that would still says what its clients are told of v1's end.
+    // No rule decides on what only v1 has; the matching one still sets the deprecation headers.
     if (parts.cutover !== undefined && exchange.apiVersion === "v1") {
       noteRule(exchange, choose(request, parts.cutover).rule);
     }

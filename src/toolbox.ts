@@ -38,8 +38,8 @@ export interface V2Upstream {
   /** Where its calls wait for a place; by default a queue of its own. */
   readonly calls?: CallQueue | undefined;
   /** Makes calls wait for memory; without it they do not. */
-  readonly held?: ResponseMemory | undefined;
-  /** Repeats to v2, whoever makes them. */
+  readonly responseMemory?: ResponseMemory | undefined;
+  /** All repeats of calls to v2. */
   readonly budget: RetryBudget;
 }
 
@@ -55,7 +55,7 @@ export interface Toolbox {
   readonly lists: ListQueue;
 }
 
-/** Nothing is sent until a request asks for it. `background`: nobody waits for what these tools do, and everybody else goes first. */
+/** Nothing is sent until a request asks for it. `background`: no client waits for these calls, and all others go first. */
 export function createToolbox(
   config: Pick<Config, "lists" | "upstream" | "unknownFields">,
   v2: V2Upstream,
@@ -88,8 +88,8 @@ export function createToolbox(
     const upstream = innermost === undefined ? v2.send : innermost(v2.send);
     // With `pass` a field that v2 does not know may be the client's.
     const noting = config.unknownFields.request === "pass" ? [] : [noteTranslationRefused(exchange)];
-    const held = v2.held?.(credential);
-    const holding = held === undefined ? [] : [held.layer];
+    const responseMemory = v2.responseMemory?.(credential);
+    const holding = responseMemory === undefined ? [] : [responseMemory.layer];
     const send = compose([...noting, ...holding, retry, timed, queued("short")], upstream);
     // Made when it is asked for: most requests are no lists.
     let made: ListTools | undefined;
@@ -108,7 +108,7 @@ export function createToolbox(
       mask,
       bodyMask,
       exchange,
-      done: held?.done,
+      done: responseMemory?.done,
       inTurns,
     };
   };
@@ -144,7 +144,7 @@ interface RequestDrainInput {
   readonly reads: Send;
 }
 
-/** What all drains share: the queue of lists, limits, and what was learnt of lists. */
+/** What all drains share: the queue of lists, limits, and what earlier lists showed. */
 function createDrainSource(
   config: Pick<Config, "lists" | "upstream">,
   queue: ListQueue,

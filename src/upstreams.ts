@@ -98,7 +98,7 @@ export function createUpstreams(
 
 /**
  * `connections` to each upstream at most; native's answers may have `answerBytes`. Calls take places of the same queues as those of
- * clients, but only idle ones. Their breakers are their own: what comparisons meet must not keep clients out.
+ * clients, but only idle ones. Their breakers are their own: failures of comparisons must not keep clients out.
  */
 export function createBackgroundUpstreams(
   { v1, v2 }: { readonly v1: UpstreamOptions; readonly v2: UpstreamOptions },
@@ -145,12 +145,17 @@ function logLongQueue(log: EventLog, upstream: Upstream): (facts: LongQueue) => 
 
 type BreakerListener = NonNullable<Parameters<typeof createBreaker>[0]["turned"]>;
 
-/** Operators want to be told of an upstream that is away, and from when to when. */
+/** Logs when an upstream becomes unreachable, and when it is back. */
 function logBreaker(log: EventLog, upstream: Upstream): BreakerListener {
   return (open, { failures, ms }) => {
     const facts = { upstream, failures, seconds: Math.round(ms / 1_000) };
-    if (open) log.error("an upstream answers nobody: calls to it fail at once until it does", undefined, facts);
-    else log.info("an upstream answers again", facts);
+    if (open)
+      log.error(
+        "circuit breaker open: an upstream does not respond, calls to it fail at once until it does",
+        undefined,
+        facts,
+      );
+    else log.info("circuit breaker closed: the upstream responds again", facts);
   };
 }
 

@@ -1,4 +1,3 @@
-/** Does the code keep to its order of folders, its fences and its purity? (.dependency-cruiser.cjs, docs/architecture.md.) */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

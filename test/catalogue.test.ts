@@ -1,4 +1,7 @@
-/** Is the catalogue sound, pure and covered by its own examples? Loops over what was found, never over a list of names. */
+/**
+ * The catalogue is sound, pure, and covered by its own examples. The tests loop over what they find, never over a list
+ * of names.
+ */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

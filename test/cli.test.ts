@@ -1,4 +1,3 @@
-/** What does a person at a terminal, or an orchestrator, see of carryover? */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";

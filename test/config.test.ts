@@ -326,7 +326,7 @@ describe("files", () => {
     const files = { s: "of the file\n" };
     expect(load({ flags: { cutoverSaltFile: "s" }, files }).config.cutover.salt).toBe("of the file");
     expect(faults({ flags: { cutoverSaltFile: "s", cutoverSalt: "hush" }, files })).toEqual([
-      expect.stringMatching(/^--cutover-salt-file: cutover.salt gives a salt, too/),
+      expect.stringMatching(/^--cutover-salt-file: cutover.salt is set as well/),
     ]);
     const long = faults({ flags: { cutoverSalt: "hush".repeat(100) } });
     expect(long).toEqual([expect.stringMatching(/^--cutover-salt: the salt is longer than 256 characters/)]);

@@ -1,4 +1,3 @@
-/** Can a newcomer see in minutes what carryover does? (Everything below runs `dist/main.js`.) */
 import { describe, expect, it } from "vitest";
 import { carryover, paste } from "./app/process.ts";
 import { takeDownAfterEach } from "./app/rig.ts";

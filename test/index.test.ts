@@ -1,4 +1,3 @@
-/** What does a program see that runs carryover inside its own process? (docs/embedding.md.) */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";

@@ -136,7 +136,7 @@
 - {{ join ", " $tokens }}: each gives the admin token; leave one of them
 {{- end }}
 {{- if and .Values.salt.existingSecret (dig "cutover" "salt" "" .Values.config) }}
-- salt.existingSecret: config.cutover.salt gives a salt, too; leave one of them out
+- salt.existingSecret: config.cutover.salt is set as well; leave one of them out
 {{- end }}
 {{- end }}
 

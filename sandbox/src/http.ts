@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 /** Header fields in the order of the wire: lower-case names, a repeated field as several entries. */
-export type HeaderList = readonly (readonly [name: string, value: string])[];
+export type HeaderList = readonly (readonly [name: string, value: string, spelling?: string | undefined])[];
 
 /** One request with its whole body. */
 export interface ApiRequest {
@@ -126,5 +126,7 @@ function write(response: ServerResponse, { status, headers, body }: ApiResponse)
 
 /** Header fields as node takes them when repeats matter. */
 function rawHeaders(headers: HeaderList): string[] {
-  return headers.flat();
+  const raw: string[] = [];
+  for (const [name, value] of headers) raw.push(name, value);
+  return raw;
 }

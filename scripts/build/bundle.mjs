@@ -1,4 +1,4 @@
-/** How does esbuild make the program? `main.js` loads each command when it is called, `index.js` is for embedding, both share chunks. */
+/** How esbuild makes the program: `main.js` loads each command when it is called, `index.js` is for embedding, and both share chunks. */
 import { fileURLToPath } from "node:url";
 import { catalogueRegistry, listOfOptions } from "./generated.mjs";
 import { slimPackages } from "./slim.mjs";

@@ -1,4 +1,4 @@
-/** What does a build depend on? (Each build leaves the hash of its inputs behind, and is left out where that has not changed.) */
+/** The inputs of a build. A build stores the hash of its inputs and is skipped while they are unchanged. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

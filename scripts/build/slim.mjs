@@ -9,7 +9,6 @@ const LEFT_OUT = new Map([
   ["@fastify/fast-json-stringify-compiler", "no route has a schema"],
   ["light-my-request", "nothing is injected"],
   ["thread-stream", "the log is written by this thread"],
-  ["ws", "no WebSocket is proxied"],
   ["../web/fetch/body.js", "no body that undici sends is a form"],
 ]);
 const UNDICI = join(import.meta.dirname, "undici.mjs");

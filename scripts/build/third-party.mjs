@@ -1,4 +1,4 @@
-/** Which packages are in the bundle, under which licences? (From what esbuild says that it put in; scanners and lawyers see no `node_modules`.) */
+/** The packages in the bundle and their licences, from esbuild's list of inputs, since scanners find no `node_modules` in it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** How do the options read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
+/** The options in the documentation; a test keeps the pages up to date. */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { settingsJsonSchema } from "../../src/config/schema.ts";

@@ -1,4 +1,4 @@
-/** How is every v1 operation served, what is lost, and what costs more than one call? */
+/** docs/coverage.md: how every v1 operation is served, what is lost, and what takes more than one call. */
 
 import { nestedRows } from "../../src/catalogue/check.ts";
 import {
@@ -35,7 +35,7 @@ export function coveragePage(
     ...resources.flatMap((resource) => resourceSection(resource, version)),
     "## Served by native v1",
     "",
-    "These go to `upstream.v1.url`; without it (or with `fallback: refuse`) they are answered with 501 and the operation's name.",
+    "carryover sends these operations to `upstream.v1.url`. Without that URL, or with `fallback: refuse`, the response is 501 with the operation's name.",
     "",
     "| operation | v1 |",
     "|---|---|",
@@ -52,11 +52,11 @@ export function coveragePage(
 }
 
 const GUESSED = [
-  "*guessed*: nobody says what some of v1's members mean. Native v1 serves such an operation where there is one (and `fallback` is not `refuse`), whatever the mode, unless a rule names the operation. Without native v1 it is translated.",
+  "*guessed* means that the meaning of some v1 members is not documented. Native v1, if configured, serves such an operation in every mode, unless `fallback` is `refuse` or a rule names the operation. Without native v1 carryover translates it.",
   "",
 ];
 
-const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs` regenerates it.", ""];
+const HEAD = ["# Coverage", "", "`npm run docs` generates this page from the catalogue.", ""];
 
 type Native = Operation & { readonly kind: "native" };
 type Served = Exclude<Operation, Native>;
@@ -79,7 +79,7 @@ function resourceSection(resource: Resource, version: string): readonly string[]
   return [
     `## ${resource.name}`,
     "",
-    "| operation | v1 | v2 | costs more | what is lost or different |",
+    "| operation | v1 | v2 | extra calls | what is lost or different |",
     "|---|---|---|---|---|",
     ...rows,
     "",
@@ -91,7 +91,10 @@ function resourceSection(resource: Resource, version: string): readonly string[]
 /** What comparisons take for noise. */
 function volatileLines({ volatile = [] }: Resource): readonly string[] {
   if (volatile.length === 0) return [];
-  return [`Comparisons expect another value of ${names(volatile)} each time; that it is there is compared.`, ""];
+  return [
+    `${names(volatile)} may change with every read: comparisons check that it is present, but not its value.`,
+    "",
+  ];
 }
 
 /** What answers show only because the specification says so. */
@@ -124,22 +127,22 @@ function costs(operation: Served): readonly string[] {
   if (operation.kind === "delete") return [];
   const found: string[] = [];
   if (operation.kind === "list") {
-    found.push(operation.envelope === undefined ? "one call for each 200 records" : "");
+    found.push(operation.envelope === undefined ? "one call per 200 records" : "");
     found.push(...operation.filters.filter(({ use }) => use === "get").map(({ v1 }) => `\`${v1}\`: one Get instead`));
   }
   if ("joins" in operation) found.push(...(operation.joins ?? []).map(joinWords));
   if (operation.kind === "update") {
     const first = pathsWhere(operation.body.rows, (row) => row.access !== "output" && row.mask === "when-changed");
     const always = pathsWhere(operation.body.rows, (row) => row.access !== "output" && row.mask === "unless-synced");
-    if (always.length > 0) found.push("one read first");
-    else if (first.length > 0) found.push(`one read first when the client sends ${names(first)}`);
+    if (always.length > 0) found.push("one read before the write");
+    else if (first.length > 0) found.push(`one read before the write if the client sends ${names(first)}`);
   }
   return found.filter((text) => text !== "");
 }
 
 function joinWords({ v1, resource, read, sub }: Join): string {
-  if (sub !== undefined) return `\`${v1}\`: one Get of \`${sub}\` for each record`;
-  return `\`${v1}\`: ${read === "get" ? `one Get for each distinct ${resource}` : `one call for each 200 distinct ${plural(resource)}`}`;
+  if (sub !== undefined) return `\`${v1}\`: one Get of \`${sub}\` per record`;
+  return `\`${v1}\`: ${read === "get" ? `one Get per distinct ${resource}` : `one call per 200 distinct ${plural(resource)}`}`;
 }
 
 /** What v2 cannot say, or says otherwise. */
@@ -163,9 +166,9 @@ function losses(operation: Served): readonly string[] {
 function droppedFields({ rows }: Shape): readonly string[] {
   const found: string[] = [];
   const gone = pathsWhere(rows, (row) => isInput(row) && isGone(row));
-  if (gone.length > 0) found.push(`dropped, v2 has no such field: ${names(gone)}`);
+  if (gone.length > 0) found.push(`dropped because v2 has no such field: ${names(gone)}`);
   const serverSet = pathsWhere(rows, (row) => row.access !== "output" && row.mask === "never");
-  if (serverSet.length > 0) found.push(`dropped, v2 sets it: ${names(serverSet)}`);
+  if (serverSet.length > 0) found.push(`dropped because v2 sets it: ${names(serverSet)}`);
   return found;
 }
 
@@ -174,14 +177,14 @@ function bodyLosses({ rows }: Shape, kind: Served["kind"]): readonly string[] {
   const wanted = pathsWhere(rows, (row) => row.access !== "output" && row.required === true);
   if (kind === "create" && wanted.length > 0) found.push(`400 without ${names(wanted)}`);
   const alone = pathsWhere(rows, (row) => row.access !== "output" && row.syncs !== true && leftAlone(row.mask));
-  if (kind === "update" && alone.length > 0) found.push(`kept, not emptied, when left out: ${names(alone)}`);
+  if (kind === "update" && alone.length > 0) found.push(`keeps its value when left out: ${names(alone)}`);
   const synced = pathsWhere(rows, (row) => row.access !== "output" && row.mask === "unless-synced");
   if (kind === "update" && synced.length > 0)
-    found.push(`kept when left out of a record that is synced: ${names(synced)}`);
+    found.push(`keeps its value when left out of a synced record: ${names(synced)}`);
   for (const row of allRows(rows)) {
     if (row.kind !== "enum" || !isInput(row)) continue;
     const lacking = row.values.values.flatMap(([v1, , v2]) => (v1 !== null && v2 === null ? [v1] : []));
-    if (lacking.length > 0) found.push(`400, v2 has no ${names(lacking)} of \`${row.v1}\``);
+    if (lacking.length > 0) found.push(`400 because v2 has no such value: \`${row.v1}\` ${names(lacking)}`);
   }
   return found;
 }
@@ -200,7 +203,7 @@ function filterLosses(filter: Filter): readonly string[] {
   const lacking = filter.values.values.flatMap(([v1, number, v2]) =>
     v1 !== null && v2 === null && number !== 0 ? [v1] : [],
   );
-  return lacking.length === 0 ? [] : [`400, v2 cannot be asked for \`${filter.v1}\` ${names(lacking)}`];
+  return lacking.length === 0 ? [] : [`400 because v2 has no such filter value: \`${filter.v1}\` ${names(lacking)}`];
 }
 
 function names(list: readonly string[]): string {

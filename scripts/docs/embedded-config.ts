@@ -1,10 +1,10 @@
-/** How does the configuration read as a TypeScript type? (Made from the same schema as the documentation.) */
+/** The configuration as a TypeScript type, from the same schema as the documentation. */
 import { settingsJsonSchema } from "../../src/config/schema.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
 
 const HEAD = `/** The configuration of an embedded carryover. Generated from the schema by \`npm run docs\`. */
 
-// biome-ignore format: a test compares it with what the schema gives.
+// biome-ignore format: a test compares it with the schema's output.
 /**
  * The same tree as a configuration file. Only \`upstream.v2.url\` is required; what is left out, or \`undefined\`, has its
  * default. Durations are seconds or text such as \`"1500ms"\`, \`"45s"\`, \`"1m"\`; sizes are bytes or text such as \`"64KiB"\`;

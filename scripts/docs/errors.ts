@@ -1,4 +1,4 @@
-/** How do carryover's own errors, and the platform's, read in the documentation? (Kept in `docs/errors.md` by a test.) */
+/** carryover's own errors and the platform's in docs/errors.md; a test keeps the page up to date. */
 import {
   PROBLEMS,
   Problem,
@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   INVALID_REQUEST: {
     means:
       "the request is not valid HTTP/1.1, or another program could read it otherwise: framing, `Host`, an odd target. With an `Expect` other than `100-continue` the status is 417",
-    act: "client: mend the request, or what stands in front and changes it",
+    act: "client: fix the request, or the proxy that changes it",
     again: NO,
   },
   INVALID_PATH: {
@@ -35,8 +35,8 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   INVALID_BODY: {
     means:
-      "the body is no JSON object, a field has a wrong type or value, or v2 cannot hold what it asks for; `fieldViolations` names fields in v1's words. Also: a GET with a body",
-    act: "client: mend the body; where v2 is what cannot, [updates.md](updates.md) and [coverage.md](coverage.md) say so",
+      "the body is not a JSON object, a field has a wrong type or value, or v2 cannot hold what it asks for; `fieldViolations` names fields in v1's words. Also: a GET with a body",
+    act: "client: fix the body; where v2 is the limit, [updates.md](updates.md) and [coverage.md](coverage.md) say so",
     again: NO,
   },
   INVALID_FILTER: {
@@ -45,7 +45,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
     again: NO,
   },
   UPGRADE_REFUSED: {
-    means: "`Connection: upgrade` to something else than `h2c`",
+    means: "`Connection: upgrade` to something other than `h2c`",
     act: "client: speak plain HTTP/1.1; WebSockets are not served",
     again: NO,
   },
@@ -63,14 +63,14 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   NOT_FOUND: {
     means:
-      "v1 has no such path, as far as is known here, and there is no native v1 (`upstream.v1.url`) to ask. `details` is empty, as v1's gateway answered it",
+      "carryover knows no such v1 path, and there is no native v1 (`upstream.v1.url`) to ask. `details` is empty, as in v1's gateway",
     act: "client: check the path",
     again: NO,
   },
   REQUEST_TIMEOUT: {
     means:
-      "the request itself came too slowly, its body below `limits.minBodyRate`; or, in the log only, the client stopped taking its answer",
-    act: "client: send it faster; operator: look at what stands in front",
+      "the request itself came too slowly, its body below `limits.minBodyRate`; or, in the log only, the client stopped reading its response",
+    act: "client: send it faster; operator: look at the proxy in front",
     again: "yes",
   },
   ALREADY_EXISTS: {
@@ -111,12 +111,12 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
     again: NO,
   },
   INTERNAL: {
-    means: "a mistake of carryover's own",
-    act: "operator: the log has the cause, under the answer's `x-request-id`; [tell us](troubleshooting.md#tell-us). `force: native` takes carryover out of the way meanwhile",
+    means: "a bug in carryover",
+    act: "operator: the log has the cause, under the response's `x-request-id`; [tell us](troubleshooting.md#tell-us). `force: native` sends everything to native v1 meanwhile",
     again: "a read: once; a write: read the record first",
   },
   METHOD_NOT_ALLOWED: {
-    means: "v1 has no such method on that path. `details` is empty, as v1's gateway answered it",
+    means: "v1 has no such method on that path. `details` is empty, as in v1's gateway",
     act: "client: as with native v1",
     again: NO,
   },
@@ -128,29 +128,29 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   LIST_UNPROVEN: {
     means: "the list proved less than `lists.require` asks for (`required`, `witness` in the metadata)",
-    act: "where `count` is required and somebody wrote meanwhile: again; else operator: [lists.md](lists.md), what to set",
+    act: "client: retry where `count` is required, since a concurrent write can be the cause; operator: [lists.md](lists.md), what to set",
     again: "where `count` is required: yes",
   },
   DRAIN_INCOMPLETE: {
     means:
-      "the platform's pages contradict each other twice over, hold fewer records than the last one counts (`read`, `total` in the metadata), or a record that belongs to the list could not be read",
-    act: "client: again later; operator: `carryover check`, and the notes in the log. Where totals count records that the caller may not see: `upstream.v2.totals: ignore`",
+      "the platform's pages contradict each other in two readings, hold fewer records than the last one counts (`read`, `total` in the metadata), or a record that belongs to the list could not be read",
+    act: "client: retry later; operator: `carryover check`, and the notes in the log. Where totals count records that the caller may not see: `upstream.v2.totals: ignore`",
     again: "yes, later",
   },
   UPDATE_INCOMPLETE: {
     means:
-      "v2 took the update and did not store what was asked; `fieldViolations` names each field, as `updates.mismatch` judges it",
-    act: "client: read the record, and repeat; operator: where it happens each time, [updates.md](updates.md)",
+      "v2 accepted the update but did not store it as asked; `fieldViolations` names each field, as `updates.mismatch` judges it",
+    act: "client: read the record, and retry; operator: if it happens every time, [updates.md](updates.md)",
     again: "after reading the record",
   },
   UPSTREAM_UNREACHABLE: {
-    means: "the platform could not be reached, or the connection broke before the answer was whole",
+    means: "the platform could not be reached, or the connection broke before the response was complete",
     act: "operator: network, DNS, TLS, the platform; the log has the cause",
     again: BY_STATE,
   },
   UPSTREAM_INVALID: {
     means:
-      "the platform's answer is not valid HTTP, a redirect, or not what was asked for (another record, a list without its records)",
+      "the platform's response is not valid HTTP, a redirect, or not what was asked for (another record, a list without its records)",
     act: "operator: `carryover check`; the address, a gateway in between, the platform's version",
     again: BY_STATE,
   },
@@ -162,19 +162,19 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   UPSTREAM_UNAVAILABLE: {
     means:
-      "the platform has not answered any call for a while, so this one was not sent; carryover asks every few seconds whether it is back, and the first answer ends it (`upstream.*.breaker`)",
+      "the circuit breaker is open: no call got a response for a while, so this one was not sent. carryover probes the platform every few seconds, and the first response closes the breaker (`upstream.*.breaker`)",
     act: "client: wait for `Retry-After`; operator: network, DNS, TLS, the platform; the log says since when",
-    again: "yes, after `Retry-After`: nothing of it has left",
+    again: "yes, after `Retry-After`: nothing was sent",
   },
   UPSTREAM_TIMEOUT: {
     means:
-      "the platform did not answer within `upstream.*.timeouts`, the list took longer than `lists.maxSeconds`, or the request longer than `limits.requestSeconds` or the client's own `Grpc-Timeout`",
-    act: "client: narrow a list with a filter; operator: is the platform slow? else the option that was reached",
+      "the platform did not respond within `upstream.*.timeouts`, the list took longer than `lists.maxSeconds`, or the request longer than `limits.requestSeconds` or the client's own `Grpc-Timeout`",
+    act: "client: narrow a list with a filter; operator: check whether the platform is slow; otherwise raise the option that was reached",
     again: BY_STATE,
   },
   LOOP_DETECTED: {
     means:
-      "the request's `Via` says that it has come through carryover before: an `upstream.*.url` leads to the ingress in front, and from there back",
+      "the request's `Via` says that it has passed through carryover before: an `upstream.*.url` leads to the ingress in front, and from there back",
     act: "operator: give upstreams addresses that do not lead to carryover ([ingress.md](ingress.md#upstreams-behind-it))",
     again: NO,
   },
@@ -183,21 +183,21 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
 const METADATA: readonly (readonly [key: string, says: string])[] = [
   [
     "state",
-    "`unknown`: bytes of a write had left, so it may have been done; read the record before sending it again. Where `UPSTREAM_UNREACHABLE` and `UPSTREAM_TIMEOUT` lack it, the call that failed had written nothing",
+    "`unknown`: bytes of a write had been sent, so it may have taken effect; read the record before you send it again. Without it in `UPSTREAM_UNREACHABLE` or `UPSTREAM_TIMEOUT`, the failed call wrote nothing",
   ],
   [
     "partial",
     "what a write of several calls had written before it failed (as the header `carryover-partial`); repeating the request writes the rest",
   ],
-  ["read, total", "how many records the list has that was read, and how many its last page counts"],
+  ["read, total", "how many records carryover read, and how many the last page counts"],
   [
     "limit, count, unit",
-    "the limit that was reached, how much there is at least, and of what: `records`, `bytes`, `pages`, `seconds`",
+    "the limit, the size that exceeded it (at least), and the unit: `records`, `bytes`, `pages`, `seconds`",
   ],
-  ["records", "how many records of a list had come when its time was over"],
-  ["required, witness", "what a list should have proved, and what it did"],
-  ["resource, operation", "of `NOT_TRANSLATABLE`: which"],
-  ["status", "what the platform answered to a page of a list that had begun (in the log only: the answer is cut off)"],
+  ["records", "how many records had arrived when the time was over"],
+  ["required, witness", "the witness that was required, and the one reached"],
+  ["resource, operation", "the operation of `NOT_TRANSLATABLE`"],
+  ["status", "the platform's status for a page of a list that had begun (in the log only: the response is cut off)"],
 ];
 
 /** `docs/errors.md`. */
@@ -246,21 +246,21 @@ const EXAMPLE = new Problem(
 const HEAD = [
   "# Errors",
   "",
-  "This page is made from the code's one table of errors; `npm run docs` regenerates it.",
+  "This page is generated from the code's table of errors by `npm run docs`.",
   "",
-  "A v1 client sees errors of two kinds, in one shape: `code`, `message`, `details`. carryover's own have an `ErrorInfo` of domain `carryover` in",
-  "their details (but `NOT_FOUND` and `METHOD_NOT_ALLOWED`, which read as v1's gateway wrote them); all others are the platform's. Look a client's error up by its `reason`, in the answer, in the log line (`reason`), or in",
+  "A v1 client sees two kinds of errors in one shape: `code`, `message`, `details`. carryover's own have an `ErrorInfo` of domain `carryover` in their details. (The exceptions are `NOT_FOUND` and `METHOD_NOT_ALLOWED`, which look like those of v1's gateway.) All others are",
+  "the platform's. Look a client's error up by its `reason`: in the response, in the log line, or in",
   "`carryover_problems_total{reason}`.",
   "",
   "```json",
   problemBody(EXAMPLE),
   "```",
   "",
-  "No upstream address, token or cause is ever in an error: causes are in the log, under the `x-request-id` of the answer.",
+  "An error never holds an upstream address, a token or a cause. Causes are in the log, under the `x-request-id` of the response.",
   "",
   "## carryover's own",
   "",
-  "*again*: may the same request be sent again, as it is? *whose* fault it usually is: only `translation` counts against a rule that translates ([cutover.md](cutover.md)).",
+  "*again*: whether the same request may be sent again. *whose*: who is usually at fault; only `translation` counts against a rule that translates ([cutover.md](cutover.md)).",
   "",
   "| HTTP | code | reason | means | who does what | again | whose |",
   "|---|---|---|---|---|---|---|",
@@ -270,25 +270,28 @@ const MIDDLE = ["", "| metadata | says |", "|---|---|"];
 
 const PLATFORM = [
   "",
-  "An error that comes when an answer has begun (a long list) cannot have a status any more: the connection breaks, so that nothing is taken for a whole",
-  "answer ([lists.md](lists.md)). The log line then has the status that went out and the `reason`.",
+  "After a response has begun (a long list), an error can have no status. carryover then breaks the connection, so that no client",
+  "takes the response for complete ([lists.md](lists.md)). The log line has the status that was sent and the `reason`.",
   "",
-  "In the log each of these has a `fault` as well: *whose* it was in that case. A list too long for HTTP/1.0 is the `client`'s, although the reason is usually the `translation`'s. The platform's own 5xx",
-  "has the reason `UPSTREAM_ERROR` there, which is in no answer and in no metric ([operations.md](operations.md#log)).",
+  "In the log each of these has a `fault` as well: who was at fault in that case. A list too long for HTTP/1.0 is the `client`'s, although the reason is usually the `translation`'s. The platform's own 5xx",
+  "has the reason `UPSTREAM_ERROR` there, which is in no response and in no metric ([operations.md](operations.md#log)).",
   "",
   "## The platform's, as v1 clients see them",
   "",
-  "- Status, `code`, `message` and `details` go through as v2 sent them. Only names are turned back into v1's: in `fieldViolations[].field`, nested paths",
+  "- Status, `code`, `message` and `details` go through as v2 sent them. Only names become v1's again: in `fieldViolations[].field`, nested paths",
   "  included, and in a message that begins with `Invalid argument: NAME:`. Free text and unknown details stay byte for byte.",
-  "- A list by `id` whose record is missing or not allowed is empty, with 200, as v1's was: where the platform says 404 with code 5 or 403 with code 7, and an",
-  "  `ErrorInfo` or `ResourceInfo` beside it. From anything else (a gateway, a wrong address) such an error stays one.",
-  "- A read answered 502, 503 or 504 is sent once more after a moment (after its `Retry-After`, up to 5 s); then the platform's answer stands. No write is sent",
-  "  again of which a byte may have left. All of this together is at most a fifth of the calls, and three at a time in any case.",
-  "- After ten calls in a row without any answer, over two seconds at least, carryover asks by itself (`HEAD /` below the upstream's path, over a connection of its own, without",
-  "  a credential). If nobody answers that either, calls fail at once: 503 `UPSTREAM_UNAVAILABLE`. It asks again after a second, then after two, then every four; any answer, also an error,",
-  "  ends it. A share of failures never does this, however large, nor does a gateway that says 503: there is one address, and who would have been answered must not be refused.",
-  "  `upstream.*.breaker: false` lets every call go out.",
-  "- A redirect is no answer to an API client: 502 `UPSTREAM_INVALID`.",
+  "- A list by `id` whose record is missing or not allowed is empty, with 200, as v1's was. This needs a 404 with code 5 or a 403 with",
+  "  code 7 and an `ErrorInfo` or `ResourceInfo` in its details. Such an error from anything else (a gateway, a wrong address) stays an",
+  "  error.",
+  "- carryover retries a read once after 502, 503 or 504 (after its `Retry-After`, up to 5 s). It never retries a write once a byte of",
+  "  it may have been sent. Retries are at most a fifth of the calls; three at a time are always allowed.",
+  "- Circuit breaker: after ten calls in a row without any response, over at least two seconds, carryover sends a probe (`HEAD /` below",
+  "  the upstream's path, over a connection of its own, without a credential). If the probe gets no response either, calls fail at once:",
+  "  503 `UPSTREAM_UNAVAILABLE`. The probe is repeated after one second, after two, then every four. Any response, even an error, closes",
+  "  the breaker. A share of failures never opens it, nor does a gateway that sends 503: the platform has one address, and requests that",
+  "  it could serve must not be refused.",
+  "  `upstream.*.breaker: false` switches the breaker off.",
+  "- A redirect is an error: 502 `UPSTREAM_INVALID`.",
   "- v2 and native v1 pass through: their errors arrive as they are.",
   "",
   "An error without a body in the API's shape (from a load balancer, say) keeps its status, and gets a body: `the platform answered 503 without an error body`, with",
@@ -300,6 +303,6 @@ const PLATFORM = [
 
 const TAIL = [
   "",
-  "`carryover explain` says of any one request what can go wrong with it ([explain.md](explain.md)); [troubleshooting.md](troubleshooting.md) begins from what is seen.",
+  "`carryover explain` says for a request what can go wrong ([explain.md](explain.md)). [troubleshooting.md](troubleshooting.md) starts from symptoms.",
   "",
 ];

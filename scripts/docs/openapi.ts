@@ -1,4 +1,4 @@
-/** Which v1 does carryover serve, as an OpenAPI 3.1 document? */
+/** The v1 that carryover serves, as an OpenAPI 3.1 document. */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import type {

@@ -1,4 +1,4 @@
-/** How do the rules read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
+/** The rules in the documentation; a test keeps the pages up to date. */
 
 import { rulesJsonSchema } from "../../src/config/rules-schema.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
@@ -30,12 +30,12 @@ force: none # native: back to native v1 with the next request, whatever the rule
 fallback: native
 endMark: true
 rules:
-  # Somebody at a desk tries v2 with a header, or a browser with a cookie.
+  # A developer tries v2 with a header, or a browser with a cookie.
   - name: volunteers
     match: { header: { x-carryover: v2 }, cookie: { carryover: v2 } }
     mode: translate
 
-  # A tenth of the clients, for reads of two resources, in office hours; back by itself when it goes wrong.
+  # A tenth of the clients, for reads of two resources, in office hours; rolls rolls back by itself when it goes wrong.
   - name: reads-first
     match:
       resource: [groups, repos]
@@ -52,7 +52,7 @@ rules:
     mode: native
     expires: 2099-03-01
 
-  # Everything else: native answers, and v2 is compared with it.
+  # Everything else: native v1 responds, and v2 is compared with it.
   - name: everything-else
     match: {}
     mode: shadow
@@ -69,49 +69,50 @@ rules:
 const HEAD = [
   "# Rules",
   "",
-  "This page is made from the rules' own schema; `npm run docs` regenerates it.",
+  "This page is generated from the rules' schema by `npm run docs`.",
   "",
-  "The file that the option `cutover.rulesFile` names says what serves which v1 requests: `native` v1, `shadow` (native v1 answers, and",
-  "what carryover would have answered is compared with it), or `translate`. The first rule that takes a request decides; a request that no rule",
-  "takes gets `cutover.mode`. Editors check the file against [`rules.schema.json`](rules.schema.json).",
+  "The file named by `cutover.rulesFile` decides what serves each v1 request: `native` v1, `shadow` (native v1 responds, and carryover",
+  "compares its own response in the background), or `translate`. The first rule that matches decides. Requests that match no rule get",
+  "`cutover.mode`. Editors check the file against [`rules.schema.json`](rules.schema.json).",
   "",
 ];
 
 const MEANING = [
   "",
-  "## Which rule takes a request",
+  "## Which rule matches a request",
   "",
   "1. `resource`, `operation`, `client` and `time` must all hold, as far as the rule names them, and the rule must not have expired.",
-  "2. Then header, cookie and percentage are asked, as ingress controllers ask them; the first that says something decides:",
-  "   - the first header field of that name: the rule's value takes the request, `never` does not, any other value says nothing;",
+  "2. Then header, cookie and percentage are checked in this order, as ingress controllers do; the first with a result decides:",
+  "   - the first header field of that name: the rule's value selects the request, `never` excludes it, any other value has no effect;",
   "   - the first cookie of that name: the same;",
-  "   - `percent`: the request is taken when its client's bucket is below it.",
-  "   A rule with a header or a cookie and no percentage takes only what they select. A rule with none of the three takes everything.",
+  "   - `percent`: selects the request when its client's bucket is below it.",
+  "   A rule with a header or a cookie and no percentage matches only what they select. A rule with none of the three matches everything.",
   "",
-  "Header names are read in any case; values, cookies and clients exactly as they are written.",
+  "Header names ignore case; values, cookies and clients must match exactly.",
   "",
-  "A client's bucket, from 0 up to 100, follows from `cutover.salt` and its name alone: it is the same on every replica, for every rule, for reads",
-  "and for writes. So a growing percentage never moves a client back, and a client that a rule of 5 percent takes is among those that one of 10 percent takes.",
-  "Clients that nothing tells apart are all called `unknown` and move together.",
+  "A client's bucket, from 0 up to 100, depends only on `cutover.salt` and the client's name. It is the same on every replica, for every rule, for reads and for writes. So",
+  "a growing percentage never moves a client back: the clients of a 5 percent rule are among those of a 10 percent rule. Clients that",
+  "carryover cannot distinguish are all called `unknown` and move together.",
   "",
   "## What is refused",
   "",
   "A fault names its place as line, column and path: `rules.yaml:4:40 rules.0.match.percent`. Paths count from 0, so `rules.0` is the first rule; the table",
   "of `carryover check` counts from 1, and everything else names rules.",
   "",
-  "A file is taken as a whole or not at all, and everything that is wrong with it is told at once, with line, column and remedy; the rules in",
-  "force stay. Beside what the schema says, refused are: names of resources and operations that are not there, two rules of one name, a mode, `force`,",
+  "carryover applies a file as a whole or not at all. It reports all faults at once, with line, column and remedy, and keeps the rules",
+  "in force. Besides the schema's rules, these are refused: names of resources and operations that are not there, two rules of one name, a mode, `force`,",
   "`fallback`, step back or comparison that needs `upstream.v1.url` without it, times that are empty or over, `sunset` before `deprecation`, settings that can",
   "have no effect (`stepBack` of a rule that never translates, `promoteWhen` of one that is not `shadow`, differences that are never measured), and rules that can",
-  "never match because earlier ones always match first. A rule that has expired since it was taken is no reason to refuse a file, neither when a process",
-  "starts with it nor when something else in it changes (`force`, say): it takes nothing and is told as a warning. One that is new or was changed is refused.",
-  "Of more than 20 faults the first 20 are told, and how many more there are.",
+  "never match because earlier ones always match first. A rule that has expired since it was loaded is no reason to refuse a file, neither at start nor when something else in it changes (`force`, say). It matches nothing, and a",
+  "warning names it. An expired rule that is new or was changed is refused. Of more than 20 faults the first 20 are printed, and the",
+  "number of the rest.",
   "",
-  "A file is read on the thread that serves requests, so it has at most 500 rules and 256 KiB, 110000 words and signs of YAML (500 rules",
+  "The thread that serves requests parses the file, so its size is limited: at most 500 rules and 256 KiB, 110000 words and signs of YAML (500 rules",
   "of 220 each; `percent: 10,` are five with its blank and its comma), 1000 anchors and aliases, and nothing nested deeper than rules need.",
   "",
-  "A file that is cut off in the middle is mostly no file. Where it could be taken for one (it ends between two rules), `endMark: true` near",
-  "the top and `...` as the last line make sure that it is refused. Better still is to write another file and to rename it, as Kubernetes does with ConfigMaps.",
+  "A truncated file is mostly invalid. If it happens to end between two rules, it is not. Put `endMark: true` near the top and `...`",
+  "as the last line, and a truncated file is always refused. Better still, write a new file and rename it, as Kubernetes does with",
+  "ConfigMaps.",
   "",
 ];
 

@@ -16,13 +16,13 @@ export function trapsPage(): string {
   return `${[
     "# Traps between v1 and v2",
     "",
-    "Where the two versions look alike and are not, or differ where a client would not expect it. Each that touches one of the ten",
-    "resources is met by tests that are named after it (`test/traps`), most of them against native v1 beside carryover. What is refused is a",
-    "difference for clients: the verdict links to its row of [v1-behaviour.md](v1-behaviour.md).",
+    "This page lists where v1 and v2 look alike but differ, or differ in a way that a client would not expect. Each trap that affects one of the",
+    "ten resources has tests named after it (`test/traps`); most of them compare carryover with native v1. A refused request is a",
+    "difference for clients: its verdict links to the row of [v1-behaviour.md](v1-behaviour.md).",
     "",
     `${verdicts.map((verdict) => `${count(verdict)} ${verdict === "does not apply" ? "do not apply" : `are ${verdict}`}`).join("; ")}.`,
     "",
-    "| trap | what is easily got wrong | verdict | what carryover does, or why there is nothing to do | shown by |",
+    "| trap | what is easy to get wrong | verdict | what carryover does, or why there is nothing to do | shown by |",
     "| --- | --- | --- | --- | --- |",
     ...rows,
   ].join("\n")}\n`;
@@ -36,13 +36,13 @@ function verdictOf({ verdict, differences = [] }: Trap): string {
 const HEAD = [
   "# What v1 clients see",
   "",
-  "This page is made from `test/traps/differences.ts`; `npm run docs` regenerates it.",
+  "`npm run docs` generates this page from `test/traps/differences.ts`.",
   "",
-  "**A v1 request that carryover translates is answered as native v1 answered it, but for the rows below.** A client that needs nothing of the column",
-  "*what v1 did* is not affected. Rows hold with the default options; *option* names the one that changes a row. Requests that native v1 serves behind",
-  "carryover ([cutover.md](cutover.md)) meet only the rows marked with \\*, as far as they apply to them.",
+  "**carryover answers a translated v1 request as native v1 did, except for the rows below.** A client that does not depend on",
+  "*what v1 did* is not affected. The rows describe the default options; *option* names the option that changes a row. Requests that native v1 serves through",
+  "carryover ([cutover.md](cutover.md)) are affected only by the rows marked with \\*, and only as far as they apply.",
   "",
-  "*Not documented* means: v1's own documentation does not say. What becomes of one request of yours, without sending it: `carryover explain` ([explain.md](explain.md)).",
+  "*Not documented* means that v1's own documentation does not say. To see what happens to a request without sending it, use `carryover explain` ([explain.md](explain.md)).",
   "",
 ];
 

@@ -1,4 +1,4 @@
-/** Which dashboard does Grafana get? (`helm/files/dashboards/carryover.json`; a test keeps it up to date.) */
+/** The Grafana dashboard, `helm/files/dashboards/carryover.json`; a test keeps the file up to date. */
 import { DATASOURCE, type Panel } from "./panels.ts";
 import { cutover, shadow } from "./rows/cutover.ts";
 import { lists, updates } from "./rows/lists.ts";

@@ -1,4 +1,4 @@
-/** What kinds of panels has the dashboard, and how is each written for Grafana? */
+/** The kinds of panels of the dashboard, written for Grafana. */
 
 /** What is said of a panel; where it stands and which number it has follows from its place among the others. */
 export interface PanelText {

@@ -1,4 +1,4 @@
-/** What is handed out with a release, and how is each of it made? (From a clean clone, so nothing that lies about gets in.) */
+/** The files of a release, made from a clean clone so that nothing else gets in. */
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,6 @@
 /**
- * Is a hole known in what carryover is made of? `node scripts/release/audit.mjs` asks the registry that npm is configured for about
- * the packages that the bill of materials in `dist` names. It ends with 0 when none is
- * known, with 1 when one is, and with 2 when the registry gave no answer: then nothing is known, and that is no all-clear.
+ * Looks for known vulnerabilities in the packages of carryover: asks npm's registry about each package in the bill of materials of `dist`.
+ * Exits with 0 if there is none, with 1 if there is one, and with 2 if the registry did not answer, which is no all-clear.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * How is a version released? Everything is made in a clone of the last commit; then the files are put into `release/`, and
- * tag and commit brought back, or none of them. Nothing is pushed or published. docs/release.md tells the rest.
+ * Releases a version. Everything is made in a clone of the last commit. Then the files are put into `release/`, and tag and commit are
+ * brought back, or none of them. Nothing is pushed or published; docs/release.md has the rest.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

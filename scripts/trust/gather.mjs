@@ -1,4 +1,4 @@
-/** What did the runs show, put together by id? (From vitest's JSON reports, the lines of figures, and how programs ended.) */
+/** Collects the results of the runs by id, from vitest's JSON reports, the lines of figures, and the exit codes of programs. */
 
 const ID = /T-[A-Z]{3}-\d{2}/g;
 

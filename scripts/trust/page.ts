@@ -1,4 +1,4 @@
-/** How does docs/trust.md read, given what was promised and what the runs showed? */
+/** docs/trust.md, from the promises and the results of the runs. */
 import type { Goal, Take } from "./goals.ts";
 
 export interface Counts {
@@ -58,7 +58,7 @@ export function trustPage(promises: readonly Planned[], goals: readonly Goal[], 
     goalTable(goals, result),
     ...promises.flatMap((promise) => [`## ${promise.title}`, promise.says, rowTable(promise, goals, result)]),
     ...absent(promises),
-    "## How it is made",
+    "## How to run these tests",
     runTable(result),
     CLOSING,
   ]
@@ -89,8 +89,8 @@ export function missedWords(goals: readonly Goal[], result: Result): string {
   const lines = missedGoals(goals, result).map(
     ({ what, measured: value, goal }) => `- ${what}: ${value}; goal: ${goal}`,
   );
-  if (lines.length === 0) return "The last run of all tests missed none of its goals ([trust](docs/trust.md)).";
-  return ["The last run of all tests missed these goals ([trust](docs/trust.md)):", "", ...lines].join("\n");
+  if (lines.length === 0) return "The last full test run met all of its goals ([trust](docs/trust.md)).";
+  return ["The last full test run missed these goals ([trust](docs/trust.md)):", "", ...lines].join("\n");
 }
 
 function opening(promises: readonly Planned[], goals: readonly Goal[], result: Result): string {
@@ -106,14 +106,14 @@ function opening(promises: readonly Planned[], goals: readonly Goal[], result: R
   }).length;
   return `# Trust
 
-What carryover promises, what was tried to break each promise, and what came of it. This page is written by \`npm run trust\` from the results of its runs; nothing on it is written by hand.
-What is trusted and what is not is told in [security.md](security.md).
+This page lists what carryover promises, the tests that try to break each promise, and their results. \`npm run trust\` generates the page.
+[security.md](security.md) describes the threat model.
 
 Of ${rows.length} rows ${passed} passed, ${failed.length} failed${listed(failed)}, and ${missing.length} were not run${listed(missing)}.
-A row fails when one of its tests does, or when a figure of it misses its goal.
+A row fails when one of its tests fails, or when one of its figures misses its goal.
 
 - ${result.machine}; Node ${result.node}
-- commit ${result.commit}, ${result.date}; seed of random cases ${result.seed}`;
+- commit ${result.commit}, ${result.date}; random seed ${result.seed}`;
 }
 
 function listed(ids: readonly string[]): string {
@@ -195,7 +195,7 @@ function absent(promises: readonly Planned[]): readonly string[] {
   const rows = promises.flatMap(({ rows: all }) => all).filter(({ notApplicable }) => notApplicable !== undefined);
   if (rows.length === 0) return [];
   const lines = rows.map(({ id, what, notApplicable = "" }) => `| ${id} | ${cell(what)} | ${cell(notApplicable)} |`);
-  return ["## What does not apply", ["| | | why |", "|---|---|---|", ...lines].join("\n")];
+  return ["## Not applicable", ["| | | why |", "|---|---|---|", ...lines].join("\n")];
 }
 
 function runTable({ runs, tests }: Result): string {
@@ -203,9 +203,13 @@ function runTable({ runs, tests }: Result): string {
     const ids = Object.entries(tests).filter(([, { by }]) => by.includes(command));
     return `| \`${command}\` | ${ids.length === 1 ? "1 id" : `${ids.length} ids`} | ${passed} passed, ${failed} failed | ${Math.ceil(seconds / 60)} min |`;
   });
-  return ["| run | tries | | took |", "|---|---|---|---|", ...lines].join("\n");
+  return ["| run | covers | result | time |", "|---|---|---|---|", ...lines].join("\n");
 }
 
-const CLOSING = `A test belongs to a row when its title has the row's id; \`test/trust/plan.all.ts\` checks that each row has one. All of them but those of the programs above also run, with
-fewer rounds, in \`npm test\` or \`npm run test:all\`. \`npm run trust -- long\` (or \`guards\`, \`peers\`, \`image\`, \`bench\`, \`overload\`, \`crowd\`, \`soak\`) runs one part and writes this page from what all parts gave last.
-Figures of load and time are of the machine named above, with clients, carryover and platform on the same cores.`;
+const CLOSING = `A test belongs to a row when its title contains the row's id. \`test/trust/plan.all.ts\` checks that each row has a test.
+
+\`npm run trust\` runs all parts except \`peers\` and \`image\`, which need other programs.
+\`npm run trust -- long\` runs one part and writes this page from the last results of all parts. The parts are \`long\`, \`guards\`, \`peers\`, \`image\`, \`bench\`, \`overload\`, \`crowd\` and \`soak\`.
+The tests of \`long\` also run, with fewer rounds, in \`npm test\` or \`npm run test:all\`.
+
+Clients, carryover and platform shared the cores of the machine named above. Load and time figures hold for that machine only.`;

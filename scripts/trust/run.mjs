@@ -1,8 +1,8 @@
 /**
- * Do the promises hold, and what are the figures? Runs what tries them and writes test/trust/result.json, docs/trust.md and the limits in README.md from that (`npm run trust`). Each
- * part leaves its report in coverage/trust/, so that parts can be run one after another: `npm run trust -- long` runs one, `npm run trust -- write` only
- * writes, from the reports that are there. `npm run trust -- soak --minutes 30` hands on what follows the part's name;
- * `npm run trust -- long --again` runs the files in which a test failed once more (or those that are named behind), and keeps what the others gave.
+ * Runs the trials of the promises, and writes test/trust/result.json, docs/trust.md and the limits in README.md from their results
+ * (`npm run trust`). Each part leaves its report in coverage/trust/, so that parts can run one after another: `npm run trust -- long` runs
+ * one, `npm run trust -- write` only writes from the existing reports. `npm run trust -- soak --minutes 30` passes options to a part.
+ * `npm run trust -- long --again` repeats the files in which a test failed (or the files named after it) and keeps the other results.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** Who calls the platform in the walkthrough? (A CI bot, a UI, a backup, a client with sloppy PUTs, one with odd fields, and 200 agents.) */
+/** The clients of the walkthrough: a CI bot, a UI, a backup, one with incomplete PUTs, one with odd fields, and 200 agents. */
 import http from "node:http";
 
 /** How many agents: enough for one percent of the clients to be somebody. */

@@ -1,6 +1,6 @@
 /**
- * Did each step do what it promises, as its clients and the platform saw it? (Beside what the runbook itself looks at: here no
- * metric is believed.)
+ * Whether each step of the walkthrough did what it promises, as its clients and the platform saw it. The runbook itself reads the metrics;
+ * these proofs do not rely on them.
  */
 
 /** @typedef {{ seen: readonly any[], sent: readonly any[] }} Facts what clients saw, and what reached the platform, since the step's last change */

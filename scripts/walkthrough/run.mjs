@@ -1,6 +1,6 @@
 /**
- * Does docs/runbook.md work? (Each of its steps on a sandbox, by its own commands, there and back; ends with 0, or with 1 at the
- * first step that is not as promised. `npm run real -- walkthrough`.)
+ * Runs each step of docs/runbook.md on a sandbox by its own commands, forward and back (`npm run real -- walkthrough`). Exits with 0, or
+ * with 1 at the first step that does not do what it promises.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

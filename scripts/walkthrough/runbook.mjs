@@ -1,4 +1,4 @@
-/** What does docs/runbook.md tell people to do? (Its steps and code blocks, as the walkthrough runs them.) */
+/** Reads the steps and code blocks of docs/runbook.md, as the walkthrough runs them. */
 
 /**
  * @typedef {{ kind: "sh" | "yaml" | "text" | "promql" | "meanwhile", file: string, lines: readonly string[], back: boolean, line: number }} Block

@@ -1,6 +1,5 @@
 /** Checks that the files of a catalogue fit together. Pure. */
 
-import { snakeCase } from "../model/field-names.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/json.ts";
 import {
   type EnumTable,
@@ -17,6 +16,7 @@ import {
   v1Zero,
   type WritableRow,
 } from "../model/resource.ts";
+import { snakeCase } from "../model/text.ts";
 
 export interface CatalogueFile {
   readonly file: string;

@@ -16,7 +16,7 @@ export interface CommandIo {
   print(text: string): void;
   warn(text: string): void;
   /**
-   * Registers what happens when the process is told to stop: `graceMs` is the longest wait, by default what the command
+   * Registers what happens when the process receives a stop signal: `graceMs` is the longest wait, by default what the command
    * itself thinks right. A rejection means that something was lost.
    */
   onStop(stop: (graceMs?: number) => Promise<void>, options?: StopOptions): void;

@@ -23,7 +23,7 @@ export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "o
   io.print(`# Paste this first: a ready token of the sandbox\nTOKEN=${demo.token}\n`);
   for (const call of demoCalls(demo)) io.print(`# ${call.title}\n${toCurl(call)}\n`);
   io.print(
-    `# Or see them all made, with the v2 calls behind each: npm start -- --tour\n\n${OUTLOOK}\n\nCtrl-C stops both.`,
+    `# Or see them all made, with the v2 calls of each: npm start -- --tour\n\n${OUTLOOK}\n\nCtrl-C stops both.`,
   );
 }
 
@@ -89,7 +89,7 @@ async function startDemo(ports: DemoPorts): Promise<Demo> {
 }
 
 function introduction({ url, adminUrl, sandboxUrl }: Demo): string {
-  return `carryover demo. The platform behind it is a sandbox: made-up records, in this process, gone when it stops.
+  return `carryover demo. The platform is a sandbox: made-up records in this process, gone when it stops.
 
   carryover  ${url}   v1 clients point here
   platform   ${sandboxUrl}   the sandbox: v2, native v1, token exchange
@@ -119,7 +119,7 @@ function demoCalls({ url, adminUrl, sandboxUrl, sandbox }: Demo): readonly DemoC
   return [
     {
       ...read,
-      title: "A v1 list: every group in one answer, though v2 gives at most 200 a page",
+      title: "A v1 list: every group in one response, though v2 sends at most 200 a page",
       url: `${url}/iam/v1/groups`,
       long: true,
     },

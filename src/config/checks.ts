@@ -47,7 +47,7 @@ export function contradictions(settings: Settings): readonly OptionRemark[] {
   if (settings.cutover.saltFile !== undefined && settings.cutover.salt !== "") {
     found.push({
       path: "cutover.saltFile",
-      what: "cutover.salt gives a salt, too",
+      what: "cutover.salt is set as well",
       remedy: "leave one of them out",
     });
   }

@@ -1,6 +1,6 @@
 /** The configuration of an embedded carryover. Generated from the schema by `npm run docs`. */
 
-// biome-ignore format: a test compares it with what the schema gives.
+// biome-ignore format: a test compares it with the schema's output.
 /**
  * The same tree as a configuration file. Only `upstream.v2.url` is required; what is left out, or `undefined`, has its
  * default. Durations are seconds or text such as `"1500ms"`, `"45s"`, `"1m"`; sizes are bytes or text such as `"64KiB"`;
@@ -150,7 +150,7 @@ export interface CarryoverConfig {
     } | undefined;
   } | undefined;
   readonly updates?: {
-    /** A PUT fails when such a field was not stored as asked: those that become zero, none (report only), or any. Default: `zeros`. */
+    /** Which fields that v2 did not store as asked make a PUT fail: cleared ones (zeros), none (report), any (fail). Default: `zeros`. */
     readonly mismatch?: "zeros" | "report" | "fail" | undefined;
   } | undefined;
   readonly unknownFields?: {

@@ -36,7 +36,7 @@ export function readRules(
   const text = textFrom(bytes, context.name);
   const habits = { nulls: "keep", of: "rules", begin: "version: carryover/v1" } as const;
   const file = readConfigFile({ name: context.name, text }, habits);
-  const refuse = (untold: readonly LazyFault[]) => new ConfigError(firstFaults(untold, context.name));
+  const refuse = (faults: readonly LazyFault[]) => new ConfigError(firstFaults(faults, context.name));
   if (file.faults.length > 0) throw refuse(file.faults.map((fault) => () => fault));
   const explain = createExplainer(file, context.name);
   const whole = OutlineSchema.safeParse(file.tree);
@@ -95,7 +95,7 @@ function ofTheWhole(file: ConfigFile, text: string, { name, native }: RulesConte
   return faults;
 }
 
-/** `force: native` decides on what both versions have. Whoever takes everything back in a hurry must hear what stays refused. */
+/** `force: native` decides on what both versions have. In an emergency the operator must see what stays refused. */
 function halfForced(
   { force, fallback }: Partial<Pick<Rules, "force" | "fallback">>,
   file: ConfigFile,
@@ -177,7 +177,7 @@ export interface ReadRule {
   readonly warnings: readonly ConfigFault[];
 }
 
-/** What one file gives its rules to be read with. */
+/** What the rules of one file share while they are read. */
 export interface RuleReadingContext {
   readonly file: ConfigFile;
   readonly context: RulesContext;
@@ -301,12 +301,12 @@ export type LazyFault = () => ConfigFault;
 export const MAX_FAULTS = 20;
 
 /** The first `MAX_FAULTS` in full, and one more fault with the number of the rest. */
-export function firstFaults(untold: readonly LazyFault[], name: string): readonly ConfigFault[] {
-  const told = untold.slice(0, MAX_FAULTS).map((fault) => fault());
-  const more = untold.length - told.length;
-  if (more === 0) return told;
+export function firstFaults(faults: readonly LazyFault[], name: string): readonly ConfigFault[] {
+  const shown = faults.slice(0, MAX_FAULTS).map((fault) => fault());
+  const more = faults.length - shown.length;
+  if (more === 0) return shown;
   const what = `and ${more.toLocaleString("en-US")} more`;
-  return [...told, { where: `${name}:1:1`, what, remedy: "correct these first" }];
+  return [...shown, { where: `${name}:1:1`, what, remedy: "correct these first" }];
 }
 
 /** Turns an issue of the schema about the value at `base` into faults with line and remedy. */
@@ -334,7 +334,7 @@ function explainValue(
   const isMap = issue.code === "invalid_type" && issue.expected === "object";
   const remedy = isMap ? "expected a map of keys" : issue.message;
   if (value === undefined) return { where, what: "required, and not given", remedy };
-  if (value === null) return { where, what: "nothing stands behind it", remedy };
+  if (value === null) return { where, what: "it has no value", remedy };
   return { where, ...faultWords(remedy, value) };
 }
 

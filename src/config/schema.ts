@@ -72,7 +72,7 @@ export const cutover = z.strictObject({
   mode: oneOf("native", "shadow", "translate")
     .default("translate")
     .describe("What serves v1 requests that no rule matches"),
-  // Errors never repeat the salt: with it anybody can find the identity behind a hash.
+  // Errors never repeat the salt: with it anybody can find the identity of a hash.
   salt: z
     .string({ error: "the salt is no text; expected a text" })
     .max(256, { error: "the salt is longer than 256 characters; expected at most that" })
@@ -212,7 +212,7 @@ const share = z.strictObject({
     .describe("Bytes of finished lists kept at most"),
 });
 
-const ORDER = "expected the name of a field such as uid, and desc behind a space where the order is descending";
+const ORDER = "expected the name of a field such as uid, followed by a space and desc for a descending order";
 const witness = oneOf("none", "count", "cover");
 const lists = z.strictObject({
   require: z
@@ -284,7 +284,7 @@ export const SettingsSchema = z.strictObject({
       mismatch: oneOf("zeros", "report", "fail")
         .default("zeros")
         .describe(
-          "A PUT fails when such a field was not stored as asked: those that become zero, none (report only), or any",
+          "Which fields that v2 did not store as asked make a PUT fail: cleared ones (zeros), none (report), any (fail)",
         ),
     })
     .prefault({}),
@@ -319,7 +319,7 @@ export const SettingsSchema = z.strictObject({
     .prefault({}),
 });
 
-/** What the schema gives: every default filled in, units in the names, files still as paths. */
+/** The schema's output: every default filled in, units in the names, files still as paths. */
 export type Settings = z.output<typeof SettingsSchema>;
 
 /** What a list must prove: for one resource, or for all others. */

@@ -29,7 +29,7 @@ export interface OptionSources {
 }
 
 /** Prefix of every variable. */
-export const VARIABLE_PREFIX = "CARRYOVER_";
+const VARIABLE_PREFIX = "CARRYOVER_";
 /** The variable that names the configuration file. */
 export const FILE_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
 
@@ -97,7 +97,7 @@ function unknownVariables(env: OptionSources["env"], options: readonly Option[])
 }
 
 /**
- * Kubernetes gives each pod variables about the Services of its namespace: a Service called `carryover-admin` makes
+ * Kubernetes sets variables in each pod for the Services of its namespace: a Service called `carryover-admin` makes
  * CARRYOVER_ADMIN_PORT=tcp://10.0.0.1:8081. They are not options and must not prevent a start.
  */
 function isServiceLink(name: string, value: string): boolean {
@@ -165,7 +165,7 @@ function limitsOf(node: unknown): string {
 }
 
 /** The value of the text of a flag or variable; the schema checks it. */
-export function valueOfText(text: string, form: string): unknown {
+function valueOfText(text: string, form: string): unknown {
   if (form === "number") return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
   if (form === "list") return text.split(",").map((item) => item.trim());
   if (form.includes("=")) return text.includes("=") ? mapOfText(text) : text;
@@ -184,7 +184,7 @@ function mapOfText(text: string): JsonObject {
 /** Deeper than any option. */
 const MAX_DEPTH = 16;
 
-/** The same for an object that a program gives. The object is never modified. */
+/** The same for an object passed by a program. The object is never modified. */
 export function readObject(given: unknown): ConfigFile {
   const nowhere = { at: () => undefined, locationOf: () => undefined };
   const tree = asInFile(given, []);
@@ -198,7 +198,7 @@ export function readObject(given: unknown): ConfigFile {
  * A copy in which a descriptive symbol replaces each value that no file could hold. No option accepts a symbol, so the
  * schema refuses it with its location. `around`: the objects that contain `value`.
  */
-export function asInFile(value: unknown, around: readonly object[]): unknown {
+function asInFile(value: unknown, around: readonly object[]): unknown {
   if (typeof value === "function" || typeof value === "symbol") return Symbol(`a ${typeof value}`);
   if (typeof value !== "object" || value === null) return value;
   if (around.includes(value)) return Symbol("an object within itself");

@@ -13,7 +13,7 @@ export interface UnreachableRule {
 const UNLISTED = "\0";
 
 /**
- * Rules for which each operation that they are about is taken by one earlier rule, whoever asks and whenever. `subjects`:
+ * Rules for which each operation that they are about is taken by one earlier rule, for every client and at any time. `subjects`:
  * every operation of the resources that rules name. Never names a rule that could take something; where several earlier
  * rules leave nothing only together (by client, time or percentage), it stays silent. Rules of 0 percent are switched off
  * on purpose and not named. Of more than a hundred different hours of the week
@@ -28,7 +28,7 @@ export function findUnreachable(
   const taken = rules.map(({ match }) => about.named(match));
   return rules.flatMap((rule, at) => {
     if (rule.match.percent === 0 && rule.match.header === undefined && rule.match.cookie === undefined) return [];
-    const left = about.asked(rule.match);
+    const left = about.concerned(rule.match);
     if (left.every((word) => word === 0)) return [];
     const by: Rule[] = [];
     for (const [place, other] of rules.slice(0, at).entries()) {
@@ -62,8 +62,8 @@ function createAbout(rules: readonly Rule[], subjects: readonly RequestedOperati
     known.set(key, bits);
     return bits;
   };
-  /** A fresh copy. Operations that nobody lists and only other rules name are no question to this one. */
-  const asked = ({ resources, operations: own }: RuleMatch): Bits => {
+  /** A fresh copy. Operations that only other rules name do not concern this one. */
+  const concerned = ({ resources, operations: own }: RuleMatch): Bits => {
     const bits = named({ ...EVERY_REQUEST, resources, operations: own }).slice();
     all.forEach(({ resource, operation }, at) => {
       if (resource !== UNLISTED || operation === UNLISTED || own?.has(operation) === true) return;
@@ -71,7 +71,7 @@ function createAbout(rules: readonly Rule[], subjects: readonly RequestedOperati
     });
     return bits;
   };
-  return { named, asked };
+  return { named, concerned };
 }
 
 function bitsOf(all: readonly RequestedOperation[], is: (subject: RequestedOperation) => boolean): Bits {

@@ -18,11 +18,11 @@ const BYTES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The spellings as regular expressions, for the JSON Schema. */
-export const DURATION_PATTERN = DURATION;
-export const SIZE_PATTERN = SIZE;
+const DURATION_PATTERN = DURATION;
+const SIZE_PATTERN = SIZE;
 
 /** Seconds of `45`, `"45"`, `"45s"`, `"500ms"`, `"1m"`, `"1h"`; undefined for anything else. */
-export function readSeconds(value: number | string): number | undefined {
+function readSeconds(value: number | string): number | undefined {
   if (typeof value === "number") return value;
   const parts = DURATION.exec(value);
   const unit = SECONDS.get(parts?.[2] ?? "s");
@@ -39,7 +39,7 @@ export function readBytes(value: number | string): number | undefined {
 
 const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
-export const INSTANT_PATTERN = INSTANT;
+const INSTANT_PATTERN = INSTANT;
 
 /** Milliseconds since 1970 of `2027-03-01` (when that day begins in UTC) or of an RFC 3339 instant; undefined for anything else. */
 export function readInstant(text: string): number | undefined {
@@ -51,7 +51,7 @@ export function readInstant(text: string): number | undefined {
 }
 
 /** `268435456` as `256 MiB`: the largest unit that divides it. */
-export function showBytes(bytes: number): string {
+function showBytes(bytes: number): string {
   for (const unit of ["GiB", "MiB", "KiB"]) {
     const size = BYTES.get(unit) ?? 1;
     if (bytes >= size && bytes % size === 0) return `${bytes / size} ${unit}`;
@@ -60,7 +60,7 @@ export function showBytes(bytes: number): string {
 }
 
 /** What is wrong with an address of an upstream, or undefined. The text never repeats the address: it may hold a password. */
-export function urlFault(text: string): string | undefined {
+function urlFault(text: string): string | undefined {
   if (!URL.canParse(text)) return "this is no URL";
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") return "the scheme is neither http nor https";

@@ -58,7 +58,7 @@ export interface WatchedFile<Content> {
   close(): void;
 }
 
-/** Until the second look at something new: at most this long when nobody asked, this long when somebody did. */
+/** Milliseconds until a changed file is read again to see that it is stable: after a poll, and after SIGHUP. */
 const SETTLE_MS = 1_000;
 const ASKED_SETTLE_MS = 100;
 /** Looks of one `check` at a file that is another one each time; then it is left to the timer. */
@@ -80,7 +80,7 @@ export function createWatchedFile<Content>(options: WatchedFileOptions<Content>)
   let callOff: () => void = () => {};
   /** The look under way: they never overlap. */
   let busy: Promise<unknown> = Promise.resolve();
-  let asked: Promise<void> | undefined;
+  let pendingCheck: Promise<void> | undefined;
 
   /** True when what the file holds is judged; false when it is new and has to be seen again. */
   const lookOnce = async (): Promise<boolean> => {
@@ -123,16 +123,16 @@ export function createWatchedFile<Content>(options: WatchedFileOptions<Content>)
       plan(everyMs);
     },
     check: () => {
-      // Whoever asks while another one waits for its turn is answered by the same look: it has not begun.
-      asked ??= busy.then(() => {
-        asked = undefined;
+      // Callers that ask while a check waits for its turn share that check.
+      pendingCheck ??= busy.then(() => {
+        pendingCheck = undefined;
         if (closed) return;
         callOff();
         const settling = settle();
         busy = settling;
         return settling;
       });
-      return asked;
+      return pendingCheck;
     },
     state: judge.state,
     close: () => {
@@ -254,7 +254,7 @@ export function createFileReader({ path, read, later }: FileReaderOptions): File
       );
     });
   };
-  return { look, close: () => giveUp("nobody waits for it any more") };
+  return { look, close: () => giveUp("it is no longer needed") };
 }
 
 /** Of a look that saw `bytes`. */

@@ -106,7 +106,7 @@ function wrongYaml(document: Document): readonly (readonly [offset: number, what
 /** The tree, or the fault of the whole file. */
 function toTree(document: Document, { nulls, of }: FileFormat): Record<string, unknown> | string {
   try {
-    // Aliases become the same object wherever they stand, which costs nothing here; what reads the tree meets each anew.
+    // Aliases become the same object wherever they stand, which costs nothing here; readers of the tree see each of them.
     const value: unknown = document.toJS({ maxAliasCount: -1 }) ?? {};
     const excess = treeTooLarge(value);
     if (excess !== undefined) return excess;

@@ -57,7 +57,7 @@ export interface DrainParts {
   /** Waits until a further page may be processed, so that short requests do not wait for long lists. */
   turn(): Promise<void>;
   /**
-   * Waits until this list may read further pages, and gives the function that ends that. Rejects with `Problem` OVERLOADED,
+   * Waits until this list may read further pages, and returns the function that gives the turn back. Rejects with `Problem` OVERLOADED,
    * or the signal's reason. Called only when a second page is needed: a list of one page is as cheap as a Get.
    */
   claim(): Promise<() => void>;
@@ -98,7 +98,7 @@ async function readList(
     for (;;) {
       const next = await chunks.next();
       const state = reader.state();
-      // The list may have been begun anew: then the buffer belongs to the reading that was given up.
+      // If the list was restarted, the buffer belongs to the abandoned reading.
       if ((next.done === true ? state.reading : next.value.reading) !== reading) bytes = buffered.length = 0;
       if (next.done === true) {
         if (next.value !== undefined) {
@@ -182,7 +182,7 @@ async function* remainingChunks(
   }
 }
 
-/** Records of one `reading` of the list: when it is begun anew before anything was announced, only the last one counts. */
+/** Records of one `reading` of the list: when it is restarted before anything was announced, only the last one counts. */
 interface ListChunk {
   readonly reading: number;
   readonly bytes: Uint8Array;
@@ -297,7 +297,7 @@ function createListReader(plan: ListPlan, parts: DrainParts): ListReader {
   };
   const claimSlot = async (): Promise<void> => {
     release = await parts.claim();
-    // Over while it waited: nobody else would release the slot.
+    // The list ended while it waited: release the slot.
     if (ended !== undefined) release();
   };
   const performOne = (action: DrainAction): void => {

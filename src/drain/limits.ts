@@ -1,4 +1,4 @@
-/** Limits of one list, and what a client is told when they are exceeded. */
+/** Limits of one list, and the errors when they are exceeded. */
 
 import { Problem } from "../model/problem.ts";
 

@@ -118,7 +118,7 @@ function positionOf({ token, skip, rank }: ReadAheadPart): ReadPosition {
 }
 
 /**
- * Adds what a part's call brought. A part goes on beyond its pages until it meets the next part, for at most as many pages
+ * Adds the result of a part's call. A part goes on beyond its pages until it meets the next part, for at most as many pages
  * again: records were inserted into it meanwhile.
  */
 export function addResult(ahead: ReadAhead, id: number, step: FetchResult): ReadAhead {

@@ -100,22 +100,22 @@ export interface CommitPointSeek {
   readonly short: Shortfall | undefined;
   /** The page that seemed to be the last. */
   readonly last: RankedPage | undefined;
-  /** The parts have run out, and are to be planned anew. */
+  /** The parts are used up and must be planned again. */
   readonly planAgain: boolean;
 }
 
 export type DrainPhase =
   | { readonly kind: "start" | "first" | "ahead" | "cursor" | "over" }
-  /** The page behind a token is asked for; `ahead`: because the parts have run out. */
+  /** Request the page of a token; `ahead`: because the parts have run out. */
   | { readonly kind: "token"; readonly ahead: boolean }
   | CommitPointSeek
   /** Does the token of a short page with nothing new lead to an empty end? */
-  | { readonly kind: "behind"; readonly page: RankedPage; readonly seek: CommitPointSeek };
+  | { readonly kind: "after-short"; readonly page: RankedPage; readonly seek: CommitPointSeek };
 
 export interface DrainState {
   readonly how: DrainSettings;
   readonly list: CommittedList;
-  /** 0, and 1 when the list was begun anew. */
+  /** 0, and 1 when the list was restarted. */
   readonly reading: number;
   /** The count that an earlier reading fell short of. */
   readonly missed: number | undefined;
@@ -315,7 +315,8 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
   if (place.skip === undefined && page.skipped !== undefined && page.skipped !== 0) {
     return invalidPage(`a page of ${how.resource} skipped records that were asked for`);
   }
-  if (saysNothing(list, page)) return invalidPage(`a page of ${how.resource} behind the first one says nothing at all`);
+  if (isBlank(list, page))
+    return invalidPage(`a later page of ${how.resource} holds neither records nor a token nor a total`);
   if (page.bare === true) {
     // A platform that leaves out zeros leaves out empty lists, but not lists with records.
     const rank = skip ?? place.rank;
@@ -329,7 +330,7 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
  * True when `page`, not the first one, is as good as `{}`: no record, no token, and no count although the list had one.
  * A proxy may have responded; of a list that was emptied meanwhile, a second reading shows the same in its first page.
  */
-export function saysNothing({ pages, firstTotal = 0 }: CommittedList, page: ListPage): boolean {
+export function isBlank({ pages, firstTotal = 0 }: CommittedList, page: ListPage): boolean {
   return pages > 0 && firstTotal > 0 && page.totalCount === undefined && isEmpty(page) && page.nextPageToken === "";
 }
 

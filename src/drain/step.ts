@@ -51,13 +51,13 @@ import {
   type DrainState,
   dispatchCalls,
   ended,
+  isBlank,
   isEmpty,
   MAX_EMPTY_PAGES,
   noted,
   REPAIRS,
   receiveResult,
   requestPage,
-  saysNothing,
   startOf,
   stopReadAhead,
 } from "./state.ts";
@@ -153,8 +153,8 @@ function callEnded(before: DrainState, id: number, got: CallResult): DrainState 
       return onFirst(state, fetched);
     case "seek":
       return onSeek(state, phase, fetched);
-    case "behind":
-      return onBehind(state, phase.page, phase.seek, fetched);
+    case "after-short":
+      return onAfterShort(state, phase.page, phase.seek, fetched);
     case "token":
       return phase.ahead ? onTokenOfParts(state, fetched) : onToken(state, fetched);
     default:
@@ -257,7 +257,7 @@ function takenAsPart(state: DrainState, page: RankedPage, planAgain: boolean): D
   const { list, how } = state;
   if (!ascends(page.keys)) return fallBack(state, "order");
   // Read before the list's count was known.
-  if (saysNothing(list, page)) throw incomplete(how.resource, "a page behind the first one says nothing at all");
+  if (isBlank(list, page)) throw incomplete(how.resource, "a later page holds neither records nor a token nor a total");
   if (isFirstAgain(list, page)) return fallBack(state, "skip");
   // A page that follows the token of the page just taken leaves no gap that could be closed by rank.
   if (page.skip !== undefined && !joins(list, page)) return seeking(noted(state, "list-repaired"), { held: page });
@@ -331,12 +331,12 @@ function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): Dra
   if (reachesPast(list, page.keys) || page.nextPageToken === "") return judged(state, page, seek);
   if (page.keys.length >= pageSize || state.firstPage.records === 1 || state.repairs <= 0)
     return soughtOn(state, page, seek);
-  // Some platforms give every last page a token, which leads to an empty page.
-  const phase = { kind: "behind", page, seek } as const;
+  // Some platforms send a token with every last page; it leads to an empty page.
+  const phase = { kind: "after-short", page, seek } as const;
   return requestPage({ ...state, repairs: state.repairs - 1, phase }, { token: page.nextPageToken });
 }
 
-function onBehind(state: DrainState, page: RankedPage, seek: CommitPointSeek, got: FetchResult): DrainState {
+function onAfterShort(state: DrainState, page: RankedPage, seek: CommitPointSeek, got: FetchResult): DrainState {
   if (got.kind === "failed") return notPage(state, got);
   if (got.kind === "page" && isEmpty(got.page) && got.page.nextPageToken === "") return judged(state, got.page, seek);
   return soughtOn(state, page, seek);
@@ -595,7 +595,7 @@ function skipIgnored(state: DrainState): DrainState {
 }
 
 /**
- * Begins the list anew, once, when its pages contradict each other or cannot be read: an expired token, a page cut short,
+ * Restarts the list, once, when its pages contradict each other or cannot be read: an expired token, a page cut short,
  * an inconsistent replica may not be met again. While nothing has gone out, the second reading replaces the first.
  * Otherwise only new records are taken, and the second reading must prove as much as was promised.
  */

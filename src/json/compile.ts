@@ -1,8 +1,8 @@
 /** Compiles a plan: names become bytes. */
-import { type KeyTable, keyTable } from "./keys.ts";
+
 import { tokenOf, type WritableToken } from "./output.ts";
 import type { EnumPlan, FinishObject, MemberPlan, ObjectPlan, ValuePlan } from "./plan.ts";
-import { encodeString } from "./text.ts";
+import { encodeString, type KeyTable, keyTable } from "./text.ts";
 
 /** A compiled plan; undefined stands for `copy`. Only read while rewriting. */
 export type CompiledPlan = CompiledObject | CompiledArray | CompiledMap | CompiledEnum | CompiledConvert;

@@ -6,7 +6,7 @@ const POINTER_IN_MESSAGE = 200;
 
 /**
  * A JSON text that is refused. `message` says reason, byte offset and place; it never quotes values.
- * Made by whoever reads bytes; the place (`pointer`) is worked out only then, by reading the text once more.
+ * The place (`pointer`) is worked out only for an error, by reading the text once more.
  */
 export class JsonError extends Error {
   /** A short text without names or values of the document. */
@@ -40,7 +40,7 @@ export function located<T>(text: Uint8Array, read: () => T): T {
   }
 }
 
-/** A JsonError about `text` with its pointer, and called an early end when it lies behind the text; anything else as it is. */
+/** A JsonError about `text` with its pointer, or an early end when it lies after the text; anything else as it is. */
 export function relocated(text: Uint8Array, error: unknown): unknown {
   if (!(error instanceof JsonError)) return error;
   const early = error.offset >= text.length;

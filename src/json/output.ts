@@ -5,11 +5,11 @@ import { allocate, checkText, fill, padded } from "./scan.ts";
 const KEPT_BYTES = 1024 * 1024;
 /** Longer runs are copied by the runtime, shorter ones here: calling it costs as much as this many bytes. */
 const SHORT = 256;
-/** Words may be written this far behind what they should reach. */
+/** Words may be written this far past their end. */
 const SLACK = 16;
 
 /**
- * The text being read and, behind it in the same memory, the text being made of it: the engine is quickest at copying inside
+ * The text being read and, after it in the same memory, the text being written: the engine is quickest at copying inside
  * one array. `from` is the first byte of the run that is still to be copied.
  */
 export interface OutputBuffer {
@@ -21,7 +21,7 @@ export interface OutputBuffer {
   from: number;
 }
 
-/** Bytes that are put often, with room behind them so that they can be read by words. */
+/** Bytes that are put often, with room after them so that they can be read by words. */
 export interface WritableToken {
   readonly view: DataView;
   readonly size: number;
@@ -32,7 +32,7 @@ export function createOutput(): OutputBuffer {
   return { ...allocate(0), start: 0, end: 0, from: 0 };
 }
 
-/** Loads `text`; behind its new form there is room for `margin` bytes. Throws `JsonError` as `checkText` says. */
+/** Loads `text`; after its new form there is room for `margin` bytes. Throws `JsonError` as `checkText` says. */
 export function beginOutput(output: OutputBuffer, text: Uint8Array, margin: number): void {
   checkText(text);
   const start = padded(text.length);
@@ -67,7 +67,7 @@ export function cut(output: OutputBuffer, end: number, next: number): void {
   output.from = next;
 }
 
-/** Adds bytes that are not in the source, behind the runs copied so far. */
+/** Adds bytes that are not in the source, after the runs copied so far. */
 export function put(output: OutputBuffer, text: Uint8Array | string): void {
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
   reserve(output, bytes.length);
@@ -101,9 +101,9 @@ function copyRun({ bytes, view, end }: OutputBuffer, from: number, size: number)
   else copyWords(view, from, view, end, size);
 }
 
-/** Copies `size` bytes of valid UTF-8; up to seven more are read behind them, and written. */
+/** Copies `size` bytes of valid UTF-8; up to seven more are read after them, and written. */
 export function copyWords(from: DataView, start: number, to: DataView, at: number, size: number): void {
-  // As numbers, of which the engine may change those that are none (NaN); but no eight bytes of UTF-8 look like one.
+  // Copied as numbers. The engine may change the bytes of a NaN, but no eight bytes of UTF-8 look like one.
   for (let i = 0; i < size; i += 8) to.setFloat64(at + i, from.getFloat64(start + i, true), true);
 }
 

@@ -66,7 +66,7 @@ export interface EnumPlan {
 export interface ConvertPlan {
   readonly kind: "convert";
   /**
-   * Takes the bytes of the value, valid by themselves but for bytes behind them that are not read yet; gives one valid
+   * Takes the bytes of the value, valid by themselves but for bytes after them that are not read yet; gives one valid
    * JSON value, which is not checked. `raw` is gone when the rewriting ends: copy what must stay. What it throws is thrown.
    */
   readonly convert: (raw: Uint8Array) => Uint8Array | string;
@@ -144,7 +144,7 @@ export function reportOf(
 ): CountedReport {
   // Looking each of them up would take longer than all else that is done for it.
   if (reports.size > MOST_REPORTS && member !== OTHERS) return reportOf(reports, kind, object, OTHERS);
-  // Asked for each odd member of a body, of which there may be hundreds of thousands: no quoting, which takes most of that time.
+  // Called for each unknown member of a body, perhaps hundreds of thousands of times. Quoting would take most of that time.
   const id = `${kind} ${object.length} ${member.length} ${object}${member}${value === undefined ? "" : `=${value}`}`;
   const known = reports.get(id);
   if (known !== undefined) return known;

@@ -241,7 +241,7 @@ function readOther(
   else reportOf(reports, "shape", plan.label ?? "", name).count++;
 }
 
-/** Where the reading of an array stands: at the next record, behind the last one. */
+/** Where the reading of an array stands: at the next record, after the last one. */
 interface ArrayPosition {
   at: number;
   end: number;

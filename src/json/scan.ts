@@ -1,11 +1,11 @@
 /**
  * Where does this JSON value end, and is it valid (RFC 8259)?
- * Every function takes the position of a token in a padded text (see `load`) and returns the position behind it.
+ * Every function takes the position of a token in a padded text (see `load`) and returns the position after it.
  */
 import { isUtf8 } from "node:buffer";
 import { fail } from "./error.ts";
 
-/** Zero bytes behind the text: no token may hold one, so scanning stops there without looking at the length. */
+/** Zero bytes after the text: no token may hold one, so scanning stops there without looking at the length. */
 const PADDING = 8;
 /** Deepest nesting that can be asked for: scanning is recursive. */
 const MAX_DEPTH = 1000;
@@ -13,7 +13,7 @@ const DEFAULT_DEPTH = 100;
 
 /** How strictly a text is read. */
 export interface ScanOptions {
-  /** Deepest nesting of objects and arrays; 100 unless told, never above 1000. */
+  /** Deepest nesting of objects and arrays; 100 by default, never above 1000. */
   readonly maxDepth?: number | undefined;
   /** What to do about a `\u` escape that is half a character; each reader states its default. */
   readonly surrogates?: "refuse" | "pass" | undefined;
@@ -117,7 +117,7 @@ export function skipString(text: DataView, start: number): number {
 function findStop(text: DataView, start: number): number {
   for (let at = start; ; at += 4) {
     // Four bytes at a time. The high bit of a byte of `stop` is set where the byte is one of those; borrowing can set it
-    // wrongly only behind such a byte, and the first one is what counts.
+    // wrongly only after such a byte, and the first one is what counts.
     const word = text.getInt32(at, true);
     const stop =
       (((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101) | (word - 0x20202020)) &
@@ -170,21 +170,21 @@ function skipWord(text: DataView, start: number, word: string): number {
   return start + word.length;
 }
 
-/** From behind a member name to behind the colon. */
+/** From the end of a member name to the position after the colon. */
 export function skipColon(text: DataView, start: number): number {
   const at = skipSpace(text, start);
   if (text.getUint8(at) !== 0x3a) fail(at, 'expected ":"');
   return at + 1;
 }
 
-/** From behind a member or element to the next one, or to `close` itself. */
+/** From the end of a member or element to the next one, or to `close` itself. */
 export function skipComma(text: DataView, start: number, close: number): number {
   const at = skipSpace(text, start);
   const byte = text.getUint8(at);
   if (byte === close) return at;
   if (byte !== 0x2c) fail(at, close === 0x7d ? 'expected "," or "}"' : 'expected "," or "]"');
   const next = skipSpace(text, at + 1);
-  if (text.getUint8(next) === close) fail(next, "comma behind the last one");
+  if (text.getUint8(next) === close) fail(next, "comma after the last one");
   return next;
 }
 

@@ -1,10 +1,9 @@
 /** The state of rewriting one object, and of all objects of one plan. */
 import { type CompiledObject, type Compiler, type MemberRule, ruleFor } from "./compile.ts";
-import { findKey } from "./keys.ts";
 import { beginOutput, createOutput, endOutput, type OutputBuffer } from "./output.ts";
 import { type ReportsById, reportOf } from "./plan.ts";
 import { allocate, skipColon, skipKey } from "./scan.ts";
-import { decodeString } from "./text.ts";
+import { decodeString, findKey } from "./text.ts";
 
 /** One object being rewritten. Reused for the next one of its plan. */
 export interface ObjectFrame {
@@ -41,7 +40,7 @@ export interface LastEnum {
 
 /** Everything that calls change. What it holds between two of them is memory, and names met before. */
 export interface RewriteState {
-  /** The text that is read, and what comes behind it in the same memory. */
+  /** The text that is read, and what follows it in the same memory. */
   source: Buffer;
   text: DataView;
   readonly output: OutputBuffer;
@@ -141,13 +140,13 @@ export function openFrame(state: PlanState, slots: number): ObjectFrame {
 
 /** True when the `length` bytes at `a` and at `b` are equal; both have at least four bytes of the text up to their end. */
 export function sameText(text: DataView, a: number, b: number, length: number): boolean {
-  // By words, the last of which may overlap the one before it.
+  // By words; the last one may overlap the one before it.
   const last = length - 4;
   for (let i = 0; i < last; i += 4) if (text.getInt32(a + i, true) !== text.getInt32(b + i, true)) return false;
   return text.getInt32(a + last, true) === text.getInt32(b + last, true);
 }
 
-/** Reads the name at `at`, behind `gap`, and remembers it as what comes behind `before`. */
+/** Reads the name at `at`, after `gap`, and remembers it as what comes after `before`. */
 export function readName(
   work: RewriteState,
   plan: CompiledObject,
@@ -193,11 +192,11 @@ function ruleOfUnlisted(work: RewriteState, plan: CompiledObject, start: number,
   });
 }
 
-/** A member name as it stands in texts, and what it means. Its bytes begin behind the member before it. */
+/** A member name as it stands in texts, and what it means. Its bytes begin after the member before it. */
 export interface KnownName {
   /** Where the memory has its bytes: comma and white space come first. */
   readonly start: number;
-  /** From there: to the name's opening quote, behind its closing one, and behind the colon. */
+  /** From there: to the name's opening quote, after its closing one, and after the colon. */
   readonly name: number;
   readonly nameEnd: number;
   readonly length: number;
@@ -219,7 +218,7 @@ export interface NameMemory {
 /** More than the names of an honest platform take. */
 const MOST_BYTES = 32 * 1024;
 const FIRST_BYTES = 1024;
-/** Longer names are read anew each time. Texts must have so many bytes behind them. */
+/** Longer names are read again each time. Texts must have this many bytes after them. */
 export const MOST_NAME_BYTES = 256;
 /** A comparison may begin a byte early. */
 const FIRST_OFFSET = 4;
@@ -229,12 +228,12 @@ export function createNameMemory(): NameMemory {
   return { bytes, view, end: FIRST_OFFSET };
 }
 
-/** True when so much was learned that it is better to begin anew. */
+/** True when the table is so full that starting over is better. */
 export function isFull({ end }: NameMemory): boolean {
   return end > MOST_BYTES;
 }
 
-/** Forgets all names; nobody may use one any more. */
+/** Forgets all names; none may be used afterwards. */
 export function forgetAll(names: NameMemory): void {
   names.end = FIRST_OFFSET;
 }
@@ -265,7 +264,7 @@ export function knownName(start: number, name: number, nameEnd: number, length: 
 /** True when what stands at `gap` of `text` is `known`, byte for byte up to its colon. */
 export function repeats(text: DataView, gap: number, { view }: NameMemory, { start, length }: KnownName): boolean {
   // By words, the last of which may overlap the one before it, or begin a byte early: then more is compared than needed.
-  // Behind the text there are zeros, which no name has.
+  // After the text there are zeros, which no name has.
   const last = length - 4;
   for (let i = 0; i < last; i += 4) if (text.getInt32(gap + i, true) !== view.getInt32(start + i, true)) return false;
   return text.getInt32(gap + last, true) === view.getInt32(start + last, true);

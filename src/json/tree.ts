@@ -122,12 +122,12 @@ function array(text: PaddedText, start: number, depth: number, source: Uint8Arra
   return { kind: "array", source, start, end: at + 1, items };
 }
 
-/** Nobody reads on behind so many brackets: a text of nothing else is refused for them. */
+/** Deeper texts are refused. */
 const MAX_COUNTED_DEPTH = 1000;
 
 /** True when `text` has more than `most` values. Counts marks outside of strings, so it may be asked before the text is known to be JSON. */
 export function hasMoreValues(text: Uint8Array, most: number): boolean {
-  // Each value takes two bytes, with the comma behind it.
+  // Each value takes two bytes, with the comma after it.
   if (text.length <= 2 * most) return false;
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   let count = 1;

@@ -1,7 +1,6 @@
 /** Rewrites one value by its compiled plan. Each function takes where a token begins and returns where it ends. */
 import type { CompiledEnum, CompiledInsert, CompiledObject, CompiledPlan, MemberRule } from "./compile.ts";
 import { fail } from "./error.ts";
-import { findKey, sameBytes } from "./keys.ts";
 import { cut, exchange, put, replace } from "./output.ts";
 import { type FinishObject, reportOf } from "./plan.ts";
 import { enter, skipColon, skipComma, skipSpace, skipString, skipValue } from "./scan.ts";
@@ -17,7 +16,7 @@ import {
   sameText,
   stateOf,
 } from "./state.ts";
-import { decodeString, encodeString } from "./text.ts";
+import { decodeString, encodeString, findKey, sameBytes } from "./text.ts";
 
 /** Rewrites the value at `start`; `depth` is how many more levels may be entered, `rule` whose value it is. */
 export function walkValue(
@@ -128,7 +127,7 @@ export function walkObject(work: RewriteState, plan: CompiledObject, start: numb
   const state = stateOf(work, plan);
   const frame = openFrame(state, plan.slots);
   let known = state.head;
-  // Behind the brace, later behind the last member.
+  // The end of the brace, later that of the last member.
   let gap = start + 1;
   for (;;) {
     const { next } = known;
@@ -147,7 +146,7 @@ export function walkObject(work: RewriteState, plan: CompiledObject, start: numb
   }
 }
 
-/** The member `known` behind `gap`; where it ends. */
+/** The member `known` after `gap`; where it ends. */
 function walkMember(work: RewriteState, frame: ObjectFrame, known: KnownName, gap: number, depth: number): number {
   const { text, output } = work;
   const { rule } = known;
@@ -232,7 +231,7 @@ function emitMembers(
   });
 }
 
-/** Adds a member behind the last one, which ends at `gap`. */
+/** Adds a member after the last one, which ends at `gap`. */
 function addMember(work: RewriteState, frame: ObjectFrame, gap: number, member: Uint8Array): void {
   cut(work.output, gap, gap);
   if (frame.kept) put(work.output, ",");

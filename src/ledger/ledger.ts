@@ -192,7 +192,7 @@ function restore(state: LedgerState, snapshot: LedgerSnapshot): void {
     ...snapshot,
     clients: snapshot.clients.map((one) => ({ ...one, name: identity.nameNow(one.name) })),
   };
-  // Then the file must be written again, even if nobody calls.
+  // Then the file must be written again, even without calls.
   if (renamed.clients.some(({ name }, at) => name !== snapshot.clients[at]?.name)) state.revision += 1;
   const { instances, since, requests, bound, clients: entries } = mergeSnapshots([renamed], max);
   state.instances = instances;
@@ -205,7 +205,7 @@ function restore(state: LedgerState, snapshot: LedgerSnapshot): void {
   // The longest unused first, since they are the first to be dropped. Of callers of v1, v2 requests do not count.
   for (const entry of [...entries].sort((a, b) => (a.lastV1 ?? a.lastSeen) - (b.lastV1 ?? b.lastSeen))) {
     if (identity.isExcluded(entry.name)) continue;
-    // The label is made anew, since the configured names may have changed.
+    // The label is computed again, since the configured names may have changed.
     const record = createRecord(entry.name, identity.labelOf(entry.name), entry.firstSeen);
     fillRecord(record, entry, budget);
     // Of several merged ledgers, some may have dropped it before.

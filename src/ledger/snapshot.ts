@@ -23,7 +23,7 @@ const MAX_CLIENTS = 100_000;
  * then by v2 requests; at most `max` remain, and a caller of v1 that is cut raises the bound. A client made at most `bound`
  * more v1 requests than its entry says, and at most `over` fewer. Without any snapshot the result is empty, at time 0.
  *
- * Merging in several steps gives the same result as long as no instance comes in two states and no client or need is cut.
+ * Merging in several steps returns the same result as long as no instance comes in two states and no client or need is cut.
  */
 export function mergeSnapshots(snapshots: readonly LedgerSnapshot[], max = MAX_CLIENTS): LedgerSnapshot {
   const taken = distinctSnapshots(snapshots);
@@ -179,20 +179,20 @@ export function readSnapshot(value: unknown): LedgerSnapshot {
   };
 }
 
-interface JsonNode {
+interface SnapshotNode {
   readonly value: unknown;
   readonly path: string;
 }
 
-function inside({ value, path }: JsonNode, name: string): JsonNode {
+function inside({ value, path }: SnapshotNode, name: string): SnapshotNode {
   return { value: member(value, name), path: `${path}.${name}` };
 }
 
-function invalid({ path }: JsonNode, expected: string): Error {
+function invalid({ path }: SnapshotNode, expected: string): Error {
   return new Error(`${path}: expected ${expected}`);
 }
 
-function readEntry(from: JsonNode): ClientEntry {
+function readEntry(from: SnapshotNode): ClientEntry {
   const requests = readCounts(from);
   const over = readCount(from, "over");
   if (over > requests.v1) throw invalid(inside(from, "over"), "no more than there are v1 requests");
@@ -223,52 +223,56 @@ function readEntry(from: JsonNode): ClientEntry {
   };
 }
 
-function readField(from: JsonNode): { resource: string; field: string } {
+function readField(from: SnapshotNode): { resource: string; field: string } {
   return { resource: readWord(from, "resource"), field: readWord(from, "field") };
 }
 
-function readOperation(from: JsonNode): { resource: string; operation: string } {
+function readOperation(from: SnapshotNode): { resource: string; operation: string } {
   return { resource: readWord(from, "resource"), operation: readWord(from, "operation") };
 }
 
-function readCounts(from: JsonNode): VersionCounts {
+function readCounts(from: SnapshotNode): VersionCounts {
   const requests = inside(from, "requests");
   return { v1: readCount(requests, "v1"), v2: readCount(requests, "v2") };
 }
 
-function readCount(from: JsonNode, name: string): number {
+function readCount(from: SnapshotNode, name: string): number {
   return wholeNumber(inside(from, name), LARGEST_COUNT);
 }
 
-function readTime(from: JsonNode, name: string): number {
+function readTime(from: SnapshotNode, name: string): number {
   return wholeNumber(inside(from, name), LAST_TIME);
 }
 
-function wholeNumber(node: JsonNode, most: number): number {
+function wholeNumber(node: SnapshotNode, most: number): number {
   const { value } = node;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most) return value;
   throw invalid(node, `a whole number from 0 to ${most}`);
 }
 
-function readName(node: JsonNode): string {
+function readName(node: SnapshotNode): string {
   const { value } = node;
   if (typeof value === "string" && plainName(value) === value) return value;
   throw invalid(node, "a printable text of 1 to 128 characters");
 }
 
-function readWord(from: JsonNode, name: string): string {
+function readWord(from: SnapshotNode, name: string): string {
   const { value } = inside(from, name);
   if (typeof value === "string" && value.length <= MAX_WORD && isPrintable(value)) return value;
   throw invalid(inside(from, name), `a printable text of at most ${MAX_WORD} characters`);
 }
 
-function readList<T>(from: JsonNode, name: string, most: number, read: (one: JsonNode) => T): readonly T[] {
+function readList<T>(from: SnapshotNode, name: string, most: number, read: (one: SnapshotNode) => T): readonly T[] {
   const { value, path } = inside(from, name);
   if (!Array.isArray(value) || value.length > most) throw invalid({ value, path }, `a list of at most ${most}`);
   return value.map((one: unknown, at) => read({ value: one, path: `${path}[${at}]` }));
 }
 
 /** JSON has no undefined: null is absent as well. */
-function optional(from: JsonNode, name: string, read: (from: JsonNode, name: string) => number): number | undefined {
+function optional(
+  from: SnapshotNode,
+  name: string,
+  read: (from: SnapshotNode, name: string) => number,
+): number | undefined {
   return (inside(from, name).value ?? undefined) === undefined ? undefined : read(from, name);
 }

@@ -107,7 +107,7 @@ function unknownPathSection(entry: ClientEntry): readonly string[] {
   return [
     "## What carryover does not know",
     "",
-    `It calls v1 paths that nobody can say anything about here. The log has them: lines of this client with ${code('"resource":"unknown"')}.`,
+    `It calls v1 paths that carryover does not know. The log has them: lines of this client with ${code('"resource":"unknown"')}.`,
     "",
   ];
 }
@@ -124,7 +124,7 @@ function listSection(entry: ClientEntry, called: readonly CalledOperation[], ver
   return [
     "## Lists come in pages",
     "",
-    "v1 answered with every match at once. v2 gives at most 200 records and a `nextPageToken`; it is absent or empty on the last page, and on no other.",
+    "v1 returned every match at once. v2 returns at most 200 records and a `nextPageToken`; it is absent or empty on the last page, and on no other.",
     "",
     ...lines,
     "",
@@ -149,12 +149,7 @@ function updateSection({ needs }: ClientEntry, called: readonly CalledOperation[
 function unknownFieldSection({ needs }: ClientEntry): readonly string[] {
   if (needs.unknownFields.length === 0) return [];
   const names = needs.unknownFields.map(({ resource, field }) => `${resource} ${field}`);
-  return [
-    "## Fields that nobody knows",
-    "",
-    `${codes(names)}: v1 ignored them, v2 may refuse them. Do not send them.`,
-    "",
-  ];
+  return ["## Unknown fields", "", `${codes(names)}: v1 ignored them, v2 may refuse them. Do not send them.`, ""];
 }
 
 /** `left`: the fields that the client's PUTs leave out, so that v1 empties them. */
@@ -258,7 +253,7 @@ list_all() (
     jq -c ".$2[]?" "$page" >> "$records"
     token=$(jq -r '.nextPageToken // ""' "$page")
     [ -n "$token" ] || break
-    # No new record although there are more pages: the token has expired and the list began again. Call it anew.
+    # No new record although there are more pages: the token has expired and the list began again. Call it again.
     before=$count
     count=$(jq -s 'unique_by(.uid) | length' "$records")
     [ "$count" -gt "$before" ] || exit 1

@@ -1,5 +1,5 @@
 /** The one wide record of a request, which metrics, log line and ledger read. */
-import type { ApiRequest } from "./http.ts";
+import { type ApiRequest, pathOf } from "./http.ts";
 import { type FaultOrigin, PROBLEMS } from "./problem.ts";
 
 export type Upstream = "v1" | "v2" | "sts";
@@ -24,7 +24,7 @@ export interface ListFacts {
   readonly pages: number;
   readonly records: number;
   readonly witness: Witness;
-  /** `incomplete`: its pages made no list; `overloaded`: there was no place for it; `aborted`: nobody waited for its end. */
+  /** `incomplete`: its pages made no list; `overloaded`: there was no place for it; `aborted`: the client left. */
   readonly outcome:
     | "complete"
     | "incomplete"
@@ -36,7 +36,7 @@ export interface ListFacts {
     | "aborted";
 }
 
-/** Filled along the way by whoever learns a fact; only read by observers. */
+/** Each step fills in the facts that it learns; observers only read them. */
 export interface Exchange {
   readonly requestId: string;
   /** Milliseconds on the monotonic clock that the process was given. */
@@ -55,7 +55,7 @@ export interface Exchange {
   rule: string | undefined;
   /** Its identity: a rule that is changed keeps its name. */
   ruleId?: string | undefined;
-  /** Stands for the credential of whoever sent a request that a rule had translated, worked out when asked: to count, never to show. */
+  /** Digest of the credential of a request that a rule had translated, computed on demand: to count, never to show. */
   credential?: (() => string) | undefined;
   status: number;
   /** Reason of carryover's own error, when it answered with one. */
@@ -70,7 +70,7 @@ export interface Exchange {
   upstreamMs: number;
   readonly calls: UpstreamCall[];
   list: ListFacts | undefined;
-  /** Fields in no row, by direction; names bounded by whoever counts them. */
+  /** Fields in no row, by direction; the counter bounds the names. */
   readonly unknownFields: { direction: "request" | "response"; name: string }[];
   /** v1 fields that a PUT left out and so set to zero. */
   readonly defaultedFields: string[];
@@ -80,17 +80,17 @@ export interface Exchange {
   readonly notes: string[];
   /** The client left before its answer was complete. */
   aborted: boolean;
-  /** How many requests this stands for, when more than one: those that were turned away together, of which this was the first. */
+  /** How many requests this stands for, when more than one: those refused together; this was the first of them. */
   times?: number | undefined;
 }
 
 /** A fresh record for a request that just arrived. */
-export function createExchange(requestId: string, startedAt: number, method: string, path: string): Exchange {
+export function createExchange(requestId: string, startedAt: number, method: string, target: string): Exchange {
   return {
     requestId,
     startedAt,
     method,
-    path,
+    path: pathOf(target),
     apiVersion: "none",
     resource: "unknown",
     operation: "unknown",
@@ -125,9 +125,8 @@ export function recordCall(
   status: number,
   ms: number,
 ): void {
-  const query = target.indexOf("?");
   exchange.upstreamMs += ms;
-  exchange.calls.push({ upstream, method, path: query < 0 ? target : target.slice(0, query), status, ms });
+  exchange.calls.push({ upstream, method, path: pathOf(target), status, ms });
 }
 
 /** Status of a request whose client did not wait for an answer, as servers write it into their logs: no client sees it. */
@@ -136,7 +135,7 @@ export const CLIENT_LEFT = 499;
 /** Said only to a caller who was recognised. A gateway says 400, 404, 405, 429 and 501 before it looks at any token. */
 const RECOGNISED: ReadonlySet<number> = new Set([304, 403, 409, 412]);
 
-/** True for a status that an upstream gives to nobody but a caller whom it let in. */
+/** True for a status that an upstream sends only to an authenticated caller. */
 export function isRecognised(status: number): boolean {
   return (status >= 200 && status < 300) || RECOGNISED.has(status);
 }

@@ -24,7 +24,7 @@ export interface ApiResponse {
   readonly body: Uint8Array;
 }
 
-/** The pieces of a long body, made while they are asked for: whoever is slow to take one delays the next. */
+/** The pieces of a long body, produced on demand: a slow reader delays the next one. */
 export type BodyStream = AsyncIterable<Uint8Array>;
 
 /**
@@ -36,12 +36,6 @@ export interface ClientResponse {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: Uint8Array | BodyStream;
-}
-
-/** `answer` with its body whole; undefined while its body comes in pieces. */
-export function wholeResponse(answer: ClientResponse): ApiResponse | undefined {
-  const { body } = answer;
-  return body instanceof Uint8Array ? { ...answer, body } : undefined;
 }
 
 /** What travels beside a request: when to stop. */
@@ -79,10 +73,27 @@ export function compose(layers: readonly SendLayer[], send: Send): Send {
   return layers.reduceRight((next, layer) => layer(next), send);
 }
 
+/** The path of a request target: everything before its query. */
+export function pathOf(target: string): string {
+  const query = target.indexOf("?");
+  return query < 0 ? target : target.slice(0, query);
+}
+
 /** The first value of header `name` (lower case), or undefined. */
 export function header(headers: HeaderList, name: string): string | undefined {
   for (const [key, value] of headers) if (key === name) return value;
   return undefined;
+}
+
+/** The only value of header `name` (lower case), or undefined when there is none or more than one. */
+export function onlyValue(headers: HeaderList, name: string): string | undefined {
+  let only: string | undefined;
+  for (const [key, value] of headers) {
+    if (key !== name) continue;
+    if (only !== undefined) return undefined;
+    only = value;
+  }
+  return only;
 }
 
 /** The values of all fields called `name` (lower case), in order. */
@@ -133,7 +144,7 @@ export const CONDITIONS: readonly string[] = [
   "if-unmodified-since",
 ];
 
-/** Headers by which some servers let a client change the method behind a proxy's back. */
+/** Headers that let a client change the method on some servers without the proxy noticing. */
 export const METHOD_OVERRIDES: readonly string[] = ["x-http-method", "x-http-method-override", "x-method-override"];
 
 /** A request that changes nothing, by its method (RFC 9110 section 9.2.1). */
@@ -195,7 +206,7 @@ export interface StreamRequest {
   /** Nothing that belongs to one connection, no Host. */
   readonly headers: HeaderList;
   readonly body: NodeJS.ReadableStream | undefined;
-  /** Whose share of the upstream it takes (a keyed digest), when it came, and when its time is over; of nobody when absent. */
+  /** Whose share of the upstream it takes (a keyed digest), when it came, and when its time is over; nobody's share when absent. */
   readonly from?: { readonly credential: string; readonly since: number; readonly deadline: number } | undefined;
 }
 
@@ -212,7 +223,7 @@ export interface StreamSink {
 /** A call under way. */
 export interface StreamCall {
   resume(): void;
-  /** Stops the call; the sink hears nothing any more. */
+  /** Stops the call; nothing more is written to the sink. */
   cancel(): void;
 }
 

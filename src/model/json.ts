@@ -1,4 +1,4 @@
-/** A JSON object as `JSON.parse` gives it. Keys come from outside: read with `Object.hasOwn`, or copy into a Map. */
+/** A JSON object as `JSON.parse` returns it. Keys come from outside: read with `Object.hasOwn`, or copy into a Map. */
 export type JsonObject = { [key: string]: Json };
 /** Any JSON value (RFC 8259). */
 export type Json = null | boolean | number | string | Json[] | JsonObject;

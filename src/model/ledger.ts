@@ -61,7 +61,7 @@ export interface ClientNeeds {
   readonly lacking: readonly { readonly resource: string; readonly operation: string }[];
   /** Fields that it sends and the catalogue does not know. */
   readonly unknownFields: readonly { readonly resource: string; readonly field: string }[];
-  /** Operations of which carryover saw no content, because native v1 served them: their needs may be missing above. */
+  /** Operations whose content carryover never saw, because native v1 served them. Their needs may be missing above. */
   readonly unseen: readonly { readonly resource: string; readonly operation: string }[];
 }
 

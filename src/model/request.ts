@@ -54,7 +54,7 @@ export interface RequestHead {
   readonly headers: HeaderList;
   /** `1.0`, `1.1`; undefined: as new as any. */
   readonly httpVersion?: string | undefined;
-  /** Stands for the credential: a keyed digest. Undefined: nobody worked it out yet. */
+  /** Stands for the credential: a keyed digest. Undefined: not computed yet. */
   readonly credential?: string | undefined;
   /** When its time is over, on the clock of its exchange; undefined: never. */
   readonly deadline?: number | undefined;
@@ -68,7 +68,7 @@ export interface RequestContext extends RequestHead {
 }
 
 interface PlannedResponse {
-  /** Fields of carryover's own, put behind those of the response; paths in them as clients call them. */
+  /** Fields of carryover's own, put after those of the response; paths in them as clients call them. */
   readonly headers?: HeaderList;
 }
 

@@ -32,7 +32,7 @@ interface ResourceIndex {
   readonly others: ReadsAndWrites;
 }
 
-/** Returns a function that gives the rules about an operation, in their order, from an index that is built once. */
+/** Returns a function that returns the rules about an operation, in their order, from an index that is built once. */
 export function indexRules(rules: readonly Rule[]): (asked: RequestedOperation) => readonly Rule[] {
   const resources = new Set(rules.flatMap(({ match }) => [...(match.resources ?? [])]));
   const operations = new Set(rules.flatMap(({ match }) => [...(match.operations ?? [])]));

@@ -28,7 +28,7 @@ export interface Rule {
   readonly stepBack: StepBackSettings | undefined;
   readonly promoteWhen: PromoteSettings | undefined;
   readonly headers: RuleHeaders | undefined;
-  /** Changes with the rule: its counters and evidence start anew. */
+  /** Changes with the rule, which resets its counters and evidence. */
   readonly identity: string;
 }
 

@@ -1,8 +1,8 @@
-/** Foreign text: what may be shown, kept and compared as a name. */
+/** Foreign text as a name to show, keep and compare, and the two spellings of JSON names. */
 
 /** Controls, direction marks, lone surrogates, unassigned characters, and line and paragraph separators. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
-const UNPRINTABLES = /[\p{C}\p{Zl}\p{Zp}]/gu;
+export const UNPRINTABLES = /[\p{C}\p{Zl}\p{Zp}]/gu;
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
 /** Longest name of a client, in UTF-16 units. */
@@ -74,4 +74,14 @@ export function detachedText(text: string): string {
 /** V8 keeps the text that a pattern matched last, such as the Authorization of the last caller: this replaces it by an empty one. */
 export function clearLastMatch(): void {
   NOTHING.test("");
+}
+
+/** `claimMatch` → `claim_match`; dots stay. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** `claim_match` → `claimMatch`; dots stay. */
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -33,14 +33,14 @@ export interface RuleJudgement {
 export function createChooser(
   rules: readonly Rule[],
   bucketOf: (client: string) => number,
-): (asked: RuleInput) => Rule | undefined {
+): (input: RuleInput) => Rule | undefined {
   if (rules.length === 0) return () => undefined;
   const about = indexRules(rules);
-  return (asked) => {
-    const candidates = about(asked);
+  return (input) => {
+    const candidates = about(input);
     if (candidates.length === 0) return undefined;
-    const inputs = canaryInputsOf(asked.headers, asked.client, bucketOf);
-    return candidates.find((rule) => isOpen(rule, asked) && decideCanary(rule.match, inputs).taken);
+    const inputs = canaryInputsOf(input.headers, input.client, bucketOf);
+    return candidates.find((rule) => isOpen(rule, input) && decideCanary(rule.match, inputs).taken);
   };
 }
 
@@ -55,12 +55,12 @@ function isOpen({ match, expires }: Rule, { client, at }: RuleInput): boolean {
 export function judgeRules(
   rules: readonly Rule[],
   bucketOf: (client: string) => number,
-  asked: RuleInput,
+  input: RuleInput,
 ): readonly RuleJudgement[] {
-  const inputs = canaryInputsOf(asked.headers, asked.client, bucketOf);
+  const inputs = canaryInputsOf(input.headers, input.client, bucketOf);
   const judged: RuleJudgement[] = [];
   for (const rule of rules) {
-    const mismatch = mismatchText(rule, asked);
+    const mismatch = mismatchText(rule, input);
     const canary = decideCanary(rule.match, inputs);
     const matched = mismatch === undefined && canary.taken;
     judged.push({ rule, matched, why: mismatch ?? canaryText(rule.match, canary, inputs) });
@@ -70,14 +70,14 @@ export function judgeRules(
 }
 
 /** The first of resource, operation, client, expiry and time that does not match; undefined when all do. */
-function mismatchText({ match, expires }: Rule, asked: RuleInput): string | undefined {
+function mismatchText({ match, expires }: Rule, input: RuleInput): string | undefined {
   const { resources, operations, clients, time } = match;
-  const { resource, operation, write, client, at } = asked;
+  const { resource, operation, write, client, at } = input;
   if (resources !== undefined && !resources.has(resource)) return `resource is ${resource}, not ${anyOf(resources)}`;
   if (operations !== undefined && !operations.has(operation) && !operations.has(write ? "writes" : "reads")) {
     return `operation is ${operation} (${write ? "a write" : "a read"}), not ${anyOf(operations)}`;
   }
-  if (asked.guessed === true && operations?.has(operation) !== true) {
+  if (input.guessed === true && operations?.has(operation) !== true) {
     return `${operation} is guessed, and it does not name it`;
   }
   if (clients !== undefined && !clients.has(client)) return `client is ${client}, not ${anyOf(clients)}`;

@@ -1,4 +1,4 @@
-/** How a client is told that v1 ends, and which v2 URL takes the place of its very request. */
+/** Headers that announce the end of v1 to a client, with the v2 URL that replaces its request. */
 import { deprecationHeaders } from "../model/deprecation.ts";
 import type { HeaderList } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
@@ -11,21 +11,21 @@ export interface DeprecationOptions {
   /** v2's version segment. */
   readonly version: string;
   /** What clients call carryover, with or without the base path at its end; without it successors are paths. */
-  readonly publicUrl: string | undefined;
+  readonly publicUrl?: string | undefined;
   /** Stands before every path that clients ask for; empty or beginning with a slash. */
   readonly basePath: string;
   /** A rule that is in force, by its name. */
   readonly rule: (name: string) => Rule | undefined;
 }
 
-/** Longest successor that is told: it is as long as the request's own target, and what stands in front takes short heads only. */
+/** The longest successor link, since proxies limit the size of headers. */
 const MAX_SUCCESSOR_LENGTH = 2000;
 
 /** Composites that one call to the record (or the parent) in the path replaces; verbs of their own say so in the catalogue. */
 const ONE_CALL: ReadonlySet<CompositeName> = new Set(["create-or-replace", "replace-with-sub", "list-member"]);
 
 /**
- * What the rule of a v1 request tells its client of v1's end, put behind responses, those with the platform's errors included.
+ * The deprecation headers of a v1 request's rule, added to every response, errors of the platform included.
  * Carryover's own errors (a thrown `Problem`) get nothing: no plan makes them.
  */
 export function createDeprecationNotice(options: DeprecationOptions): (request: RequestContext) => HeaderList {

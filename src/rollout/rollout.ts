@@ -39,7 +39,7 @@ export interface Rollout {
    * The mode for a request. There are no timers: a rule that waits goes on with the next request or observation that
    * concerns it.
    */
-  choose(asked: Omit<RuleInput, "at">): ModeDecision;
+  choose(input: Omit<RuleInput, "at">): ModeDecision;
   /** What the rules file says of operations without a v2 counterpart; undefined: the option `fallback` decides. */
   fallback(): "native" | "refuse" | undefined;
   /**
@@ -65,7 +65,7 @@ interface RulesInForce {
   readonly force: Rules["force"];
   /** Decides without looking at any rule: `force`, or there are none. */
   readonly fixed: ModeDecision | undefined;
-  readonly chooser: (asked: RuleInput) => Rule | undefined;
+  readonly chooser: (input: RuleInput) => Rule | undefined;
   /** By the rule's name. */
   readonly states: Map<string, RuleState>;
   /** Milliseconds since 1970: expiries up to `checkedAt` are reported, and the next rule expires at `nextExpiry`. */
@@ -73,7 +73,7 @@ interface RulesInForce {
   nextExpiry: number;
 }
 
-/** Decides what serves each v1 request, from the rules, `force` and what was learnt. All state is in memory. */
+/** Decides what serves each v1 request, from the rules, `force` and the evidence. All state is in memory. */
 export function createRollout(options: RolloutOptions): Rollout {
   const { mode, wall, bucketOf } = options;
   const transitions: RolloutEvent[] = [];
@@ -112,19 +112,19 @@ export function createRollout(options: RolloutOptions): Rollout {
     return ruleId === undefined || ruleId === found?.rule.identity ? found : undefined;
   };
   return {
-    choose: (asked) => {
-      const other = asked.guessed === true ? GUESSED_CHOICE : standard;
+    choose: (input) => {
+      const other = input.guessed === true ? GUESSED_CHOICE : standard;
       if (present.fixed !== undefined) return present.fixed.why === "default" ? other : present.fixed;
       const at = wall();
       reportExpiries(at);
       // Spelled out: a copy by spreading costs more than choosing.
-      const { resource, operation, write, guessed, client, headers } = asked;
+      const { resource, operation, write, guessed, client, headers } = input;
       const rule = present.chooser({ resource, operation, write, guessed, client, headers, at });
       const state = rule && present.states.get(rule.name);
       if (state === undefined) return other;
       // While the rule is forward, time alone changes nothing that the next observation would not.
       const waits = state.stepBack !== undefined && state.stepBack.phase.kind !== "forward";
-      return choiceFor(waits ? apply(state, { kind: "tick", at }) : state, asked, bucketOf);
+      return choiceFor(waits ? apply(state, { kind: "tick", at }) : state, input, bucketOf);
     },
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {

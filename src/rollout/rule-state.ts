@@ -153,7 +153,7 @@ function translatesOperation(state: RuleState, operation: OperationName): boolea
  */
 export function choiceFor(
   state: RuleState,
-  asked: OperationName & { readonly client: string },
+  operation: OperationName & { readonly client: string },
   bucketOf: (client: string) => number,
 ): ModeDecision {
   const { rule, stepBack, promotion } = state;
@@ -163,9 +163,9 @@ export function choiceFor(
     shadow: rule.mode === "native" ? NO_SHADOW : rule.shadow,
     why: "rule",
   };
-  if (!translatesOperation(state, asked)) return declared;
+  if (!translatesOperation(state, operation)) return declared;
   const share = stepBack === undefined ? 1 : translatedShare(stepBack);
-  if (share === 1 || (share > 0 && bucketOf(`returning\0${asked.client}`) < share * 100)) {
+  if (share === 1 || (share > 0 && bucketOf(`returning\0${operation.client}`) < share * 100)) {
     return promotion.promoted ? { ...declared, mode: "translate", why: "promoted" } : declared;
   }
   return { ...declared, mode: modeWhenBack(rule), why: "stepped-back" };
@@ -196,7 +196,7 @@ export function failedByTranslation(exchange: Exchange): boolean | undefined {
   const { apiVersion, mode, aborted, status, reason } = exchange;
   if (apiVersion !== "v1" || mode !== "translate" || aborted || status === CLIENT_LEFT) return undefined;
   const fault = faultOf(exchange);
-  // An internal error, or a request of ours that v2 refused, counts whoever the caller is.
+  // An internal error, or a request of ours that v2 refused, counts for every caller.
   if (fault === "translation" && (reason === "INTERNAL" || reason === undefined)) return true;
   if (!wasLetIn(exchange)) return undefined;
   if (fault !== undefined) return fault === "translation" ? true : undefined;

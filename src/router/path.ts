@@ -5,7 +5,7 @@ import { Problem } from "../model/problem.ts";
 const NOT_PLAIN = /[^A-Za-z0-9\-._~!$&'()*+,=:@/]/;
 const HEX_PAIR = /^[0-9A-Fa-f]{2}$/;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
-/** Decoded, these would change what the path means to whoever reads it next. */
+/** Decoded, these would change the meaning of the path for the next reader. */
 const STRUCTURAL = new Set(["%", ";", "#", "?", "\\"]);
 const DOTS_ONLY = /^\.+$/;
 
@@ -23,7 +23,7 @@ export function printable(char: string): string {
 /**
  * The character that the escape at `offset` of `text` stands for.
  *
- * An escaped letter, digit, `-`, `.`, `_` or `~` is refused, though it means the same as the plain one: nobody needs
+ * An escaped letter, digit, `-`, `.`, `_` or `~` is refused, though it means the same as the plain one: no client needs
  * it, and so the bytes that were judged here are the bytes that every other reader of the path judges (this also
  * covers `%2e%2e` and `/%69am`). Only one round is decoded, so `%25` is refused.
  */
@@ -44,7 +44,7 @@ function readEscape(text: string, offset: number): string {
 /**
  * `text` (a path or a part of one) with its percent escapes decoded once: `%2F` becomes `/`.
  * Throws `Problem` INVALID_PATH for broken escapes, control bytes, non-ASCII, `%25`, `;`, `#`, `\`, raw or escaped,
- * and for escapes nobody needs. Offsets in messages count from the start of `text`.
+ * and for needless escapes. Offsets in messages count from the start of `text`.
  */
 export function decodePath(text: string): string {
   if (!NOT_PLAIN.test(text)) return text;

@@ -4,7 +4,7 @@ import { type OperationMatch, type RouteResult, v2PathOf } from "../model/reques
 import type { NativeDomain, Operation, Resource } from "../model/resource.ts";
 import { checkSegments, decodePath, invalidPath, segmentForPath, uidForPath } from "./path.ts";
 
-export interface RouterOptions {
+interface RouterOptions {
   readonly resources: readonly Resource[];
   readonly natives: readonly NativeDomain[];
   /** v2's version segment as configured, e.g. `v2beta1`. */
@@ -58,7 +58,7 @@ interface SplitTarget {
   /** The first two segments of the path. */
   readonly domain: string;
   readonly version: string;
-  /** Where the path goes on behind them. */
+  /** Where the path goes on after them. */
   readonly end: number;
   readonly query: string;
 }
@@ -76,7 +76,7 @@ function splitTarget(target: string): SplitTarget {
   return { path, domain: path.slice(1, first), version: path.slice(first + 1, end), end, query };
 }
 
-/** The segment behind the version, as it is: without what a verb or a uid adds. */
+/** The segment after the version, as it is: without what a verb or a uid adds. */
 function collectionSegment({ path, end }: SplitTarget): string {
   for (let at = end + 1; at < path.length; at++) {
     const sign = path[at];
@@ -107,7 +107,7 @@ function routeV1(collections: DomainTable, version: string, method: string, targ
   const served = route?.methods.get(method);
   if (route === undefined || served === undefined) throw notAllowed();
   if (served.kind === "native") return served;
-  // v1 has no Get here, and where it has a literal, or a verb that nobody knows, carryover's own Get has no record either.
+  // v1 has no Get here, and where it has a literal, or an unknown verb, carryover's own Get has no record either.
   const isExtension = served.operation.kind === "get" && served.operation.extension;
   if (isExtension && (route !== first || rest.includes(":"))) throw notAllowed();
   return { kind: "match", match: matchOf(served, readVariables(route.template, rest), target.query) };
@@ -191,7 +191,7 @@ type TranslatedOperation = Exclude<Operation, { kind: "native" }>;
 /** Operations whose path is written in the catalogue. */
 type OwnPathOperation = Extract<Operation, { path: string }>;
 /** What serves one method of one path. */
-export type RouteTarget =
+type RouteTarget =
   | { readonly kind: "translated"; readonly resource: Resource; readonly operation: TranslatedOperation }
   | Extract<RouteResult, { kind: "native" }>;
 
@@ -208,7 +208,7 @@ export interface Collection {
 }
 
 /** Collections by first segment, case sensitive. */
-export type DomainTable = ReadonlyMap<string, Collection>;
+type DomainTable = ReadonlyMap<string, Collection>;
 
 const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
 
@@ -277,7 +277,7 @@ function collectionOf(name: string, shapes: Map<string, Route>): Collection {
  * Every path of v1, by domain and first segment. Throws `Error` when a template is malformed or two operations claim
  * one method of one path: mistakes in the catalogue, found when the process starts.
  */
-export function buildRouteTable(
+function buildRouteTable(
   resources: readonly Resource[],
   natives: readonly NativeDomain[],
 ): ReadonlyMap<string, DomainTable> {
@@ -305,7 +305,7 @@ export function buildRouteTable(
 type TemplateSegment = string | undefined;
 
 /** A parsed template. */
-export interface PathTemplate {
+interface PathTemplate {
   /** The first segment, always a literal. */
   readonly collection: string;
   /** Segments left of `**`; all of them when there is none. The first is `collection`. */
@@ -382,13 +382,13 @@ export function matches(template: PathTemplate, segments: readonly string[]): bo
 }
 
 /** What the variables of a path say: the uid that `**` spans (empty for no segment at all), and the single segment. */
-export interface PathVariables {
+interface PathVariables {
   readonly uid: string;
   readonly segment: string;
 }
 
 /** The variables of a path that has the form of `template`. */
-export function variablesOf(template: PathTemplate, segments: readonly string[]): PathVariables {
+function variablesOf(template: PathTemplate, segments: readonly string[]): PathVariables {
   const { before, spans, after, verb } = template;
   const plain = segments.map((segment, at) =>
     at === segments.length - 1 ? segment.slice(0, segment.length - verb.length) : segment,

@@ -19,7 +19,7 @@ export interface AdmissionOptions {
   readonly requestSeconds: number;
   /** The queues of the upstreams that requests may be for. */
   readonly calls: readonly CallQueue[];
-  readonly lists: Pick<ListQueue, "held" | "overloaded">;
+  readonly lists: Pick<ListQueue, "usedBy" | "overloaded">;
   /** Whether the platform has accepted a credential. */
   readonly accepted: (credential: string) => boolean;
   /** Milliseconds on a clock that never goes back. */
@@ -37,7 +37,7 @@ const UNACCEPTED_SHARE = 0.75;
 const CREDENTIAL_SHARE = 8;
 /** Longest wait of new requests under overload (as CoDel's target, RFC 8289). */
 const TARGET_MS = 100;
-/** Overload is over when nobody was turned away for so long. */
+/** Overload ends after this time without a refusal. */
 const OVERLOAD_MS = 1_000;
 
 /**
@@ -64,9 +64,9 @@ export function createAdmission({ inFlight, requestSeconds, calls, lists, accept
     const credential = credentialOf();
     if (isPressed) {
       const isKnown = accepted(credential);
-      const held = calls.reduce((sum, queue) => sum + queue.held(credential), lists.held(credential));
+      const used = calls.reduce((sum, queue) => sum + queue.usedBy(credential), lists.usedBy(credential));
       const isFull = here >= inFlight * UNACCEPTED_SHARE && !isKnown;
-      if (isFull || held > (inFlight - here) * CREDENTIAL_SHARE) return refuse("shed-in-flight", false);
+      if (isFull || used > (inFlight - here) * CREDENTIAL_SHARE) return refuse("shed-in-flight", false);
     }
     // Which upstream it is for is not known yet.
     const waits = calls.map((queue) => queue.predictedMs(credential));
@@ -102,7 +102,7 @@ export function shedProblem(why: ShedReason): Problem {
   return PROBLEMS[why];
 }
 
-/** The id that a plain request brings, or an empty one. Undefined: something in its head, or behind it, matters to a refusal. */
+/** The request id of a plain request, or an empty one. Undefined if its head or body needs more than a prepared refusal. */
 export function plainRequestId({ rawHeaders, httpVersion, method }: IncomingMessage): string | undefined {
   if (httpVersion !== "1.1" || method === "HEAD") return undefined;
   let id = "";
@@ -168,8 +168,7 @@ export function createLoadShedder({
   ): void => {
     let exchange = pending.get(why);
     if (exchange === undefined) {
-      const query = url.indexOf("?");
-      exchange = createExchange(requestId, now(), method, query < 0 ? url : url.slice(0, query));
+      exchange = createExchange(requestId, now(), method, url);
       exchange.status = 503;
       exchange.notes.push(why);
       recordProblem(exchange, PROBLEMS[why]);
@@ -191,7 +190,7 @@ export function createLoadShedder({
       // Node's own response would take as long again for its buffers. Its `finish` ends the request's turn on the connection.
       socket.write(`${head}${requestId}${date}${body}`, "latin1");
       res.emit("finish");
-      // Nobody else ends a connection whose client does not take this. Node sets the time anew once it has been taken.
+      // Nothing else ends a connection whose client does not read this. Node resets the timeout once it was read.
       if (socket.writableLength > 0) socket.setTimeout(limits.requestSeconds * 1_000);
     }
   };

@@ -4,13 +4,13 @@ import { Problem } from "../model/problem.ts";
 export interface SendRateOptions {
   /** Bytes a second that a client has to send on the average; 0: none. */
   readonly minRate: number;
-  /** The time over which that is looked at, milliseconds: nobody is judged before. */
+  /** The interval over which the rate is measured, milliseconds. No client is judged before. */
   readonly graceMs: number;
   /** How long a client may send nothing at all while a connection to the platform is held for it, milliseconds. */
   readonly stallMs: number;
   /** Called once. */
   readonly tooSlow: (what: string) => void;
-  /** Runs something after so many milliseconds; gives how to prevent it. */
+  /** Runs `work` after that many milliseconds; returns a function that cancels it. */
   readonly later: (ms: number, run: () => void) => () => void;
 }
 

@@ -9,14 +9,16 @@ import {
   headerValues,
   METHOD_OVERRIDES,
   namedByConnection,
+  onlyValue,
   withValue,
 } from "../model/http.ts";
 
 /** What carryover adds to a request. */
-export interface ForwardingFacts {
-  /** The client's own or a fresh one. */
+interface ForwardingFacts {
+  /** The client's own (`isOwnId`) or a fresh one. */
   readonly requestId: string;
-  /** The client's address, as its socket gives it; empty when it is not known. */
+  readonly isOwnId: boolean;
+  /** The client's address, as its socket reports it; empty when it is not known. */
   readonly peer: string;
   /** What the client says of others is believed. */
   readonly trusted: boolean;
@@ -44,7 +46,6 @@ export function handlingOf(name: string): "keep" | "drop" | "forwarded" | "odd" 
 export function requestHeaders(received: HeaderList, facts: ForwardingFacts): { headers: HeaderList; odd: number } {
   const headers: HeaderField[] = [];
   const named = namedByConnection(headerValues(received, "connection"));
-  const hasId = givenRequestId(received) !== undefined;
   const isTraced = hasTrace(received);
   let odd = 0;
   for (const field of received) {
@@ -53,17 +54,17 @@ export function requestHeaders(received: HeaderList, facts: ForwardingFacts): { 
     if (handling === "odd") odd += 1;
     if (handling === "odd" || handling === "drop" || named.has(name)) continue;
     if (handling === "forwarded" && !(facts.trusted && !REBUILT.has(name))) continue;
-    if (name === "x-request-id" && !hasId) continue;
+    if (name === "x-request-id" && !facts.isOwnId) continue;
     if ((name === "traceparent" || name === "tracestate") && !isTraced) continue;
     headers.push(field);
   }
   addForwarded(headers, received, facts);
   headers.push(VIA);
   // A field that is valid may still have been named by Connection, and so be gone.
-  if (!hasId || named.has("x-request-id")) headers.push(["x-request-id", facts.requestId]);
-  // Our own id is random enough for both, and whoever knows one of them finds the other.
+  if (!facts.isOwnId || named.has("x-request-id")) headers.push(["x-request-id", facts.requestId]);
+  // The request id is random enough for both, and each can be found by the other.
   if (!isTraced || named.has("traceparent")) {
-    headers.push(["traceparent", newTrace(hasId ? facts.newId() : facts.requestId)]);
+    headers.push(["traceparent", newTrace(facts.isOwnId ? facts.newId() : facts.requestId)]);
   }
   return { headers, odd };
 }
@@ -102,17 +103,6 @@ export function withBasePath(name: string, value: string, basePath: string): str
   return name === "link" ? value.replaceAll(/<(?=\/(?!\/))/g, `<${basePath}`) : value;
 }
 
-/** The only value of field `name`, or undefined when there is none or more than one. */
-export function onlyValue(headers: HeaderList, name: string): string | undefined {
-  let only: string | undefined;
-  for (const [key, value] of headers) {
-    if (key !== name) continue;
-    if (only !== undefined) return undefined;
-    only = value;
-  }
-  return only;
-}
-
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -149,15 +139,15 @@ const GRPC_TIMEOUT_UNITS: ReadonlyMap<string, number> = new Map([
   ["n", 1e-6],
 ]);
 
-/** Milliseconds a client gives in `Grpc-Timeout` (`250m`, `1S`); undefined when there is none or it cannot be read. */
+/** Milliseconds that a client sends in `Grpc-Timeout` (`250m`, `1S`); undefined when there is none or it cannot be read. */
 export function clientTimeout(value: string | undefined): number | undefined {
   const match = value === undefined ? null : /^(\d{1,8})([HMSmun])$/.exec(value);
   const unit = GRPC_TIMEOUT_UNITS.get(match?.[2] ?? "");
   return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
 }
 
-/** True for an address (as a socket gives it) whose `X-Forwarded-*` are believed. */
-export type TrustedProxy = (address: string) => boolean;
+/** True for an address (as a socket reports it) whose `X-Forwarded-*` are believed. */
+type TrustedProxy = (address: string) => boolean;
 
 /** From networks in CIDR form or single addresses. Throws RangeError for one that is neither. */
 export function createTrustedProxies(networks: readonly string[]): TrustedProxy {

@@ -1,4 +1,4 @@
-/** One request from its head to the last byte of its response, and what is noted of it on the way. */
+/** One request, from its head to the last byte of its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CredentialShares } from "../model/credential-shares.ts";
 import { type Exchange, recordCall } from "../model/exchange.ts";
@@ -30,7 +30,7 @@ export interface IncomingRequest extends RequestContext {
   expects: boolean;
   /** What follows on this connection cannot be relied on: no further request. */
   last: boolean;
-  /** Another request of this connection was let in behind it (a client that pipelines). */
+  /** The client has pipelined another request after it. */
   followed: boolean;
   /** The whole response has been handed over; the client may still be sending. */
   whole: boolean;

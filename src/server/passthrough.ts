@@ -7,9 +7,9 @@ import { Problem } from "../model/problem.ts";
 import type { PassPlan, PassThroughObserver } from "../model/request.ts";
 import { createStallTimer, STALL_MS, type StallTimer, stallProblem } from "./client-timeouts.ts";
 import { addResponseHeaders } from "./headers.ts";
-import { hasBody, type IncomingRequest, recordCredential, recordPassedCall, stopRequest } from "./incoming-request.ts";
+import { hasBody, type IncomingRequest, recordCredential, recordPassedCall } from "./incoming-request.ts";
 import { type BodyLimits, callerOf, holdUnsent, relayBody } from "./request-body.ts";
-import { sendProblem, writeHead } from "./response.ts";
+import { endWithProblem, sendProblem, writeHead } from "./response.ts";
 import type { UploadSlots } from "./upload-limits.ts";
 
 export interface PassThroughOptions {
@@ -46,7 +46,7 @@ export function passThrough(request: IncomingRequest, plan: PassPlan, options: P
         sendProblem(request, Problem.from(error));
       }
     },
-    tooSlow: (problem) => endPassThrough(request, problem),
+    tooSlow: (problem) => endWithProblem(request, problem),
     uploads: options.uploads[plan.upstream],
   });
 }
@@ -95,7 +95,7 @@ function sinkOf(
       request.watch?.data(chunk);
       if (res.write(chunk)) return true;
       // Most answers are small, and taken at once.
-      patience ??= createStallTimer(res, stallMs, () => endPassThrough(request, stallProblem(stallMs)));
+      patience ??= createStallTimer(res, stallMs, () => endWithProblem(request, stallProblem(stallMs)));
       hold ??= memory.open(callerOf(request, callers));
       hold.resize(res.writableLength);
       void patience.taken().then(() => {
@@ -117,13 +117,7 @@ function sinkOf(
   };
 }
 
-/** The client does not do its part: the call ends, and what is still to come of it. */
-function endPassThrough(request: IncomingRequest, problem: Problem): void {
-  stopRequest(request, problem);
-  sendProblem(request, problem);
-}
-
-/** `watch`, heard once of the end; what it throws ends the watching and nothing else. */
+/** `watch`, called once at the end. An error that it throws ends the watching and nothing else. */
 export function guardWatch(watch: PassThroughObserver, failed: (error: unknown) => void): PassThroughObserver {
   let watching = true;
   const tell = (what: () => void): void => {

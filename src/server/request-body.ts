@@ -134,7 +134,7 @@ export function relayBody(request: IncomingRequest, parts: BodyLimits, relaying:
   let hold: MemoryReservation | undefined;
   /** Gives up the place among bodies that hold a connection, or the wait for one. */
   let leave: (() => void) | undefined;
-  let asked = false;
+  let hasAskedForRoom = false;
   let begun = false;
   const pace = createSendRateWatch({
     ...parts,
@@ -160,7 +160,7 @@ export function relayBody(request: IncomingRequest, parts: BodyLimits, relaying:
       done(error);
     },
   });
-  // Nobody listens while the call waits for a connection, and an error that nobody hears ends the process.
+  // Without a listener an error would end the process while the call waits for a connection.
   relay.on("error", () => {});
   const begin = (whole: boolean): boolean => {
     if (isAnswered(request)) {
@@ -187,8 +187,8 @@ export function relayBody(request: IncomingRequest, parts: BodyLimits, relaying:
   const take = (chunk: Uint8Array): boolean => {
     if (begun) return relay.push(chunk);
     gathered.add(chunk);
-    if (asked || hasRoom()) return !asked;
-    asked = true;
+    if (hasAskedForRoom || hasRoom()) return !hasAskedForRoom;
+    hasAskedForRoom = true;
     const giveUp = relaying.uploads.enter(callerOf(request, parts.callers), (given) => {
       leave = given;
       begin(false);

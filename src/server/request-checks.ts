@@ -1,7 +1,6 @@
 /** What makes a request too malformed to be looked at. */
-import { type HeaderList, headerValues } from "../model/http.ts";
+import { type HeaderList, headerValues, onlyValue, pathOf } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
-import { onlyValue } from "./headers.ts";
 
 /** What the gate judges, all of it before anything is routed or read. */
 export interface UncheckedRequest {
@@ -67,7 +66,7 @@ function checkFraming({ httpVersion, received }: UncheckedRequest): Problem | un
   }
   if (lengths.length === 0) return undefined;
   if (lengths.length > 1) return invalid("Content-Length: more than one");
-  // Beyond 2^53 the upstream would be told a length that was rounded.
+  // Beyond 2^53 the length would be rounded.
   return Number.isSafeInteger(Number(lengths[0])) ? undefined : invalid("Content-Length: expected less than 2^53");
 }
 
@@ -85,8 +84,7 @@ function checkTargetLength(target: string, { uriBytes }: RequestCheckLimits): Pr
 function checkTarget(target: string): Problem | undefined {
   if (!target.startsWith("/") || target.startsWith("//")) return invalid("request target: expected a path");
   if (target.includes("#")) return invalid("request target: a fragment is not part of it");
-  const query = target.indexOf("?");
-  const path = query < 0 ? target : target.slice(0, query);
+  const path = pathOf(target);
   if (path.includes("\\")) return invalid("request target: backslash in the path");
   if ((path.includes("/.") || path.includes("%")) && DOT_SEGMENT.test(path)) {
     return new Problem("INVALID_PATH", "request target: dot segments are not resolved");
@@ -108,8 +106,10 @@ function checkLoop(received: HeaderList): Problem | undefined {
 function checkUpgrade(received: HeaderList): Problem | undefined {
   const protocols = headerValues(received, "upgrade");
   if (protocols.length === 0) return undefined;
-  const asked = headerValues(received, "connection").some((value) => /(?:^|[,\s])upgrade(?:[,\s]|$)/i.test(value));
-  if (!asked || protocols.every((value) => value.toLowerCase() === "h2c")) return undefined;
+  const wantsUpgrade = headerValues(received, "connection").some((value) =>
+    /(?:^|[,\s])upgrade(?:[,\s]|$)/i.test(value),
+  );
+  if (!wantsUpgrade || protocols.every((value) => value.toLowerCase() === "h2c")) return undefined;
   return new Problem("UPGRADE_REFUSED", "protocol upgrades are not supported");
 }
 

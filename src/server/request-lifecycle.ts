@@ -1,15 +1,14 @@
-/** What happens to every request before it is routed, and after its response. */
+/** What happens to every request before it is routed and after its response, and the requests open on each connection. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
-import { type HeaderList, header, isSafe, readHeaders } from "../model/http.ts";
+import { type HeaderList, header, isSafe, onlyValue, readHeaders } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { createLoadShedder, plainRequestId, type ShedReason, shedProblem } from "./admission.ts";
-import { createConnections } from "./connections.ts";
-import { clientTimeout, createTrustedProxies, givenRequestId, onlyValue, requestHeaders } from "./headers.ts";
+import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "./headers.ts";
 import { type IncomingRequest, recordProblem, type ServerContext, stopRequest } from "./incoming-request.ts";
 import { checkRequest } from "./request-checks.ts";
-import { sendProblem } from "./response.ts";
+import { endWithProblem, rawProblem, sendProblem } from "./response.ts";
 
 export interface RequestLifecycleOptions {
   readonly basePath: string;
@@ -42,7 +41,7 @@ export interface RequestLifecycle {
   endIdle(): void;
   /** `whenEmpty` is called now or later, each time nothing is in flight any more. */
   close(whenEmpty: () => void): void;
-  /** Ends what is in flight so that no client takes its answer for whole; gives how many requests that were. */
+  /** Ends what is in flight so that no client takes its response for whole; returns the number of requests. */
   cut(): number;
   inFlight(): number;
 }
@@ -52,7 +51,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
   const { limits, now } = options;
   const peers = createConnections();
   const trusts = createTrustedProxies(options.trustedProxies);
-  // A number, no set of requests: the tables that a busy set leaves behind would carry requests into the old generation.
+  // A number instead of a set: the tables of a busy set would move requests into the old generation.
   const server: ServerContext = { closing: false, inFlight: 0, now };
   const {
     admit = (here: number) => (here >= limits.inFlight ? "shed-in-flight" : undefined),
@@ -67,11 +66,11 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     expects: boolean,
   ): IncomingRequest => {
     const { method = "", url = "", httpVersion } = req;
-    const query = url.indexOf("?");
-    const requestId = givenRequestId(received) ?? options.newRequestId();
-    const exchange = createExchange(requestId, now(), method, query < 0 ? url : url.slice(0, query));
+    const ownId = givenRequestId(received);
+    const requestId = ownId ?? options.newRequestId();
+    const exchange = createExchange(requestId, now(), method, url);
     const peer = req.socket.remoteAddress ?? "";
-    const facts = { requestId, peer, trusted: trusts(peer), newId: options.newRequestId };
+    const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer), newId: options.newRequestId };
     const { headers, odd } = requestHeaders(received, facts);
     if (odd > 0) exchange.notes.push("odd-header-name");
     return {
@@ -88,7 +87,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       received,
       server,
       expects,
-      // Node forgets what came in one packet behind an offer to upgrade: better no second request than one in silence.
+      // Node drops what follows an upgrade offer in the same packet: refuse further requests rather than ignore one.
       last: header(received, "upgrade") !== undefined,
       followed: false,
       whole: false,
@@ -103,7 +102,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
   return {
     accept(req, res, expectation) {
       const why = admit(server.inFlight, () => credentialOf(authorizationOf(req.rawHeaders)));
-      // One that waits behind another answer has no socket yet. What breaks its connection has to know of it, to wait its turn.
+      // A pipelined response has no socket yet. Closing the connection has to wait for its turn.
       if (why !== undefined && expectation === "none" && !server.closing && res.socket !== null) {
         const id = plainRequestId(req);
         if (id !== undefined) {
@@ -228,10 +227,202 @@ function lifetimeOf(received: HeaderList, requestSeconds: number): number {
 }
 
 function giveUp(request: IncomingRequest, why: string): void {
-  const method = request.exchange.method;
-  const safe = isSafe(method);
-  const metadata = safe ? {} : { state: "unknown" };
-  const problem = new Problem("UPSTREAM_TIMEOUT", why, { metadata });
-  stopRequest(request, problem);
-  sendProblem(request, problem);
+  const metadata = isSafe(request.exchange.method) ? {} : { state: "unknown" };
+  endWithProblem(request, new Problem("UPSTREAM_TIMEOUT", why, { metadata }));
+}
+
+/** How long a client may take for the last that is said to it. */
+const LAST_RESPONSE_MS = 1_000;
+
+interface OpenRequest {
+  readonly request: IncomingRequest;
+  readonly gone: () => void;
+}
+
+/** One connection from a client. */
+interface ClientConnection {
+  readonly socket: Socket;
+  /** In the order in which they came; several when the client pipelines. */
+  readonly open: OpenRequest[];
+  /** The error of a request that could not be parsed, while earlier ones are open. */
+  broken: Problem | undefined;
+  /** The client has been sent `Connection: close`. */
+  ending: boolean;
+  /** Neighbours: a list that leaves nothing behind. The tables of a busy set would carry requests into the old generation. */
+  next: ClientConnection | undefined;
+  previous: ClientConnection | undefined;
+}
+
+/** The connections that have requests on them. */
+export interface Connections {
+  /**
+   * A request has begun. `gone` is called when its answer has been sent, or its client has left: once. False when it came after
+   * a request whose response announced that the connection closes.
+   */
+  add(request: IncomingRequest, gone: () => void): boolean;
+  /**
+   * False when `request`, the newest of its connection, may not be served beside the one before it: only requests that change
+   * nothing may be under way at the same time (RFC 9112 section 9.3.2). The connection then ends with the one before.
+   */
+  admits(request: IncomingRequest): boolean;
+  /** Those that are here now. */
+  requests(): readonly IncomingRequest[];
+  /** Ends the connections that have had a request and have none. */
+  endIdle(): void;
+  /** Node's parser gave up on a connection, or waited too long. Returns what is said to the client when no open request is to blame. */
+  fail(error: NodeJS.ErrnoException, socket: Socket): Problem | undefined;
+}
+
+/** Under this key a socket carries its connection: weak maps cost the collector more than everything else here together. */
+const CONNECTION = Symbol("connection");
+type ConnectionSocket = Socket & { [CONNECTION]?: ClientConnection };
+
+/** Its state is kept on the sockets, so nothing outlives a connection. */
+function createConnections(): Connections {
+  const all: ConnectionList = { first: undefined };
+  return {
+    add(request, gone) {
+      const socket: ConnectionSocket = request.req.socket;
+      const connection = socket[CONNECTION] ?? addConnection(socket, all);
+      const entry: OpenRequest = { request, gone };
+      const before = connection.open.at(-1)?.request;
+      const ending = connection.ending || before?.last === true;
+      if (ending) request.last = true;
+      else if (before !== undefined) before.followed = true;
+      connection.open.push(entry);
+      request.res.once("close", () => {
+        removeRequest(connection, entry);
+        if (connection.broken !== undefined && connection.open.length === 0) endConnection(socket, connection.broken);
+      });
+      return !ending;
+    },
+    admits(request) {
+      const { [CONNECTION]: connection } = request.req.socket as ConnectionSocket;
+      if (connection === undefined || connection.open.length < 2) return true;
+      const before = connection.open.at(-2)?.request;
+      if (
+        before === undefined ||
+        before.res.headersSent ||
+        (isSafe(before.exchange.method) && isSafe(request.exchange.method))
+      )
+        return true;
+      before.last = true;
+      request.last = true;
+      return false;
+    },
+    requests() {
+      const requests: IncomingRequest[] = [];
+      for (let connection = all.first; connection !== undefined; connection = connection.next) {
+        for (const { request } of connection.open) requests.push(request);
+      }
+      return requests;
+    },
+    endIdle() {
+      for (let connection = all.first; connection !== undefined; connection = connection.next) {
+        if (connection.open.length > 0) continue;
+        connection.ending = true;
+        connection.socket.destroySoon();
+      }
+    },
+    fail(error, socket) {
+      const problem = parserProblem(error);
+      const { [CONNECTION]: connection } = socket as ConnectionSocket;
+      const last = connection?.open.at(-1)?.request;
+      if (problem === undefined || !socket.writable || isUnused(error, socket)) {
+        socket.destroy();
+        return undefined;
+      }
+      if (connection !== undefined && last !== undefined) {
+        if (last.req.complete) {
+          connection.broken = problem;
+          return problem;
+        }
+        failRequest(last, problem);
+        return undefined;
+      }
+      endConnection(socket, problem);
+      return problem;
+    },
+  };
+}
+
+/** A client that keeps connections at hand would take a 408 that waits there for the answer to the request that it sends next. */
+function isUnused(error: NodeJS.ErrnoException, socket: Socket): boolean {
+  return error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0;
+}
+
+/** Where the list of connections begins. */
+interface ConnectionList {
+  first: ClientConnection | undefined;
+}
+
+function addConnection(socket: ConnectionSocket, all: ConnectionList): ClientConnection {
+  const connection: ClientConnection = {
+    socket,
+    open: [],
+    broken: undefined,
+    ending: false,
+    next: all.first,
+    previous: undefined,
+  };
+  if (all.first !== undefined) all.first.previous = connection;
+  all.first = connection;
+  socket[CONNECTION] = connection;
+  // A response that waits in a pipeline gets no event when the connection closes.
+  socket.once("close", () => {
+    unlink(connection, all);
+    for (const entry of [...connection.open]) removeRequest(connection, entry);
+  });
+  return connection;
+}
+
+function unlink(connection: ClientConnection, all: ConnectionList): void {
+  const { next, previous } = connection;
+  if (next !== undefined) next.previous = previous;
+  if (previous !== undefined) previous.next = next;
+  else all.first = next;
+  connection.next = undefined;
+  connection.previous = undefined;
+}
+
+function removeRequest(connection: ClientConnection, entry: OpenRequest): void {
+  const at = connection.open.indexOf(entry);
+  if (at < 0) return;
+  connection.open.splice(at, 1);
+  if (entry.request.last) connection.ending = true;
+  entry.gone();
+}
+
+/** The request whose body could not be read gets the answer, unless it has one. */
+function failRequest(request: IncomingRequest, problem: Problem): void {
+  if (request.whole) request.res.end();
+  else endWithProblem(request, problem);
+}
+
+function endConnection(socket: Socket, problem: Problem): void {
+  if (!socket.writable) return;
+  // Without this, a client that reads nothing would keep its connection forever.
+  const timer = setTimeout(() => socket.destroy(), LAST_RESPONSE_MS);
+  socket.once("close", () => clearTimeout(timer));
+  socket.end(rawProblem(problem), () => socket.destroy());
+}
+
+/** What a parser's error means for the client; undefined: the client is gone. */
+function parserProblem(error: NodeJS.ErrnoException): Problem | undefined {
+  switch (error.code) {
+    case "ECONNRESET":
+    case "EPIPE":
+    // The client stopped in the middle of a request.
+    case "HPE_INVALID_EOF_STATE":
+      return undefined;
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new Problem("REQUEST_TIMEOUT", "the request did not arrive in time");
+    case "HPE_HEADER_OVERFLOW":
+      return new Problem("HEADERS_TOO_LARGE", "the request's head is too long");
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return new Problem("BODY_TOO_LARGE", "chunk extensions are too long");
+    default:
+      // Node's error holds the bytes that it could not read, and they may hold a credential.
+      return new Problem("INVALID_REQUEST", "the request is not valid HTTP/1.1", { cause: new Error(error.code) });
+  }
 }

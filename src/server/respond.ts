@@ -22,7 +22,7 @@ import { hasBody, type IncomingRequest, isAnswered, recordCredential } from "./i
 import { type BodyLimits, callerOf, GATHERED_BYTES, holdUnsent, readBody, type WholeBody } from "./request-body.ts";
 import { isBodyless, sendProblem, writeHead, writeWhole } from "./response.ts";
 
-export interface RespondOptions {
+interface RespondOptions {
   readonly bodyBytes: number;
   readonly basePath: string;
   /** How long a client may take nothing of a body that comes in pieces, milliseconds (half a minute). */
@@ -143,7 +143,7 @@ function ownHeaders(list: HeaderList, basePath: string): HeaderField[] {
   return headers;
 }
 
-export interface StreamedResponse {
+interface StreamedResponse {
   readonly status: number;
   /** Without length and connection. */
   readonly headers: HeaderField[];
@@ -151,13 +151,13 @@ export interface StreamedResponse {
   readonly encoding: ContentEncoding | undefined;
 }
 
-export interface StreamedResponseOptions {
+interface StreamedResponseOptions {
   /** How long a client may take nothing, milliseconds (half a minute). */
   readonly stallMs?: number | undefined;
   readonly bodies: BodyLimits;
 }
 
-/** Ends the making of a body that nobody will take. */
+/** Cancels a body that will not be sent. */
 export function discard(body: Uint8Array | BodyStream): void {
   if (!(body instanceof Uint8Array)) readPortions(body).stop();
 }
@@ -185,7 +185,7 @@ function refuseOldHttp(httpVersion: string, body: Uint8Array | BodyStream): void
  * client that takes nothing for `stallMs`: no final chunk, nothing that could be read as whole.
  * When `signal` aborts, whatever makes the body is stopped at once.
  */
-export async function writeStream(
+async function writeStream(
   request: IncomingRequest,
   reply: StreamedResponse,
   signal: Signal,
@@ -265,7 +265,7 @@ function writePortion({ res, exchange }: IncomingRequest, portion: readonly Uint
   return ready;
 }
 
-export type ContentEncoding = "br" | "gzip";
+type ContentEncoding = "br" | "gzip";
 
 /** Shorter bodies are not worth it. */
 const MIN_BYTES = 1024;
@@ -316,7 +316,7 @@ const encoders = {
 };
 
 /** `pieces` in `encoding`, off the event loop: as many portions, and one more that makes the whole readable. */
-export function compressPortions(pieces: BodyPortions, encoding: ContentEncoding): BodyPortions {
+function compressPortions(pieces: BodyPortions, encoding: ContentEncoding): BodyPortions {
   const encoder = encoders[encoding]();
   let made: Uint8Array[] = [];
   let fail: (error: Error) => void = () => {};
@@ -358,7 +358,7 @@ function joinPortion(portion: readonly Uint8Array[]): Uint8Array {
 const PORTION_BYTES = 1024;
 
 /** The pieces of a body, taken one portion after another. */
-export interface BodyPortions {
+interface BodyPortions {
   /** The next portion, its pieces as they came and none empty; undefined at the end. Rejects as the body does. */
   next(): Promise<readonly Uint8Array[] | undefined>;
   /** Nothing more is wanted: ends the making at once, even while a portion is being waited for. Never throws; counts once. */
@@ -366,7 +366,7 @@ export interface BodyPortions {
 }
 
 /** To be made once for a body; it asks for nothing before `next`, and for one piece at a time. */
-export function readPortions(body: BodyStream): BodyPortions {
+function readPortions(body: BodyStream): BodyPortions {
   const iterator = body[Symbol.asyncIterator]();
   let over = false;
   const take = async (): Promise<Uint8Array | undefined> => {
@@ -404,6 +404,6 @@ async function endIteration(iterator: AsyncIterator<Uint8Array>): Promise<void> 
   try {
     await iterator.return?.();
   } catch {
-    // Nobody waits for these pieces any more, so nobody can be told how their making ended.
+    // The pieces are not needed any more, and neither is an error in making them.
   }
 }

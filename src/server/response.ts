@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Exchange } from "../model/exchange.ts";
 import { type HeaderField, type HeaderList, OurHeader, writeHeaders } from "../model/http.ts";
 import { type Problem, problemBody } from "../model/problem.ts";
-import { hasBody, type IncomingRequest, isAnswered, recordProblem } from "./incoming-request.ts";
+import { hasBody, type IncomingRequest, isAnswered, recordProblem, stopRequest } from "./incoming-request.ts";
 
 /** How long a client that still sends may go on after its answer, and how often that is looked at. */
 const LINGER_MS = 500;
@@ -23,7 +23,7 @@ export function writeWhole(request: IncomingRequest, status: number, headers: He
 }
 
 /**
- * True when the client has nothing left to send. (Node calls a request complete only after it has told us of it: one that is
+ * True when the client has nothing left to send. (Node marks a request as complete only after it has emitted it: one that is
  * refused at once would else cost its connection, and many that are refused for load a storm of new ones.)
  */
 function isRequestComplete(request: IncomingRequest): boolean {
@@ -44,7 +44,7 @@ export function writeHead(
 ): void {
   const { res, exchange, server } = request;
   exchange.status = status;
-  // What the client has not sent yet is not read any more, so no further request could begin behind it.
+  // What the client has not sent yet is not read any more, so no further request could begin after it.
   if (request.last || (server.closing && !request.followed) || !isRequestComplete(request)) {
     request.last = true;
     headers.push(["connection", "close"]);
@@ -94,12 +94,18 @@ export function sendProblem(request: IncomingRequest, problem: Problem, status: 
   writeWhole(request, status, headers, Buffer.from(problemBody(problem)));
 }
 
+/** Stops what is under way for `request`, and responds with `problem`. */
+export function endWithProblem(request: IncomingRequest, problem: Problem): void {
+  stopRequest(request, problem);
+  sendProblem(request, problem);
+}
+
 /** Who was to serve a v1 request, as answers say it too. */
 function modeHeader({ apiVersion, mode }: Exchange): HeaderList {
   return apiVersion === "v1" && mode !== "refused" && mode !== "pass" ? [[OurHeader.MODE, mode]] : [];
 }
 
-/** Ends an answer that has begun so that nobody takes it for complete. */
+/** Breaks a response that has started, so that the client does not take it for complete. */
 export function cutOff(request: IncomingRequest): void {
   const { req, res } = request;
   if (res.writableFinished) return;

@@ -130,7 +130,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionsCheckingInterval: timeouts.checkMs,
-    // The request checks say so in our own words, and know that HTTP/1.0 needs none.
+    // The request checks report it in the right form, and HTTP/1.0 needs no Host.
     requireHostHeader: false,
   });
   // Node's own, which closing calls, takes an answer that a slow client has not had yet for one that is over.
@@ -165,7 +165,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
-/** The answer to a request of which nothing more is known. */
+/** The response to a request that could not be parsed. */
 function sendInternalError(res: ServerResponse): void {
   if (res.headersSent) res.destroy();
   else res.writeHead(500, { "content-type": "application/json", connection: "close" }).end(INTERNAL);

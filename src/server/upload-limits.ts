@@ -70,7 +70,7 @@ export interface ProcessorShareOptions {
 
 export interface ProcessorShare {
   /**
-   * Runs `work` when it is its turn, and gives what it returned or threw; `knownMs`: what it costs beside the time that it takes itself.
+   * Runs `work` when it is its turn, and returns or throws what it did; `knownMs`: what it costs beside the time that it takes itself.
    * Rejects with the signal's reason when it aborts first.
    */
   run<T>(signal: Signal, work: () => T, knownMs?: number): Promise<T>;

@@ -23,7 +23,7 @@ export interface Alignment {
   readonly ordered: boolean;
 }
 
-/** Elements that cannot be told apart by id. */
+/** Elements without distinct ids. */
 interface AmbiguousGroup {
   readonly native: number[];
   readonly translated: number[];

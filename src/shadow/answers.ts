@@ -51,7 +51,7 @@ export function isTrouble(status: number): boolean {
 export interface AnswerSourceOptions {
   readonly asked: ComparisonRequest;
   readonly options: Pick<ShadowOptions, "limits" | "native" | "translate">;
-  readonly held: ByteReservation;
+  readonly reservation: ByteReservation;
   readonly signal: Signal;
   /** Counts calls as they leave. */
   readonly calls: { v1: number; v2: number };
@@ -60,7 +60,7 @@ export interface AnswerSourceOptions {
 }
 
 export function createAnswerSource(source: AnswerSourceOptions): AnswerSource {
-  const { asked, options, held, signal, calls, observe } = source;
+  const { asked, options, reservation, signal, calls, observe } = source;
   const { answerBytes } = options.limits;
   const { match, head } = asked;
   const readable = async (answer: ApiResponse): Promise<ApiResponse> => {
@@ -69,7 +69,7 @@ export function createAnswerSource(source: AnswerSourceOptions): AnswerSource {
     const body = await decode(encoding, answer.body, answerBytes).catch(() => {
       throw new ComparisonError("unreadable");
     });
-    return { ...answer, body: reserved(body, answerBytes, held) };
+    return { ...answer, body: reserved(body, answerBytes, reservation) };
   };
   return {
     readable,
@@ -81,7 +81,7 @@ export function createAnswerSource(source: AnswerSourceOptions): AnswerSource {
         throw new ComparisonError((thrown instanceof Problem ? failureOfProblem(thrown) : undefined) ?? "native");
       });
       observe(answer);
-      reserved(answer.body, answerBytes, held);
+      reserved(answer.body, answerBytes, reservation);
       return readable(answer);
     },
     async translated(body, layer) {
@@ -98,7 +98,7 @@ export function createAnswerSource(source: AnswerSourceOptions): AnswerSource {
         });
       try {
         const { answer, exchange } = await options.translate({ match, head, body }, counting, signal);
-        const whole = await gather(answer, answerBytes, held);
+        const whole = await gather(answer, answerBytes, reservation);
         if (isTrouble(whole.status)) throw new ComparisonError("platform");
         letIn ||= whole.status < 400;
         return { answer: whole, mismatches: [...exchange.mismatches], incomplete: false, own: false, letIn };
@@ -126,11 +126,11 @@ function refusal(problem: Problem): Omit<TranslatedAnswer, "letIn"> {
   };
 }
 
-/** `answer` with its whole body, counted by `held`. A body that is too long is not read to its end. */
-async function gather(answer: ClientResponse, limit: number, held: ByteReservation): Promise<ApiResponse> {
+/** `answer` with its whole body, counted by `reservation`. A body that is too long is not read to its end. */
+async function gather(answer: ClientResponse, limit: number, reservation: ByteReservation): Promise<ApiResponse> {
   const { body } = answer;
-  if (body instanceof Uint8Array) return { ...answer, body: reserved(body, limit, held) };
-  const copy = createBoundedCopy(held, limit);
+  if (body instanceof Uint8Array) return { ...answer, body: reserved(body, limit, reservation) };
+  const copy = createBoundedCopy(reservation, limit);
   for await (const piece of body) {
     const refused = copy.add(piece);
     if (refused !== undefined) throw new ComparisonError(refused);
@@ -139,9 +139,9 @@ async function gather(answer: ClientResponse, limit: number, held: ByteReservati
 }
 
 /** Counts bytes that are in memory already. */
-function reserved(bytes: Uint8Array, limit: number, held: ByteReservation): Uint8Array {
+function reserved(bytes: Uint8Array, limit: number, reservation: ByteReservation): Uint8Array {
   if (bytes.length > limit) throw new ComparisonError("too-large");
-  if (!held.take(bytes.length)) throw new ComparisonError("memory");
+  if (!reservation.take(bytes.length)) throw new ComparisonError("memory");
   return bytes;
 }
 

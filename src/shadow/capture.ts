@@ -12,7 +12,7 @@ export interface CapturedExchange {
 export type CaptureFailure = "aborted" | "too-large" | "memory";
 
 export interface CaptureOptions {
-  readonly held: ByteReservation;
+  readonly reservation: ByteReservation;
   readonly answerBytes: number;
   /** Called once, at the end of the response. */
   over(captured: CapturedExchange | CaptureFailure): void;
@@ -22,9 +22,9 @@ export interface CaptureOptions {
 const REQUEST_BYTES = 1024 ** 2;
 
 /** Copies what passes by between a client and native v1, and drops the copy once it is too long. Never throws. */
-export function createExchangeCapture({ held, answerBytes, over }: CaptureOptions): PassThroughObserver {
-  const request = createBoundedCopy(held, REQUEST_BYTES);
-  const answer = createBoundedCopy(held, answerBytes);
+export function createExchangeCapture({ reservation, answerBytes, over }: CaptureOptions): PassThroughObserver {
+  const request = createBoundedCopy(reservation, REQUEST_BYTES);
+  const answer = createBoundedCopy(reservation, answerBytes);
   let status = 0;
   let headers: HeaderList = [];
   let lost: CaptureFailure | undefined;
@@ -56,13 +56,13 @@ export function createExchangeCapture({ held, answerBytes, over }: CaptureOption
 }
 
 export interface ResponseCapture {
-  readonly held: ByteReservation;
+  readonly reservation: ByteReservation;
   /** Called once, at the end of the response. */
   over(captured: ApiResponse | CaptureFailure): void;
 }
 
 /**
- * `answer`, unchanged for the client, of which `over` gets a copy when the client has the last piece; at once when the body is
+ * `answer`, unchanged for the client; `over` gets a copy when the client has the last piece, at once when the body is
  * whole already. `begin` is called once, when the response begins to go out; it returns undefined when no copy is wanted.
  */
 export function captureResponse(
@@ -74,9 +74,9 @@ export function captureResponse(
   if (!(body instanceof Uint8Array)) return { ...answer, body: copied(body, limit, begin, { status, headers }) };
   const capture = begin();
   if (capture === undefined) return answer;
-  const { held, over } = capture;
+  const { reservation, over } = capture;
   if (body.length > limit) over("too-large");
-  else if (!held.take(body.length)) over("memory");
+  else if (!reservation.take(body.length)) over("memory");
   else over({ ...answer, body });
   return answer;
 }
@@ -89,8 +89,8 @@ async function* copied(
 ): BodyStream {
   const capture = begin();
   if (capture === undefined) return yield* body;
-  const { held, over } = capture;
-  const copy = createBoundedCopy(held, limit);
+  const { reservation, over } = capture;
+  const copy = createBoundedCopy(reservation, limit);
   let lost: CaptureFailure | undefined;
   let whole = false;
   try {
@@ -115,13 +115,13 @@ export interface BoundedCopy {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** One buffer that doubles, so that many small pieces take at most twice their length, counted by `held`. */
-export function createBoundedCopy(held: ByteReservation, limit: number): BoundedCopy {
+/** One buffer that doubles, so that many small pieces take at most twice their length, counted by `reservation`. */
+export function createBoundedCopy(reservation: ByteReservation, limit: number): BoundedCopy {
   let buffer: Uint8Array = NO_BYTES;
   let length = 0;
   let refused: "too-large" | "memory" | undefined;
   const drop = (): void => {
-    held.give(buffer.length);
+    reservation.give(buffer.length);
     buffer = NO_BYTES;
     length = 0;
   };
@@ -137,10 +137,10 @@ export function createBoundedCopy(held: ByteReservation, limit: number): Bounded
       if (needed > limit) return refuse("too-large");
       if (needed > buffer.length) {
         const size = Math.min(limit, Math.max(needed, 2 * buffer.length));
-        if (!held.take(size)) return refuse("memory");
+        if (!reservation.take(size)) return refuse("memory");
         const larger = Buffer.allocUnsafe(size);
         larger.set(buffer.subarray(0, length));
-        held.give(buffer.length);
+        reservation.give(buffer.length);
         buffer = larger;
       }
       buffer.set(chunk, length);

@@ -1,4 +1,4 @@
-import { type KeyTable, keyTable } from "../json/keys.ts";
+import { type KeyTable, keyTable } from "../json/text.ts";
 import type { DifferenceClass } from "../model/comparison.ts";
 import { align, NONE } from "./align.ts";
 import {
@@ -264,7 +264,7 @@ class ResponseComparison {
     }
   }
 
-  /** Compares elements that are told apart by id or by content. `order`: the class of another order. */
+  /** Compares elements that are matched by id or by content. `order`: the class of another order. */
   *#compareAligned(
     native: ComparedList,
     translated: ComparedList,

@@ -133,7 +133,7 @@ export function shortened(text: string): string {
 /** The result of everything that was counted. */
 export function comparisonOfDifferences({ groups, noise, beyond, total }: FoundDifferences): DetailedComparison {
   const detail: DifferenceDetail = { groups: [...groups.values()], noise, beyond };
-  // Not enumerable: a copy of the result, kept as a sample or written as JSON, leaves the megabytes behind.
+  // Not enumerable: a copy of the result, kept as a sample or written as JSON, leaves the megabytes out.
   return Object.defineProperty({ ...summarise(detail, total), detail }, "detail", { enumerable: false });
 }
 

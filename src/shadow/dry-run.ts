@@ -1,6 +1,6 @@
 /** Runs a translated write without sending it: reads of v2 take the place of the responses to writes. */
 import type { ComparisonFailure } from "../model/comparison.ts";
-import { type ApiRequest, type Send, type SendLayer, withoutHeaders } from "../model/http.ts";
+import { type ApiRequest, pathOf, type Send, type SendLayer, withoutHeaders } from "../model/http.ts";
 import type { JsonObject } from "../model/json.ts";
 import { isUid } from "../model/uid.ts";
 import { parsedObject, whyNotParsed } from "./bounded-json.ts";
@@ -37,7 +37,7 @@ export interface DryRun {
 
 /**
  * The response to a PATCH is that to a GET of its path; to a POST on a collection, the record that native created; to a DELETE,
- * `{}`. Where no read gives a response, or one that is too large, the translation ends.
+ * `{}`. The translation ends where no read returns a response, or one that is too large.
  */
 export function createDryRun({ uidPath, created, refused, inSteps }: DryRunOptions): DryRun {
   const intercepted: InterceptedWrite[] = [];
@@ -91,13 +91,13 @@ const WRITE_HEADERS: ReadonlySet<string> = new Set([
   "if-unmodified-since",
 ]);
 
-/** Where to read the record that `request` writes; undefined when no read gives it. */
+/** Where to read the record that `request` writes; undefined when no read returns it. */
 function readTargetOf(
   { method, target }: ApiRequest,
   uidPath: string,
   created: string | undefined,
 ): string | undefined {
-  const [path = ""] = target.split("?", 1);
+  const path = pathOf(target);
   if (method === "PATCH" || method === "DELETE") return path;
   if (method !== "POST" || created === undefined || !isUid(created)) return undefined;
   // `{collection}/{parent}`, or the collection alone. The path of a verb does not end so.

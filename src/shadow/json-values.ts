@@ -1,7 +1,6 @@
 /** Finds where the values of a JSON text begin and end, in steps that are short whatever the size of the text. */
 import { isUtf8 } from "node:buffer";
 import { fail } from "../json/error.ts";
-import { findKey, type KeyTable } from "../json/keys.ts";
 import {
   allocate,
   enter,
@@ -14,7 +13,7 @@ import {
   skipSpace,
   skipValue,
 } from "../json/scan.ts";
-import { decodeString } from "../json/text.ts";
+import { decodeString, findKey, type KeyTable } from "../json/text.ts";
 
 /** One value of a text: `start..end` of its bytes. */
 export interface ValueSpan {

@@ -68,7 +68,7 @@ export class ComparisonError extends Error {
   }
 }
 
-/** The failure behind a call without a response; undefined for what the translation is responsible for. */
+/** The cause of a call without a response; undefined for what the translation is responsible for. */
 export function failureOfProblem({ reason, fault }: Problem): ComparisonFailure | undefined {
   if (reason === "UPSTREAM_TIMEOUT") return "timeout";
   if (fault === "platform") return "unreachable";

@@ -1,11 +1,11 @@
 /** What comparing is handed, and which requests can be compared at all, as far as their heads tell. */
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
-import { camelCase } from "../model/field-names.ts";
 import { type ClientResponse, header, type Send, type SendLayer } from "../model/http.ts";
 import type { OperationMatch, RequestHead } from "../model/request.ts";
 import type { ShadowSettings } from "../model/rules.ts";
 import type { Signal } from "../model/signal.ts";
+import { camelCase } from "../model/text.ts";
 
 export interface ShadowOptions {
   readonly limits: ShadowLimits;

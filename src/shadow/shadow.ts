@@ -1,6 +1,8 @@
+/** Compares the responses of both versions in the background, within its own limits. */
 import type { Comparison, ComparisonFailure } from "../model/comparison.ts";
 import { type ApiResponse, type ClientResponse, header, retryAfter } from "../model/http.ts";
 import type { PassThroughObserver } from "../model/request.ts";
+import { createSignalController, type Signal, type SignalController } from "../model/signal.ts";
 import { createAnswerSource, isTrouble } from "./answers.ts";
 import {
   type ByteReservation,
@@ -9,13 +11,11 @@ import {
   createByteBudget,
   createExchangeCapture,
 } from "./capture.ts";
-import { createJobs } from "./jobs.ts";
-import { type ComparisonVerdict, runInSteps } from "./outcome.ts";
+import { ComparisonError, type ComparisonVerdict, runInSteps } from "./outcome.ts";
 import { type ComparisonWork, compareFollowed, compareShadowed } from "./reads.ts";
 import { type ComparisonRequest, isComparable, isWrite, type ShadowOptions } from "./request.ts";
-import { createSamples } from "./samples.ts";
+import { type ComparisonStatisticsRow, createComparisonStatistics, createSamples } from "./results.ts";
 import { shapeOf } from "./shape.ts";
-import { type ComparisonStatisticsRow, createComparisonStatistics } from "./statistics.ts";
 import { compareWritten } from "./writes.ts";
 
 export interface Shadow {
@@ -31,7 +31,7 @@ export interface Shadow {
   close(): Promise<void>;
 }
 
-export interface ShadowState {
+interface ShadowState {
   readonly running: number;
   readonly waiting: number;
   readonly heldBytes: number;
@@ -47,7 +47,7 @@ interface SampledRequest {
   readonly asked: ComparisonRequest;
   /** Whose share it takes. */
   readonly owner: string;
-  readonly held: ByteReservation;
+  readonly reservation: ByteReservation;
   readonly served: Comparison["served"];
 }
 
@@ -80,8 +80,8 @@ export function createShadow(options: ShadowOptions): Shadow {
 
   const isSampled = (asked: ComparisonRequest): boolean =>
     !closed && asked.settings.sample > 0 && isComparable(asked) && random() < asked.settings.sample;
-  const finish = ({ asked, served, held }: SampledRequest, outcome: ComparisonOutcome): void => {
-    held.release();
+  const finish = ({ asked, served, reservation }: SampledRequest, outcome: ComparisonOutcome): void => {
+    reservation.release();
     if (closed) return;
     try {
       const comparison = comparisonOf(asked, served, outcome, wall());
@@ -95,7 +95,7 @@ export function createShadow(options: ShadowOptions): Shadow {
   const fail = (sampled: SampledRequest, failure: ComparisonFailure): void =>
     finish(sampled, { failure, ms: 0, calls: { v1: 0, v2: 0 } });
   const pass = (sampled: SampledRequest, why: keyof typeof passed): void => {
-    sampled.held.release();
+    sampled.reservation.release();
     passed[why] += 1;
   };
   /** `status`: of the response, where it is known already. */
@@ -105,7 +105,8 @@ export function createShadow(options: ShadowOptions): Shadow {
     status?: number,
   ): SampledRequest | undefined => {
     const owner = status === UNAUTHENTICATED ? STRANGERS : ownerOf(asked);
-    if (jobs.hasRoom(owner) && !backoff.isActive(owner)) return { asked, served, owner, held: memory.open(owner) };
+    if (jobs.hasRoom(owner) && !backoff.isActive(owner))
+      return { asked, served, owner, reservation: memory.open(owner) };
     passed.busy += 1;
     return undefined;
   };
@@ -123,7 +124,7 @@ export function createShadow(options: ShadowOptions): Shadow {
     else fail(sampled, why);
   };
   const submit = (sampled: SampledRequest, compare: (work: ComparisonWork) => Promise<ComparisonVerdict>): void => {
-    const { asked, owner, held } = sampled;
+    const { asked, owner, reservation } = sampled;
     // No place was reserved while the response was on its way: a slow client would keep it from all others.
     if (!jobs.hasRoom(owner)) {
       pass(sampled, "busy");
@@ -140,7 +141,7 @@ export function createShadow(options: ShadowOptions): Shadow {
         const observe = (answer: ApiResponse): void => backoff.observe(owner, answer);
         return compare({
           asked,
-          answers: createAnswerSource({ asked, options, held, signal, calls, observe }),
+          answers: createAnswerSource({ asked, options, reservation, signal, calls, observe }),
           shape: shapeOf(asked.match),
           signal,
           random,
@@ -158,7 +159,7 @@ export function createShadow(options: ShadowOptions): Shadow {
       const sampled = isSampled(asked) ? open(asked, "shadow") : undefined;
       if (sampled === undefined) return undefined;
       return createExchangeCapture({
-        held: sampled.held,
+        reservation: sampled.reservation,
         answerBytes,
         over(captured) {
           if (typeof captured === "string") drop(sampled, captured);
@@ -176,7 +177,7 @@ export function createShadow(options: ShadowOptions): Shadow {
         const sampled = open(asked, "translate", answer.status);
         if (sampled === undefined || !accepts(sampled, answer.status)) return undefined;
         return {
-          held: sampled.held,
+          reservation: sampled.reservation,
           over(captured) {
             if (typeof captured === "string") drop(sampled, captured);
             else submit(sampled, (work) => compareFollowed(work, captured));
@@ -250,5 +251,113 @@ function createPlatformBackoff(wall: () => number) {
       if (until.size < MAX_BACKOFF_OWNERS || until.has(owner)) until.set(owner, at + Math.min(pause, MAX_BACKOFF_MS));
     },
     isActive: (owner: string): boolean => (until.get(owner) ?? 0) > wall(),
+  };
+}
+
+interface JobsOptions {
+  readonly concurrent: number;
+  /** Longest time of a job. It waits for its place at most half as long. */
+  readonly ms: number;
+  later(ms: number, run: () => void): () => void;
+}
+
+type JobOutcome<T> = { readonly value: T } | { readonly failure: ComparisonFailure };
+
+export interface Job<T> {
+  /** Whose share of the places it takes. */
+  readonly owner: string;
+  /** Must settle soon after its signal aborts; its place is free by then. */
+  run(signal: Signal): Promise<T>;
+  /** Called once, whatever happens. */
+  done(outcome: JobOutcome<T>): void;
+}
+
+export interface Jobs<T> {
+  /** True while a job of that owner would find a place. No place is reserved: a job may still find none when it comes. */
+  hasRoom(owner: string): boolean;
+  add(job: Job<T>): void;
+  running(): number;
+  waiting(): number;
+  /** Ends every job, and waits a moment for those that were running. */
+  close(): Promise<void>;
+}
+
+/** Twice as many wait as run: enough for a burst, and no queue that outlives it. */
+const WAITING_PER_RUNNING = 2;
+/** Aborted calls end long before. */
+const CLOSE_MS = 1_000;
+
+interface JobEntry<T> {
+  readonly job: Job<T>;
+  readonly owner: string;
+  readonly stopper: SignalController;
+  cancelTimer: () => void;
+}
+
+/**
+ * Runs jobs in a bounded number of places. One owner takes at most half of the places to run, and of those to wait. A job that
+ * finds no place, or waits too long, ends as `busy`: what it would compare has become old.
+ */
+export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
+  const running = new Set<JobEntry<T>>();
+  const waiting = new Set<JobEntry<T>>();
+  const unsettled = new Set<Promise<void>>();
+  let closed = false;
+
+  const hasPlace = (entries: ReadonlySet<JobEntry<T>>, places: number, owner: string): boolean => {
+    const own = [...entries].filter((entry) => entry.owner === owner).length;
+    return !closed && entries.size < places && own < Math.ceil(places / 2);
+  };
+  const mayStart = (owner: string): boolean => hasPlace(running, concurrent, owner);
+  const mayWait = (owner: string): boolean => hasPlace(waiting, concurrent * WAITING_PER_RUNNING, owner);
+
+  const settle = (entry: JobEntry<T>, outcome: JobOutcome<T>): void => {
+    if (!running.delete(entry) && !waiting.delete(entry)) return;
+    entry.cancelTimer();
+    entry.job.done(outcome);
+    const next = [...waiting].find(({ owner }) => mayStart(owner));
+    if (next !== undefined) start(next);
+  };
+  const end = (entry: JobEntry<T>, failure: ComparisonFailure): void => {
+    entry.stopper.abort(new Error(`the comparison ended: ${failure}`));
+    settle(entry, { failure });
+  };
+  const start = (entry: JobEntry<T>): void => {
+    entry.cancelTimer();
+    entry.cancelTimer = later(ms, () => end(entry, "timeout"));
+    waiting.delete(entry);
+    running.add(entry);
+    const settled = entry.job.run(entry.stopper.signal).then(
+      (value) => settle(entry, { value }),
+      (error: unknown) => settle(entry, { failure: error instanceof ComparisonError ? error.failure : "internal" }),
+    );
+    unsettled.add(settled);
+    void settled.finally(() => unsettled.delete(settled));
+  };
+  return {
+    hasRoom: (owner) => mayStart(owner) || mayWait(owner),
+    add(job) {
+      if (closed) return job.done({ failure: "closed" });
+      const { owner } = job;
+      const entry: JobEntry<T> = { job, owner, stopper: createSignalController(), cancelTimer: () => {} };
+      if (mayStart(owner)) return start(entry);
+      if (!mayWait(owner)) return job.done({ failure: "busy" });
+      entry.cancelTimer = later(ms / 2, () => end(entry, "busy"));
+      waiting.add(entry);
+    },
+    running: () => running.size,
+    waiting: () => waiting.size,
+    async close() {
+      closed = true;
+      for (const entry of [...waiting, ...running]) end(entry, "closed");
+      if (unsettled.size === 0) return;
+      await new Promise<void>((resolve) => {
+        const cancel = later(CLOSE_MS, resolve);
+        void Promise.allSettled(unsettled).then(() => {
+          cancel();
+          resolve();
+        });
+      });
+    },
   };
 }

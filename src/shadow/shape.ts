@@ -54,7 +54,7 @@ function volatileOf(resource: Resource, operation: Operation): readonly string[]
   return [...shown.map((path) => `${ITEMS}[].${path}`), ...envelope];
 }
 
-/** The row of the dotted v1 path `path`; `[]` behind the name of a list. */
+/** The row of the dotted v1 path `path`; `[]` after the name of a list. */
 function rowAt(rows: readonly Row[], path: string): Row | undefined {
   const [head = "", ...rest] = path.split(".");
   const row = rows.find((each) => head === ("list" in each && each.list === true ? `${each.v1}[]` : each.v1));

@@ -47,7 +47,7 @@ export async function compareWritten(work: ComparisonWork, captured: CapturedExc
   const verdict = { result, total, differences, controlled: false, noisy: undefined };
   if (isDifference(verdict.result)) {
     if (proof.overtaken) throw new ComparisonError("overtaken");
-    // Where v2 was not read, nobody's write can have made the difference.
+    // Where v2 was not read, no write can have made the difference.
     return succeeded && proof.read ? { ...verdict, controlled: await lookAgain(work, write, proof) } : verdict;
   }
   if (proof.unproved) throw new ComparisonError("not-comparable");

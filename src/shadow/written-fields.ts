@@ -1,10 +1,10 @@
 /** Whether v2's record holds what a write said, field by field. */
 import { isDeepStrictEqual } from "node:util";
 import type { Difference } from "../model/comparison.ts";
-import { camelCase, snakeCase } from "../model/field-names.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type { OperationMatch } from "../model/request.ts";
 import type { Operation, Row, WritableRow } from "../model/resource.ts";
+import { camelCase, snakeCase } from "../model/text.ts";
 import { type AskedField, findMismatches, isCompared, isSame, isZero } from "../translate/update.ts";
 import { parsedObject } from "./bounded-json.ts";
 import { shortened } from "./differences.ts";
@@ -125,7 +125,7 @@ const NOTHING_UNNAMED: UnnamedJudgement = { differences: [], unproved: false };
  * - A row of the create that the update declares otherwise is a `missing` difference.
  * - A field that was sent is unproved when its row is declared `never` or output, or when it has none.
  * - A row that is compared with the stored record (`when-changed`, `unless-synced`) is proved: the translation has read it.
- * - Rows of a mask class that were left out prove nothing: whether v1 emptied them cannot be told afterwards.
+ * - Rows of a mask class that were left out prove nothing: whether v1 emptied them is unknown afterwards.
  */
 export function judgeUnnamed(
   match: OperationMatch,

@@ -8,24 +8,19 @@ import { distinctFields, shownName } from "./unknown-fields.ts";
 /** Lines of requests are made and written together; the delay is too short for a reader to notice. */
 const BATCH = { items: 256, ms: 10 };
 
-/**
- * Where log lines go: a function, or a stream such as `process.stdout`. A stream that nobody reads costs lines, never requests:
- * `writableLength` is how many bytes it holds that nobody has read.
- */
-export type LogDestination =
-  | ((line: string) => void)
-  | { write(line: string): unknown; readonly writableLength?: number };
+/** `LogDestination` of index.ts, with the bytes that a stream holds unread, beyond which lines are dropped. */
+type LogTarget = ((line: string) => void) | { write(line: string): unknown; readonly writableLength?: number };
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
   /** Standard output when absent. */
-  readonly destination?: LogDestination;
+  readonly destination?: LogTarget;
   /** Milliseconds on the clock that `Exchange.startedAt` was read from; by default the monotonic one. */
   readonly now?: () => number;
 }
 
 /** Small facts beside a message; texts are scrubbed. */
-export type LogFacts = Readonly<Record<string, string | number | boolean>>;
+type LogFacts = Readonly<Record<string, string | number | boolean>>;
 
 export interface Log {
   /**
@@ -157,7 +152,7 @@ const NEEDS_NO_ESCAPE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
  * The line's members as JSON text, without braces; empty ones are left out. No token, page token or query value is among them.
  * The text is assembled by hand because building an object and serialising it takes three times as long.
  */
-export function requestMembers(exchange: Exchange, durationMs: number): string {
+function requestMembers(exchange: Exchange, durationMs: number): string {
   const { requestId, method, path, apiVersion, resource, operation, mode, status, upstreamMs } = exchange;
   const always =
     `"msg":"request","requestId":${jsonText(scrub(requestId))},"method":${jsonText(method.slice(0, 20))},` +
@@ -231,7 +226,7 @@ function roundMs(ms: number): number {
 }
 
 /** An output that takes lines without making the caller wait. */
-export interface LogSink {
+interface LogSink {
   readonly stream: DestinationStream;
   /** Lines dropped so far. */
   dropped(): number;
@@ -239,7 +234,7 @@ export interface LogSink {
 }
 
 /** Most bytes that wait for a blocked output; further lines are dropped and counted. */
-export const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 /** Longest time that a line waits for others, in milliseconds. */
 const FLUSH_MS = 10;
 /** Bytes that are written without waiting for more, and the most of one write. */
@@ -297,8 +292,8 @@ export function createLogSink(fd: number, maxBytes: number = MAX_BUFFERED_BYTES)
 }
 
 /** A destination that was handed in can neither break a request nor, unread, fill the memory. */
-function destinationSink(destination: LogDestination): LogSink {
-  const stream: Exclude<LogDestination, (line: string) => void> =
+function destinationSink(destination: LogTarget): LogSink {
+  const stream: Exclude<LogTarget, (line: string) => void> =
     typeof destination === "function" ? { write: destination } : destination;
   let dropped = 0;
   const write = (line: string): void => {

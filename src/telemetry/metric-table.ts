@@ -31,7 +31,12 @@ const FIELDS = ["resource", "field"] as const;
 
 /** By name without the prefix. Operators build dashboards and alerts on these names, so they do not change. */
 export const METRICS = {
-  requests_total: counter("requests", "Requests by status: answered, refused or abandoned", [...KINDS, "code"], 1000),
+  requests_total: counter(
+    "requests",
+    "Requests by response status, including refused and aborted ones",
+    [...KINDS, "code"],
+    1000,
+  ),
   request_duration_seconds: histogram(
     "seconds",
     "Time from the arrival of a request to the end of its response",
@@ -86,7 +91,7 @@ export const METRICS = {
   list_readers_limit: gauge("pages", "Most pages read at a time; falls when the platform is slow or refuses"),
   list_readers_paused_seconds: gauge(
     "seconds",
-    "Longest remaining pause of page reads because of Retry-After, of all or of one credential",
+    "Longest remaining pause of page reads because of Retry-After, for all credentials or one",
   ),
 
   unknown_fields_total: counter(
@@ -136,7 +141,7 @@ export const METRICS = {
     PER_RULE,
   ),
   rule_failures: gauge("requests", "Requests among those that failed because of translation", ["rule"], PER_RULE),
-  rule_comparisons: gauge("comparisons", "Comparisons behind rule_difference_bound", ["rule"], PER_RULE),
+  rule_comparisons: gauge("comparisons", "Comparisons that rule_difference_bound is computed from", ["rule"], PER_RULE),
   rule_differences: gauge("comparisons", "Comparisons among those that found a difference", ["rule"], PER_RULE),
   rule_difference_bound: gauge("share", "Upper bound (95 %) of the share of responses that differ", ["rule"], PER_RULE),
   rule_step_backs: gauge("events", "Rollbacks since the rule was last changed", ["rule"], PER_RULE),

@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
+import type { CallQueue, CallQueueState } from "../upstream/call-queue.ts";
 import { createBatch } from "./batch.ts";
 import { addNodeMetrics, createMetricFactory, type LabelledValue, type MetricFactory } from "./metric-factory.ts";
 import { METRICS } from "./metric-table.ts";
@@ -36,29 +37,12 @@ export interface MetricsOptions {
   /** Bytes of bodies held for clients. */
   readonly heldBytes: () => number;
   readonly ready: () => boolean;
-  readonly queues: ReadonlyMap<Upstream, QueueGauges>;
+  readonly queues: ReadonlyMap<Upstream, Pick<CallQueue, "state">>;
   /** Lists of more than one page. */
   readonly lists: () => { readonly reading: number; readonly waiting: number };
   readonly upstreams: UpstreamGauges;
   readonly cutover: RolloutMetricSources;
   readonly droppedLogLines: () => number;
-}
-
-/** The queue of calls to one upstream. */
-interface QueueGauges {
-  state(): QueueState;
-}
-
-interface QueueState {
-  /** By kind of call, as `waits`. */
-  readonly waiting: Readonly<Record<string, number>>;
-  readonly waits: Readonly<Record<string, { readonly count: number; readonly seconds: number }>>;
-  readonly longestMs: number;
-  readonly limit: number;
-  readonly reading: number;
-  /** Milliseconds until anyone may read pages again, and until every credential may. */
-  readonly gatedMs: number;
-  readonly pausedMs: number;
 }
 
 type UpstreamStates = () => Iterable<readonly [Upstream, boolean]>;
@@ -251,8 +235,8 @@ function exportState(make: MetricFactory, options: MetricsOptions): void {
 }
 
 /** Exports the queues of calls by upstream and kind, and what limits the reading of v2's pages. */
-function exportQueues(make: MetricFactory, queues: ReadonlyMap<Upstream, QueueGauges>): void {
-  const perKind = (read: (state: QueueState) => Iterable<readonly [kind: string, value: number]>) =>
+function exportQueues(make: MetricFactory, queues: ReadonlyMap<Upstream, Pick<CallQueue, "state">>): void {
+  const perKind = (read: (state: CallQueueState) => Iterable<readonly [kind: string, value: number]>) =>
     function* (): Iterable<LabelledValue> {
       for (const [upstream, { state }] of queues)
         for (const [kind, value] of read(state())) yield [[upstream, kind], value];
@@ -269,11 +253,11 @@ function exportQueues(make: MetricFactory, queues: ReadonlyMap<Upstream, QueueGa
     Array.from(queues, ([upstream, { state }]) => [[upstream], state().longestMs / 1000]),
   );
   const gauges = [
-    ["list_readers_limit", ({ limit }: QueueState) => limit],
-    ["list_readers", ({ reading }: QueueState) => reading],
-    ["list_readers_waiting", ({ waiting }: QueueState) => waiting["page"] ?? 0],
+    ["list_readers_limit", ({ limit }: CallQueueState) => limit],
+    ["list_readers", ({ reading }: CallQueueState) => reading],
+    ["list_readers_waiting", ({ waiting }: CallQueueState) => waiting.page],
     // The platform pauses everybody or one credential: with a single client only the latter would show.
-    ["list_readers_paused_seconds", ({ gatedMs, pausedMs }: QueueState) => Math.max(gatedMs, pausedMs) / 1000],
+    ["list_readers_paused_seconds", ({ gatedMs, pausedMs }: CallQueueState) => Math.max(gatedMs, pausedMs) / 1000],
   ] as const;
   for (const [name, read] of gauges) {
     make.gauge(name, () => {

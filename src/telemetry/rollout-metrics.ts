@@ -1,24 +1,12 @@
 /** Metrics of clients, rules and comparisons. */
 import type { Comparison } from "../model/comparison.ts";
 import { type Exchange, wasLetIn } from "../model/exchange.ts";
+import type { RuleStatus } from "../model/progress.ts";
 import type { MetricFactory } from "./metric-factory.ts";
 import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
 
-/** One rule as metrics show it. */
-export interface RuleMetrics {
-  readonly name: string;
-  /** Its current mode. */
-  readonly effective: string;
-  readonly state: string;
-  readonly requests: number;
-  readonly failures: number;
-  readonly comparisons: number;
-  readonly differences: number;
-  readonly bound: number;
-  readonly stepBacks: number;
-  readonly couldMove: boolean;
-  readonly expired: boolean;
-}
+/** The part of a rule's status that metrics show. */
+export type RuleMetrics = Omit<RuleStatus, "mode" | "step" | "since" | "heldBack" | "promoted">;
 
 /** What other parts know. */
 export interface RolloutMetricSources {
@@ -144,7 +132,7 @@ function exportRules(make: MetricFactory, sources: RolloutMetricSources): void {
 }
 
 /** Requests of one client, or of all that share a label. */
-export interface ClientRow {
+interface ClientRow {
   v1: number;
   v2: number;
   /** When the last v1 request was counted, in milliseconds since 1970. */
@@ -152,7 +140,7 @@ export interface ClientRow {
 }
 
 /** Requests counted by client. */
-export interface ClientSeries {
+interface ClientSeries {
   /** `at`: milliseconds since 1970. */
   count(label: string, version: "v1" | "v2", at: number): void;
   rows(): Iterable<readonly [label: string, row: ClientRow]>;

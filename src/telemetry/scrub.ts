@@ -1,4 +1,5 @@
 /** Removes tokens, page tokens and query values from foreign text before it is logged or shown. */
+import { pathOf } from "../model/http.ts";
 
 const GONE = "[redacted]";
 
@@ -33,7 +34,7 @@ export function scrub(text: string): string {
 
 /** A path for the log, without its query, and scrubbed. */
 export function scrubPath(path: string): string {
-  return scrub(path.split("?", 1)[0] ?? "");
+  return scrub(pathOf(path));
 }
 
 /** One scrubbed line: the messages of the error and of its causes, outermost first. */

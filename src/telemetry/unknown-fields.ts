@@ -1,5 +1,6 @@
 /** Names of the fields in requests and responses that the catalogue does not know. Values are never kept. */
 import type { Exchange } from "../model/exchange.ts";
+import { UNPRINTABLES } from "../model/text.ts";
 import { scrub } from "./scrub.ts";
 
 type UnknownField = Exchange["unknownFields"][number];
@@ -43,7 +44,7 @@ export function createUnknownFields(limits: typeof LIMITS = LIMITS): UnknownFiel
   };
   return {
     observe: (exchange) => {
-      // Bodies are read before the platform authenticates the caller: without a credential nobody may use up the names.
+      // Bodies are read before the platform authenticates the caller: a request without a credential may not use up the names.
       const most = exchange.status === UNAUTHENTICATED ? 0 : limits.names;
       for (const field of distinctFields(exchange)) {
         const entry = countsOf(exchange.resource, field.direction);
@@ -66,8 +67,6 @@ const INDEX = /\[\d+\]/g;
 const MAX_SHOWN = 80;
 /** More than is shown is scrubbed, so that a secret is recognised before it is cut. */
 const MAX_READ = 200;
-/** Anything a terminal or a page could take for more than a letter: controls, direction marks, lone surrogates. */
-const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Each unknown field of `exchange` once, without positions in lists, in the order of first appearance. */
 export function distinctFields({ unknownFields }: Pick<Exchange, "unknownFields">): readonly UnknownField[] {
@@ -85,7 +84,7 @@ export function distinctFields({ unknownFields }: Pick<Exchange, "unknownFields"
 /** A foreign name for operators: at most 80 characters, all printable, without secrets. */
 export function shownName(name: string): string {
   const plain = scrub(name.slice(0, MAX_READ)).replace(
-    UNPRINTABLE,
+    UNPRINTABLES,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
   // Never ends with half of a surrogate pair.

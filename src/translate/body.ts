@@ -2,9 +2,9 @@
 
 import { JsonError } from "../json/error.ts";
 import { hasMoreValues, type JsonNode, parseTree } from "../json/tree.ts";
-import { snakeCase } from "../model/field-names.ts";
 import { Problem } from "../model/problem.ts";
 import type { EnumTable, EnumValue, Row, Value } from "../model/resource.ts";
+import { snakeCase } from "../model/text.ts";
 import { checkScalar, describe, invalidBody, isInt64, textOf } from "./scalars.ts";
 
 /** What happens to members in no row. */

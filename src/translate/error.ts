@@ -3,11 +3,11 @@
 import { JsonError } from "../json/error.ts";
 import type { MemberPlan, ObjectPlan } from "../json/plan.ts";
 import { rewriteValue } from "../json/rewrite.ts";
-import { camelCase, snakeCase } from "../model/field-names.ts";
 import { type ApiResponse, header } from "../model/http.ts";
 import { isJsonObject, type Json, member } from "../model/json.ts";
 import { Problem, RpcCode, rpcOfHttp } from "../model/problem.ts";
 import type { Resource, Row } from "../model/resource.ts";
+import { camelCase, snakeCase } from "../model/text.ts";
 import { respondWith } from "./headers.ts";
 
 /** v2 field names (dotted, in both spellings) to v1's. */

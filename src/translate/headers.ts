@@ -32,7 +32,7 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 /** Conditions without which a write must not be sent. */
 const WRITE_CONDITIONS: readonly string[] = ["if-match", "if-unmodified-since"];
 
-/** Not returned: they describe v2's bytes instead of the rewritten ones, or are written anew. */
+/** Not returned: they describe v2's bytes instead of the rewritten ones, or are set again. */
 const NOT_RETURNED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   "accept-ranges",

@@ -1,11 +1,11 @@
 /** v1 lists: every match in one response, or page by page where v1 itself paged. */
 
 import type { PageResult } from "../json/rewrite.ts";
-import { snakeCase } from "../model/field-names.ts";
 import { type ApiResponse, type BodyStream, type HeaderList, OurHeader } from "../model/http.ts";
 import type { DrainedList, ListPage, ListPlan, StreamedList } from "../model/list.ts";
 import { collectionPath } from "../model/request.ts";
 import type { EnvelopeRow, Operation } from "../model/resource.ts";
+import { snakeCase } from "../model/text.ts";
 import { parentOf } from "../model/uid.ts";
 import { errorResponse, isTypedRefusal, MISSING_OR_FORBIDDEN } from "./error.ts";
 import { readHeaders, respondWith } from "./headers.ts";

@@ -3,12 +3,12 @@
 import { JsonError } from "../json/error.ts";
 import type { ObjectPlan, PagePlan, RewriteReport } from "../json/plan.ts";
 import { createPageRewriter, type PageResult } from "../json/rewrite.ts";
-import { camelCase } from "../model/field-names.ts";
 import type { ApiResponse } from "../model/http.ts";
 import { type Json, member } from "../model/json.ts";
 import type { ListPage, PageSelector } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { camelCase } from "../model/text.ts";
 
 /** The member that holds the unique key of every v2 record. */
 export const V2_KEY = "uid";
@@ -53,14 +53,14 @@ type ReadPage = PageResult & { readonly bare?: boolean };
 /** Reads bodies of pages. Throws `Problem` UPSTREAM_INVALID for what is no such page. */
 export interface PageReader {
   (body: Uint8Array): ReadPage;
-  /** For long pages: gives others a turn now and then. */
+  /** For long pages: yields to other requests now and then. */
   inSlices(body: Uint8Array, turn: YieldToOthers): Promise<ReadPage>;
 }
 
 /** Resolves when others had their turn. */
 type YieldToOthers = () => Promise<void>;
 
-/** Runs long work that gives others a turn in between. */
+/** Runs long work that yields to other requests in between. */
 export type InTurns = <T>(work: (turn: YieldToOthers) => Promise<T>) => Promise<T>;
 
 /** Longer pages are read in slices. */

@@ -1,9 +1,9 @@
 /** The query of a v1 list in v2's parameters, and tests for what v2 does not filter. */
 
-import { camelCase } from "../model/field-names.ts";
 import { type Json, member } from "../model/json.ts";
 import { Problem } from "../model/problem.ts";
 import type { EnumTable, Filter } from "../model/resource.ts";
+import { camelCase } from "../model/text.ts";
 import { type Hierarchy, isInHierarchy, isUid } from "../model/uid.ts";
 import { isTimestamp } from "./scalars.ts";
 

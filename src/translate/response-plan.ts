@@ -65,7 +65,7 @@ function objectPlan(
   return { ...plan, finish, emits };
 }
 
-/** True for a message of which a member may lie elsewhere in the record (a role's uid beside a deleted role). */
+/** True for a message with a member that may lie elsewhere in the record (a role's uid beside a deleted role). */
 function hasDistantMembers(row: Row): boolean {
   return row.kind === "message" && row.list !== true && row.rows.some(({ from }) => from !== undefined);
 }
@@ -208,7 +208,7 @@ function builder(row: Row, value: ValuePlan): MemberBuilder {
 
 /**
  * A message built from what the record holds elsewhere. Undefined when v2 left the message out and that is nothing but
- * zeros; a message that v2 does not have at all is always shown, since nobody can tell whether it was set.
+ * zeros; a message that v2 does not have at all is always shown, since whether it was set is unknown.
  */
 function rebuild(row: Row, rows: readonly Row[], trees: MemberTrees): string | undefined {
   let known = row.v2 === null && row.from === undefined;

@@ -1,8 +1,8 @@
 /** The PATCH for a v1 full replace, and whether it took effect. Pure. */
 
-import { snakeCase } from "../model/field-names.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
 import { isWritable, type Row, type Value, type WritableRow } from "../model/resource.ts";
+import { snakeCase } from "../model/text.ts";
 import type { SentField, V2Body } from "./body.ts";
 
 /** How a mask names a field: by its JSON name, or as some gateways require, by its proto name. */

@@ -203,7 +203,7 @@ const SEVERAL = 4;
 const MAX_CREDENTIALS = 1_000;
 
 /**
- * Who was told to wait, and for how long. Each credential has a limit of its own, halved when it is refused. All pause only
+ * The credentials that the platform asked to wait, and for how long. Each credential has a limit of its own, halved when it is refused. All pause only
  * when most of the recent calls were refused, and most calls of most of at least four credentials: neither a busy
  * credential nor two tokens of one user decide for the others.
  * `max`: pages of one credential at a time, when all goes well. `maxWaitMs`: the longest pause; a client whose credential
@@ -262,7 +262,7 @@ export function createCredentialQuota(options: { max: number; maxWaitMs: number;
     },
     succeed: (credential: string, call: number): void => accounts.peek(credential)?.limit.succeed(call),
     /**
-     * `credential` was refused, and told to come back after `askedMs` (0: not told). True when most credentials are being
+     * `credential` was refused and asked to retry after `askedMs` (0: no time named). True when most credentials are being
      * refused: then the platform is overloaded, and all others pause, too.
      */
     refused(credential: string, call: number, pages: number, askedMs: number): boolean {

@@ -1,7 +1,7 @@
 /** The one queue of all calls to an upstream: translated calls, pages of lists, pass-through. */
 
 import type { Timer } from "../model/clock.ts";
-import { type ApiRequest, type ApiResponse, header, type SendLayer } from "../model/http.ts";
+import { type ApiRequest, type ApiResponse, header, pathOf, type SendLayer } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import {
@@ -87,7 +87,7 @@ export interface CallQueue {
   /** How long a request that arrives now would wait. */
   predictedMs(credential: string): number;
   /** Calls that `credential` has under way or in the queue. */
-  held(credential: string): number;
+  usedBy(credential: string): number;
   /** When a short call with a small response last ended. */
   shortAt(): number;
   /** A request was refused before it came here; `overloaded`: for a while the newest calls go first. */
@@ -226,7 +226,7 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
     },
     isLong: () => queue.waiting("short") >= FEW,
     predictedMs: (credential) => queue.predictedMs(credential, now()),
-    held: queue.held,
+    usedBy: queue.usedBy,
     shortAt: () => state.shortAt,
     turnedAway(overloaded) {
       state.refused += 1;
@@ -292,7 +292,5 @@ const TRANSLATED_BYTES = 16 * 1024;
 function outcomeOf({ target }: ApiRequest, { status, headers, body }: ApiResponse): CallOutcome {
   if (OVERLOAD_STATUSES.has(status)) return { status, retryAfter: header(headers, "retry-after") };
   if (status !== 200) return { status };
-  const query = target.indexOf("?");
-  const work = body.length / TRANSLATED_BYTES;
-  return { status, path: query < 0 ? target : target.slice(0, query), work };
+  return { status, path: pathOf(target), work: body.length / TRANSLATED_BYTES };
 }

@@ -162,7 +162,7 @@ function refuse(gathering: PendingResponse, why: string): void {
   gathering.control?.abort(new Error(why));
 }
 
-/** There is no room for so much now: whoever holds the connection meanwhile would keep it from others. */
+/** There is no memory for so much now, and waiting would hold the connection. */
 function rejectForRoom(gathering: PendingResponse, bytes: number): void {
   settle(gathering, new ResponseBufferFull(bytes));
   gathering.control?.abort(new Error("no room for the response"));
@@ -193,7 +193,7 @@ const CODECS: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
 
 /**
  * `bytes` without `encoding` (the value of Content-Encoding), at most `limit` of them.
- * Rejects with an Error for an encoding this Node does not know, for more than one, for wrong bytes and for bombs.
+ * Rejects with an Error for an unknown encoding, several encodings, invalid bytes, and decompression bombs.
  */
 export async function decode(encoding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array> {
   const inflate = CODECS.get(encoding.trim().toLowerCase());

@@ -4,7 +4,7 @@ import { createHmac, hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
 import { isRecognised } from "../model/exchange.ts";
-import type { HeaderList } from "../model/http.ts";
+import { type HeaderList, onlyValue } from "../model/http.ts";
 
 /** Nothing of it can be turned back into the token. */
 export interface Credential {
@@ -19,13 +19,7 @@ const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /** Undefined for a request with no credential, two, or one that is no bearer token: such a request shares nothing. */
 export function credentialOf(headers: HeaderList, secret: Uint8Array): Credential | undefined {
-  let value: string | undefined;
-  for (const [name, given] of headers) {
-    if (name !== "authorization") continue;
-    if (value !== undefined) return undefined;
-    value = given;
-  }
-  const token = value === undefined ? undefined : BEARER.exec(value)?.[1];
+  const token = BEARER.exec(onlyValue(headers, "authorization") ?? "")?.[1];
   if (token === undefined) return undefined;
   return { digest: keyedDigest(`Bearer ${token}`, secret), ends: endOf(token) };
 }

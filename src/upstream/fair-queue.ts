@@ -74,7 +74,7 @@ export interface FairQueue<E extends FairQueueEntry> {
   /** How many wait: all of them, or those of one kind. */
   waiting(kind?: CallKind): number;
   /** Slots that `credential` has or waits for. */
-  held(credential: string): number;
+  usedBy(credential: string): number;
   /** When the longest waiting call began to wait; undefined: none waits. */
   oldest(): number | undefined;
 }
@@ -244,7 +244,7 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       owner.tag += spent - expected;
       highest = Math.max(highest, owner.tag);
       rate.ended(now, spent);
-      // With no call left, nobody owes anything.
+      // Without calls there are no debts.
       if (taken === 0 && waiting.short + waiting.page === 0) virtual = highest;
       settle(owner);
     },
@@ -297,7 +297,7 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
     taken: () => taken,
     pages: () => pagesTaken,
     waiting: (kind) => (kind === undefined ? waiting.short + waiting.page + waiting.background : waiting[kind]),
-    held: (credential) => {
+    usedBy: (credential) => {
       const owner = owners.get(credential);
       return owner === undefined ? 0 : owner.taken + owner.begun.length + owner.fresh.length + owner.reads.length;
     },
@@ -336,7 +336,7 @@ class CostEstimate {
   #usualMs = 0;
   #count = 0;
 
-  /** A call held its slot for `ms` and made `work`; gives its cost. `own`: the estimates of its credential. */
+  /** A call held its slot for `ms` and made `work`; returns its cost. `own`: the estimates of its credential. */
   ended(kind: CallKind, ms: number, work: number, own: CallCosts): number {
     this.#count += 1;
     this.#usualMs += (ms - this.#usualMs) * Math.max(ALL_WEIGHT, 1 / this.#count);
@@ -384,7 +384,7 @@ class WorkRate {
     this.#restart(now);
   }
 
-  /** Cost per millisecond; infinite while it is not acceptedOwners. */
+  /** Cost per millisecond; infinite while the rate is not known. */
   perMs(now: number): number {
     const ms = now - this.#from;
     return Math.max(this.#least, ms < MOST_MS ? this.#last : this.#sum / ms);

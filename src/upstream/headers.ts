@@ -15,7 +15,7 @@ type UpstreamAddress = Pick<Pool, "origin" | "basePath">;
 const WRITTEN_BY_UNDICI: ReadonlySet<string> = new Set([...HOP_BY_HOP, "host", "content-length", "accept-encoding"]);
 
 /**
- * A response's fields as undici's parser gives them, without those of the connection. A `Location` that points into the upstream is a path
+ * A response's fields as undici's parser returns them, without those of the connection. A `Location` that points into the upstream is a path
  * of its own base: clients never see the upstream's address. `spelled`: names keep their spelling.
  */
 export function responseFields(

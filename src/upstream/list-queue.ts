@@ -23,7 +23,7 @@ export interface ListQueue {
    */
   claim(list: Pick<FairQueueEntry, "credential" | "since" | "deadline">, signal: Signal): Promise<() => void>;
   /** Lists of `credential`, waiting ones included. */
-  held(credential: string): number;
+  usedBy(credential: string): number;
   /** For a while, a list that would wait for longer than a moment is refused, because its client would leave meanwhile. */
   overloaded(): void;
   state(): { readonly reading: number; readonly waiting: number };
@@ -95,7 +95,7 @@ export function createListQueue(options: ListQueueOptions): ListQueue {
         else if (became === "refused") entry.refuse();
         else watch();
       }),
-    held: queue.held,
+    usedBy: queue.usedBy,
     overloaded() {
       overloadedAt = now();
     },

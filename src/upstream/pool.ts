@@ -35,7 +35,7 @@ export interface PoolOptions {
 
 /** The connections to one upstream; shared by translated calls and pass-through. */
 export interface Pool {
-  /** Sends a call. Beyond `connections` it would wait where nobody can take it back: ask the queue for a place first. */
+  /** Sends a call. Beyond `connections` it would wait where it cannot be cancelled: get a slot of the queue first. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   readonly breaker: Breaker;
   /** Scheme, host and port, as `URL.origin`. */
@@ -103,7 +103,7 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
-/** Connections that were made with the same certificates and, as far as anybody knows, to the same machines. */
+/** Connections made with the same certificates and to the same addresses. */
 interface PoolGeneration {
   readonly pool: UndiciPool;
   readonly addresses: ReadonlySet<string>;
@@ -154,7 +154,7 @@ export async function isAnswering(dispatcher: Dispatcher, basePath: string): Pro
   }
 }
 
-/** As `lookup`, but that no address at all is an error: Node's own connecting throws where nobody can catch it. */
+/** As `lookup`, but an empty answer is an error: Node would throw where the error cannot be caught. */
 export function neverEmpty(lookup: LookupFunction = ofMachine): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {

@@ -60,7 +60,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
       for (;;) {
         const owner = caller();
         const hold = await memory.reserve(owner, bytes, signal);
-        asked = owner;
+        lastOwner = owner;
         if (caller() === owner) return hold;
         hold.resize(0);
       }
@@ -69,7 +69,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
     let kept = 0;
     let keeping: MemoryReservation | undefined;
     /** The owner for whom the request waited last. */
-    let asked: string | undefined;
+    let lastOwner: string | undefined;
     let over = false;
 
     const keep = (bytes: number): void => {
@@ -103,7 +103,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
       const room = (bytes: number): boolean => {
         if (bytes <= Math.max(mine, SMALL_BYTES)) return true;
         const owner = caller();
-        if (owner !== asked) {
+        if (owner !== lastOwner) {
           // The platform has accepted the credential meanwhile: the response counts towards its own share.
           hold?.resize(0);
           hold = undefined;
@@ -112,7 +112,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
         if (mayRefuse && kept === 0 && !memory.fits(owner, bytes - mine)) return false;
         hold ??= memory.open(owner);
         hold.resize(bytes);
-        asked = owner;
+        lastOwner = owner;
         mine = bytes;
         return true;
       };

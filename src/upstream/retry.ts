@@ -23,7 +23,7 @@ const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
  * Sends at most once more: a read that was reset or got 502, 503 or 504, and any call that certainly did not leave. A write
- * of which a byte may have left is never repeated, and neither is what carryover itself refused.
+ * of which a byte may have left is never repeated, nor is a call that carryover itself refused.
  */
 export function createRetry(options: RetryOptions): SendLayer {
   const { budget, sleep } = options;
@@ -60,8 +60,8 @@ function pauseOf(first: ApiResponse | Problem, request: ApiRequest, options: Ret
     return neverLeft(first) || (read && first.reason === "UPSTREAM_UNREACHABLE") ? jitter : undefined;
   }
   if (!read || !RETRIED_STATUSES.has(first.status)) return undefined;
-  const asked = retryAfter(header(first.headers, "retry-after"), options.wall()) ?? 0;
-  return asked > MAX_WAIT_MS ? undefined : Math.max(asked, jitter);
+  const pauseMs = retryAfter(header(first.headers, "retry-after"), options.wall()) ?? 0;
+  return pauseMs > MAX_WAIT_MS ? undefined : Math.max(pauseMs, jitter);
 }
 
 /** Repeats of one page; after them the client gets the 429. */
@@ -75,9 +75,9 @@ export function createPageRetry({ wall, random, sleep }: PageRetryOptions): Send
     for (let repeats = 0; ; repeats++) {
       const response = await next(request, sending);
       if (response.status !== 429 || repeats === PAGE_REPEATS) return response;
-      const asked = retryAfter(header(response.headers, "retry-after"), wall()) ?? 0;
-      if (asked > MAX_WAIT_MS) return response;
-      if (asked === 0) await sleep(PAGE_PAUSE_MS * 2 ** repeats * (1 + random()), sending.signal);
+      const pauseMs = retryAfter(header(response.headers, "retry-after"), wall()) ?? 0;
+      if (pauseMs > MAX_WAIT_MS) return response;
+      if (pauseMs === 0) await sleep(PAGE_PAUSE_MS * 2 ** repeats * (1 + random()), sending.signal);
     }
   };
 }

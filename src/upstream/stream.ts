@@ -111,7 +111,7 @@ function dispatch(relay: PendingStream, request: StreamRequest, again: Again): v
   relay.control = undefined;
   const beganAt = pool.breaker.begin();
   if (typeof beganAt !== "number") {
-    // The caller has to know the call before it hears of its end.
+    // The caller must have the call before its end is reported.
     queueMicrotask(() => {
       relay.place?.done({ status: 0 });
       if (settle(relay)) relay.sink.fail(beganAt);

@@ -1,4 +1,3 @@
-/** Can anybody keep the admin port from its operators, change anything by it, or reach it where clients are? */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requests } from "../corpus/requests.ts";
 import { dial, parse, sending } from "../listener/support/client.ts";

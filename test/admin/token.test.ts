@@ -1,4 +1,3 @@
-/** Does a token that was changed open the admin port's views at once, and the one before it nothing any more? */
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

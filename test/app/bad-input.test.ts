@@ -1,4 +1,3 @@
-/** What does a client that asks wrongly hear, and does anything of it reach the platform? (Design section 3.) */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ask, type Rig, reasonOf, rig } from "./rig.ts";
 

@@ -1,4 +1,3 @@
-/** What travels beside a request, to the platform and back: ids, traces, forwarding, places under a base path? */
 import { describe, expect, it } from "vitest";
 import { createDouble, ok } from "../listener/support/double.ts";
 import { later, type Rig, rigForTest, sharedRig, takeDownAfterEach } from "./rig.ts";

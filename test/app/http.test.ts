@@ -1,4 +1,3 @@
-/** Does a translated route speak HTTP as v1's gateway did? (Design: HTTP on translated routes.) */
 import * as zlib from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { reasonOf, scripted, sharedRig } from "./rig.ts";

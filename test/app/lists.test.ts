@@ -1,4 +1,3 @@
-/** Is every v1 list whole or an error, whatever the platform does while it is read? (Design section 5, promise 1.) */
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import { type Answer, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";

@@ -1,4 +1,3 @@
-/** What becomes of a request when an upstream leads back to carryover, through whatever stands in front? */
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";

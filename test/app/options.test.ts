@@ -1,4 +1,3 @@
-/** Does every option reach the part that it is for? */
 import { describe, expect, it } from "vitest";
 import { createDouble, type Double, ok, type Script } from "../listener/support/double.ts";
 import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";

@@ -1,4 +1,3 @@
-/** Is v2 behind carryover what it is without it? (Design: pass-through.) */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, type Ask, type Rig, rig, send } from "./rig.ts";
 

@@ -1,4 +1,3 @@
-/** What does a v1 client hear when the platform is down, slow or talks nonsense, and does carryover stay up? */
 import { describe, expect, it } from "vitest";
 import { createDouble, ok, type Script } from "../listener/support/double.ts";
 import { type Answer, later, type Rig, reasonOf, rigForTest, scripted, takeDownAfterEach } from "./rig.ts";
@@ -70,7 +69,7 @@ const FAULTS: readonly Fault[] = [
   { name: "says gzip of what is none", script: ok("xxxx", "Content-Encoding: gzip\r\n"), ...invalid },
 ];
 
-/** What a client is told in each kind of call; the calls are made at the same time. */
+/** The response that a client gets in each kind of call; the calls are made concurrently. */
 async function told(rig: Rig): Promise<Record<string, unknown>> {
   const answers = await Promise.all(KINDS.map(async (kind) => [kind.kind, await make(rig, kind)] as const));
   for (const [, { text }] of answers) expect(text).not.toMatch(LEAKS);

@@ -1,4 +1,4 @@
-/** How is carryover run as a process of its own, as people run it? (Needs `npm run build`, which `npm test` does first.) */
+/** Runs the built carryover as a process of its own. (Needs `npm run build`, which `npm test` does first.) */
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { later } from "./rig.ts";

@@ -1,4 +1,4 @@
-/** Rules change while carryover serves, and nobody notices but by what they say. (The whole carryover, and files of this machine.) */
+/** Rules change while carryover serves, without any other effect on clients. (The whole carryover, with real files.) */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,3 @@
-/** Does anything that must stay secret show in logs, metrics or the operators' views? (Design: promises 2 and 4.) */
 import { describe, expect, it } from "vitest";
 import { type Ask, type Rig, rigForTest, takeDownAfterEach } from "./rig.ts";
 

@@ -1,4 +1,3 @@
-/** What becomes of the log when nobody reads it, and when the process ends at once? (Of requests in flight: test/trust/lod/stop.test.ts.) */
 import { expect, it } from "vitest";
 import { serve } from "../trust/lod/serving.ts";
 import { takeDownAfterEach } from "./rig.ts";

@@ -1,4 +1,3 @@
-/** Does an operator see which fields the catalogue does not know, by name, and never what they hold? (Design: unknown fields.) */
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { createDouble, ok } from "../listener/support/double.ts";

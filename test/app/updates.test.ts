@@ -1,4 +1,3 @@
-/** Do the options for updates reach them? (What a PUT replaces: test/traps/updates.test.ts, test/translate/replace.test.ts.) */
 import { describe, expect, it } from "vitest";
 import type { ApiResponse, SendLayer } from "../../src/model/http.ts";
 import type { JsonObject } from "../../src/model/json.ts";

@@ -1,4 +1,4 @@
-/** Nobody makes a rule step back, or move on, who should not; and nobody keeps it from that. */
+/** A client cannot make a rule roll back or advance without cause, or prevent it from doing so. */
 import { connect } from "node:net";
 import { expect, it } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
@@ -9,7 +9,7 @@ takeDownAfterEach();
 
 const STEP_BACK = "stepBack: { failures: 0.02, differences: 0.02, minRequests: 5, minClients: 3, window: 5m }";
 
-/** One rule for everything, of which everything is compared once. */
+/** One rule for everything; every response is compared once. */
 function rule(more: string, match = "{}"): string {
   return `version: carryover/v1
 rules:

@@ -1,4 +1,3 @@
-/** Does the ledger name those who call v1, all of them, and nobody else? */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ask } from "../../src/commands/report/ask.ts";

@@ -1,4 +1,3 @@
-/** Does the rules file come to rest on what it holds, whatever happens in which order? */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Rules } from "../../src/model/rules.ts";

@@ -1,4 +1,3 @@
-/** Does a shadow tell the truth, keep secrets, and leave nothing behind, whatever the platforms answer? */
 import { connect } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { expect, it } from "vitest";

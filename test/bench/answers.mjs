@@ -1,4 +1,4 @@
-/** What does the upstream of the bench answer? (Bytes and fields as the sandbox gave them, once.) */
+/** Responses of the bench's upstream: their bytes and fields, recorded once from the sandbox. */
 import { loadSandbox } from "../../scripts/build/modules.mjs";
 
 const GROUPS = "/iam/v2beta1/groups";

@@ -1,4 +1,4 @@
-/** How does a run of the bench go? (One row after another, each with processes of its own.) */
+/** Runs the rows of the bench one after another, each with its own processes. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-/** How does a process of the bench answer the questions of the one that started it? (One at a time, over their channel.) */
+/** Serves requests from the parent process over the IPC channel, one at a time. */
 
 /** `questions`: by the word in `do`, what makes the answer. What it throws goes back as the answer's `error`. */
 export function answerQuestions(questions) {

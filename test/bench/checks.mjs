@@ -1,4 +1,4 @@
-/** Is it the same work that is compared, and was everything on that should be? */
+/** Checks that the servers in a race do the same work, and that metrics and logs were on. */
 import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 

@@ -1,7 +1,8 @@
 /**
- * Is anybody in a crowd refused who could be served? `node test/bench/crowd.mjs [--only NAME] [--dist FOLDER]` prints what became of
- * each crowd before a healthy platform that takes 20 ms a page, and keeps figures where TRUST_FIGURES says so. Clients, platform and
- * carryover have a process of their own each and share the machine. The ideal schedule is that of the platform's own pages.
+ * Checks that no client of a crowd is refused when it could be served.
+ * `node test/bench/crowd.mjs [--only NAME] [--dist FOLDER]` prints the outcome of each crowd in front of a healthy
+ * platform that takes 20 ms a page. It keeps figures in the file that TRUST_FIGURES names. Clients, platform and
+ * carryover are separate processes on one machine. The ideal schedule is that of the platform's own pages.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";

@@ -1,4 +1,6 @@
-/** Where does a figure of the bench go, so that docs/trust.md can show it? (As test/support/figures.ts: a line of JSON each.) */
+/**
+ * Writes figures of the bench, one line of JSON each, for docs/trust.md. (The counterpart of test/support/figures.ts.)
+ */
 import { appendFileSync } from "node:fs";
 
 /** Keeps nothing unless TRUST_FIGURES names a file. */

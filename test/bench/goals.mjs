@@ -1,5 +1,3 @@
-/** Was a number reached that the design asks for? (Design section 11: numbers to reach.) */
-
 /**
  * One line of the first table. `first` and `second` are the numbers asked for, `value` the one measured; `least` says that
  * less is better. No `first`: measured without a number to reach.

@@ -1,4 +1,4 @@
-/** Who makes the requests, from a process of its own? (wrk where it is installed, else autocannon.) */
+/** Generates load from a separate process: wrk where it is installed, else autocannon. */
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";

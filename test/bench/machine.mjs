@@ -1,4 +1,4 @@
-/** On what was measured, and with what? */
+/** Describes the machine and the tools of a run. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

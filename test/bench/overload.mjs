@@ -1,8 +1,8 @@
 /**
- * What becomes of three times the requests that fit? `node test/bench/overload.mjs [--quick] [--dist FOLDER]` prints it, and keeps
- * figures where TRUST_FIGURES says so. Capacity is measured in the same run; requests come by the clock (clients/open.mjs).
- * Requests, platform and carryover have a process of their own each and share the machine: on two cores the load itself
- * takes some of what it measures.
+ * Measures carryover at three times its capacity. `node test/bench/overload.mjs [--quick] [--dist FOLDER]` prints the
+ * result, and keeps figures in the file that TRUST_FIGURES names. Capacity is measured in the same run; requests come
+ * by the clock (clients/open.mjs). Load, platform and carryover are separate processes on one machine. On two cores the
+ * load itself takes some of the capacity that it measures.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -40,7 +40,7 @@ const LISTS = {
   flags: {},
   targets: ["/iam/v1/groups", "/iam/v2beta1/groups?page_size=200"],
 };
-/** What is scarce, and what is asked for; `kept`: connections that are there from the beginning, all unless told. */
+/** What is scarce, and what is asked for; `kept`: connections that are open from the beginning, by default all. */
 const SCENES = [
   {
     name: "T-LOD-05: connections to a platform that takes 40 ms are scarce",

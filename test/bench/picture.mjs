@@ -1,4 +1,4 @@
-/** How does memory over time look as a picture? (SVG; readable on light and dark ground.) */
+/** Draws memory over time as SVG, readable on light and dark backgrounds. */
 import { mib } from "./tables.mjs";
 
 const [WIDTH, HEIGHT] = [760, 380];

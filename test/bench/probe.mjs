@@ -1,4 +1,4 @@
-/** What does carryover feel from inside while it works? (Loaded into it with `--import`; asked over its channel.) */
+/** Measures carryover from inside its process. (Loaded with `--import`; controlled over the IPC channel.) */
 import { writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { createHistogram } from "node:perf_hooks";
@@ -86,5 +86,5 @@ function memory() {
 }
 
 answerQuestions(questions);
-// The channel must not keep a process alive that was told to stop.
+// The channel must not keep a stopping process alive.
 process.channel.unref();

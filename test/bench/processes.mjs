@@ -1,4 +1,4 @@
-/** How does each server and client of the bench get a process of its own, and what did that process spend? */
+/** Starts each server and client of the bench as a separate process, and reads the time and memory that it used. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const HERE = import.meta.dirname;
 const START_MS = 60_000;
 const POLL_MS = 10;
-/** Longest wait for a process that was told to stop. */
+/** Longest wait for a process that was asked to stop. */
 const STOP_MS = 5_000;
 /** Ticks of /proc a second: 100 on every Linux that Node runs on. */
 const TICK_MS = 10;

@@ -1,4 +1,4 @@
-/** Where does carryover's time go? `node test/bench/profile.mjs` after a build prints that row of the bench alone. */
+/** `node test/bench/profile.mjs` after a build prints only the profile row of the bench. */
 import { runBench } from "./bench.mjs";
 
 await runBench({ only: "profile" });

@@ -1,7 +1,8 @@
 /**
- * What does one replica hold, and what do several give: behind nginx, or as workers of node:cluster?
- * `node test/bench/replicas.mjs` takes about twelve minutes, writes replicas.json beside this file, and the figures of
- * docs/scale.md from it. `-- --quick` tries everything and writes nothing; `--write` only regenerates the page from the file.
+ * Measures what one replica holds, and what several serve behind nginx or as workers of node:cluster.
+ * `node test/bench/replicas.mjs` takes about twelve minutes. It writes replicas.json beside this file, and from it the
+ * figures of docs/scale.md. `-- --quick` tries everything and writes nothing; `--write` only regenerates the page from
+ * the file.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

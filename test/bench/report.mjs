@@ -1,4 +1,3 @@
-/** How do the results read, for people now and in RESULTS.md later? */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { machine } from "./machine.mjs";

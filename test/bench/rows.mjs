@@ -1,4 +1,4 @@
-/** What is measured, in which order, and by which words can a part of it be asked for? */
+/** The rows of the bench in their order, and the keys that select them. */
 import { measureBusy } from "./rows/busy.mjs";
 import { measureFlood } from "./rows/flood.mjs";
 import { measureLatency } from "./rows/latency.mjs";

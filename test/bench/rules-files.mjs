@@ -1,4 +1,4 @@
-/** Which rules files does the bench give to carryover? */
+/** Rules files that the bench gives to carryover. */
 
 /** Native v1 answers everything, and every answer is compared. */
 export const SHADOW_ALL = `version: carryover/v1
@@ -10,8 +10,8 @@ rules:
 `;
 
 /**
- * `count` rules about the reads of groups, of which the last one takes every request: each of the others is looked at and
- * does not match. By turns they ask for a client, a header, or a percentage of one client.
+ * `count` rules about the reads of groups. The last one takes every request; the others are looked at and do not match.
+ * They match on a client, a header, or a percentage of one client, in turns.
  */
 export function manyRules(count) {
   const rules = Array.from({ length: count - 1 }, (_, i) => ({

@@ -1,6 +1,6 @@
 /**
- * How fast is carryover beside what people would use or write instead? (Design: numbers to reach.)
- * `npm run bench` takes minutes and writes RESULTS.md; `npm run bench -- --quick` does everything small and writes nothing.
+ * Compares the speed of carryover with the alternatives. `npm run bench` takes minutes and writes RESULTS.md;
+ * `npm run bench -- --quick` does everything small and writes nothing.
  */
 import { optionsOf } from "../../scripts/options.mjs";
 import { runBench } from "./bench.mjs";

@@ -1,4 +1,4 @@
-/** How much is measured? (Enough to tell in a full run; every row, but small, in a quick one.) */
+/** Sizes of a full run, large enough to show differences, and of a quick run, which tries every row. */
 
 const FULL = {
   races: { rounds: 9, seconds: 2, warmupSeconds: 2, connections: 32 },

@@ -1,4 +1,4 @@
-/** Which one number stands for several rounds, and how far apart were they? */
+/** Medians, spreads and quantiles of several rounds. */
 
 function median(values) {
   const sorted = [...values].sort((a, b) => a - b);

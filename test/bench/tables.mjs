@@ -1,4 +1,4 @@
-/** How do numbers look in a table? */
+/** Formats numbers and tables in Markdown. */
 
 /** A Markdown table. */
 export function table(head, rows) {

@@ -1,4 +1,7 @@
-/** Where are the bench's tools that npm does not bring? (In PATH, else where `scripts/install-bench-tools.sh` puts them.) */
+/**
+ * Finds the tools of the bench that npm does not install: in PATH, else where `scripts/install-bench-tools.sh` puts
+ * them.
+ */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";

@@ -1,4 +1,4 @@
-/** Which certificate stands for one that a user brings along? (Good for a hundred years, for tests only, signed by nobody.) */
+/** A self-signed certificate that stands for one from a user. (Valid for a hundred years; for tests only.) */
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBiTCCAS+gAwIBAgIUT9xp0CR5MKewkiflQpq+Z0dRizUwCgYIKoZIzj0EAwIw

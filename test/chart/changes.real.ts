@@ -1,4 +1,3 @@
-/** What makes pods start anew, and what reaches them as they run? */
 import { describe, expect, it } from "vitest";
 import { CERTIFICATE } from "./certificate.ts";
 import { type Manifest, objects, one, type Rendering } from "./chart.ts";

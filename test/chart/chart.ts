@@ -1,4 +1,4 @@
-/** What does the chart render for these values? */
+/** Renders the chart with given values. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse, parseAllDocuments } from "yaml";

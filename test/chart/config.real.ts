@@ -1,4 +1,3 @@
-/** Does carryover itself take the configuration and the rules of every rendering, and listen where the objects say it does? */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";

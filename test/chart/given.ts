@@ -1,4 +1,4 @@
-/** What does a user bring along who says in the values that an object is there already? */
+/** Objects that the values name as existing already, as a user would provide them. */
 import { CERTIFICATE, PRIVATE_KEY } from "./certificate.ts";
 import type { Manifest } from "./chart.ts";
 import { type Find, finderIn } from "./pod.ts";
@@ -6,7 +6,7 @@ import { stringsIn } from "./workloads.ts";
 
 const UPSTREAMS = ["v2", "v1", "sts"].map((name) => `${name}: { url: https://${name}.brought.example.com }`);
 
-/** By the keys that the chart asks for unless told otherwise. */
+/** By the keys that the chart uses by default. */
 const CONTENTS: ReadonlyMap<string, string> = new Map([
   ["config.yaml", `upstream: { ${UPSTREAMS.join(", ")} }\n`],
   ["rules.yaml", "version: carryover/v1\nforce: none\nrules: []\n"],

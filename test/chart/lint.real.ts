@@ -1,4 +1,3 @@
-/** Do helm and helm-unittest find nothing wrong with the chart, and does it render the same each time? */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";

@@ -1,4 +1,4 @@
-/** What does a container find in its environment and in its files, when kubelet starts it from these objects? */
+/** What a container finds in its environment and files when kubelet starts it from the given objects. */
 import { posix } from "node:path";
 import type { Manifest } from "./chart.ts";
 

@@ -1,4 +1,3 @@
-/** What is true of every rendering, whatever the values? */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";

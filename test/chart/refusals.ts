@@ -1,4 +1,4 @@
-/** Which values does somebody write by mistake, and which of them does the chart have to name? */
+/** Wrong values that users set by mistake. The chart must name each of them. */
 
 /** `where`: the path that the message names. `bare`: without the upstream that every other one has. */
 export type Refusal = readonly [what: string, values: Readonly<Record<string, unknown>>, where: string, bare?: boolean];

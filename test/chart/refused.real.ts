@@ -1,4 +1,3 @@
-/** Are wrong and contradicting values refused before anything is rendered, by the value's path and with what to do? */
 import { describe, expect, it } from "vitest";
 import { template } from "./chart.ts";
 import { CONTRADICTING, type Refusal, WRONG } from "./refusals.ts";

@@ -1,4 +1,3 @@
-/** Do the Ingress and the HTTPRoute lead v1 to carryover, everything else past it, and wait longer than carryover does? */
 import { describe, expect, it } from "vitest";
 import { type Manifest, objects, one } from "./chart.ts";
 import { proxyOf, takes } from "./workloads.ts";

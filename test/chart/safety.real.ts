@@ -1,4 +1,3 @@
-/** Does every pod run with as few rights as it can, and stop and start as carryover needs it? */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -7,7 +6,7 @@ import { finderWith } from "./given.ts";
 import { seenBy } from "./pod.ts";
 import { proxyOf, type Workload, workloads } from "./workloads.ts";
 
-/** How long carryover goes on with requests in flight when it is told to stop, at most (src/main.ts). */
+/** The longest time that carryover continues requests in flight when it is stopped (src/main.ts). */
 const LONGEST_REQUEST = 50;
 /** How long requests are taken after SIGTERM, by default. */
 const DRAIN = 5;

@@ -1,4 +1,3 @@
-/** Is everything that the chart renders valid by the schemas of Kubernetes and of the custom resources? */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-/** Which programs judge the chart, and how does a test run one? (Got by `scripts/install-chart-tools.sh`.) */
+/** Finds and runs the programs that judge the chart. (`scripts/install-chart-tools.sh` installs them.) */
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";

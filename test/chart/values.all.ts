@@ -1,4 +1,3 @@
-/** Does the chart's schema of values take what it should, and refuse the rest? (test/docs/generated.all.ts finds a stale one.) */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Ajv } from "ajv";

@@ -1,4 +1,4 @@
-/** Which pods does a rendering start, and which of its objects mean which? */
+/** Finds the pods of a rendering, and the objects that select them. */
 import { expect } from "vitest";
 import type { Manifest } from "./chart.ts";
 

@@ -1,4 +1,4 @@
-/** A certificate for `localhost` that ended long ago; for tests only, signed by nobody. */
+/** An expired self-signed certificate for `localhost`; for tests only. */
 
 export const EXPIRED = {
   key: `-----BEGIN PRIVATE KEY-----

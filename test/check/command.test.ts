@@ -1,4 +1,3 @@
-/** Can people and scripts rely on what `carryover check` prints, writes and ends with? */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,3 @@
-/** Does a check say why an upstream cannot be used, and what to do? */
 import { createServer as createHttp, type RequestListener } from "node:http";
 import { createServer as createHttps, type ServerOptions } from "node:https";
 import { createServer as createTcp, type Server, type Socket } from "node:net";

@@ -1,4 +1,3 @@
-/** Does a check know every name that the catalogue speaks of, and no other? */
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { listsOf } from "../../src/commands/check/platform.ts";

@@ -1,4 +1,3 @@
-/** Does a check see what a platform does differently, by reads alone? */
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import { PROBES } from "../../src/commands/check/check.ts";

@@ -1,5 +1,3 @@
-/** Do the words of a rules table say what the rule does? */
-
 import { describe, expect, it } from "vitest";
 import {
   expiryWords,

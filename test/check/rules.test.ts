@@ -1,4 +1,3 @@
-/** Can operators and their pipelines rely on what `carryover check --rules` says? */
 import { describe, expect, it } from "vitest";
 import type { CommandOptions } from "../../scripts/command.ts";
 import { takeDownAfterEach } from "../app/rig.ts";

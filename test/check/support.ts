@@ -1,4 +1,4 @@
-/** How does a test run `carryover check`, as a person would, against a platform of its own? */
+/** Runs `carryover check` against a platform of the test's own. */
 import { afterAll, beforeAll } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Sandbox } from "../../sandbox/src/sandbox.ts";

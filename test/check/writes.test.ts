@@ -1,4 +1,3 @@
-/** Does a check that may write learn what takes writing, and leave nothing behind? */
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
@@ -124,7 +123,7 @@ describe("page tokens", () => {
 
   it("that restart their list are neither", async () => {
     const { report, same } = await written(await platform({ tokenLifetimeMs: 0 }));
-    expect(report.told("tokens").join()).toMatch(/^warn the page behind a token begins somewhere else/);
+    expect(report.told("tokens").join()).toMatch(/^warn a token leads to a page that begins somewhere else/);
     expect(same).toBe(true);
   });
 

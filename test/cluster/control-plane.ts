@@ -1,4 +1,4 @@
-/** How does a test get a Kubernetes control plane of its own, with nodes that run nothing? (Got by `scripts/install-cluster-tools.sh`.) */
+/** Starts a Kubernetes control plane with nodes that run nothing. (`scripts/install-cluster-tools.sh` installs it.) */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -68,7 +68,7 @@ async function startIn(folder: string, parts: Part[], stop: () => Promise<void>)
   start("etcd", etcd(folder, `http://127.0.0.1:${clients}`, `http://127.0.0.1:${peers}`));
   start("kube-apiserver", apiServer(folder, `http://127.0.0.1:${clients}`, String(api)));
   await up("the API server", () => kubectl(["get", "--raw", "/readyz"]));
-  // One of each, which nobody asks anything.
+  // One of each, without clients.
   const alone = ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"].map(
     (flag) => `--${flag}=${kubeconfig}`,
   );

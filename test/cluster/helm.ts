@@ -1,4 +1,4 @@
-/** How does a test install the chart into its cluster, and bring along what the values say is there already? */
+/** Installs the chart into the test's cluster, and creates the objects that the values name as existing. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { CHART, HELM_ENV, type Manifest, objects } from "../chart/chart.ts";

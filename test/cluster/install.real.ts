@@ -1,4 +1,3 @@
-/** Does a real API server take everything that the chart renders, do its pods come up, and is nothing left behind? */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";

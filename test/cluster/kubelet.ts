@@ -1,4 +1,4 @@
-/** How does a container's process run on this machine with what kubelet would hand it? */
+/** Runs a container's process on this machine with what kubelet would give it. */
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -1,4 +1,3 @@
-/** Does carryover itself run with what the API server holds for its pods, from the first request to its end? */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { carryover } from "../app/process.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
@@ -65,7 +64,7 @@ describe("the process of a pod", () => {
     const { items } = (await list.json()) as { items: unknown[] };
     expect(items.length).toBeGreaterThan(1000);
 
-    // The views want the token that lies in the Secret, and nobody else's.
+    // The views accept only the token in the Secret.
     const secret = Buffer.from(seen.files.get("/etc/carryover/admin/token") ?? "").toString();
     expect(await ask(`${admin}/rules`)).toMatchObject({ status: 401 });
     expect(await ask(`${admin}/rules`, secret)).toMatchObject({ status: 200 });

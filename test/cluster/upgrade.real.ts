@@ -1,4 +1,3 @@
-/** What do upgrades, rollbacks, evictions and wrong values do to what runs? */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Manifest } from "../chart/chart.ts";
 import { takes } from "../chart/workloads.ts";

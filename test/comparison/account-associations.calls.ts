@@ -1,4 +1,4 @@
-/** What do v1 clients ask of account associations, of which a group has one, under its own id? */
+/** v1 calls on account associations: a group has one, under its own id. */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import {
   at,

@@ -1,4 +1,4 @@
-/** What do v1 clients ask of advisories, whose list v1 itself serves in pages and in an order? */
+/** v1 calls on advisories: v1 itself pages and orders this list. */
 import { member } from "../../src/model/json.ts";
 import { advisoryId, at, type Call, get, idOf, rootId, type Scenario, type Seen, scenario } from "./call.ts";
 import { MISSING } from "./words.ts";

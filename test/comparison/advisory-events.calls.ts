@@ -1,4 +1,4 @@
-/** What do v1 clients ask of the events of one advisory? */
+/** v1 calls on the events of one advisory. */
 import { type JsonObject, member } from "../../src/model/json.ts";
 import { advisoryId, at, get, many, type Scenario, type Seen, scenario } from "./call.ts";
 import { MISSING, otherMethods } from "./words.ts";

@@ -1,4 +1,4 @@
-/** What do v1 clients ask of role bindings by the batch? */
+/** v1 calls on role bindings in batches. */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { at, type Call, escapedId, get, idOf, post, type Scenario, type Seen } from "./call.ts";
 import { atPlace, inPlace, MISSING, otherMethods, strangers } from "./words.ts";

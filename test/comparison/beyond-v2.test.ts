@@ -1,7 +1,6 @@
 /**
- * What becomes of what v1 has and v2 has no way to hold?
- * No answer can equal native v1's here. What is owed instead: a write is refused or its answer shows what was kept, never
- * half done in silence; a read shows everything else.
+ * Data that v1 has and v2 cannot hold. No response can equal native v1's here. A write must be refused, or its response
+ * must show what was kept: it is never half done silently. A read shows everything else.
  */
 import { describe, expect, test } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";

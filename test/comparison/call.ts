@@ -1,10 +1,10 @@
-/** In which words is a v1 call written down, by hand, so that two servers can be asked the same? */
+/** How a v1 call is written by hand, so that it can be made to two servers. */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 
 /**
  * Who asks: `admin`, `staff` and `viewer` (who may only read) see every organisation; `outsider` may do everything, but in
  * another organisation only; `powerless` has a token that allows nothing; `person` is somebody of the organisation with a
- * verified e-mail address, whose token was exchanged for a login; `forged`: a token that nobody issued; `anonymous`: none.
+ * verified e-mail address, whose token was exchanged for a login; `forged`: a token without an issuer; `anonymous`: none.
  */
 export type Caller = "admin" | "staff" | "viewer" | "outsider" | "powerless" | "person" | "forged" | "anonymous";
 
@@ -153,7 +153,7 @@ export const roleId =
   ({ known }: Seen): string =>
     known.role(name);
 
-/** A path of which one part is known only when the call is made. */
+/** A path with one part that is known only when the call is made. */
 export function at(prefix: string, part: (seen: Seen) => string, suffix = ""): (seen: Seen) => string {
   return (seen) => `${prefix}${part(seen)}${suffix}`;
 }

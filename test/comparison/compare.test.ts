@@ -1,4 +1,3 @@
-/** Does the comparison find what a client could notice, and nothing else? */
 import { describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/model/http.ts";
 import { isJsonObject, type Json } from "../../src/model/json.ts";

@@ -1,4 +1,4 @@
-/** Would a v1 client notice which of two servers has answered? */
+/** Compares the responses of two servers as a v1 client would. */
 
 import { type ApiResponse, header } from "../../src/model/http.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../src/model/json.ts";
@@ -19,7 +19,7 @@ const SET_BY_V1 = ["www-authenticate", HANDLED, "retry-after"];
  * Records of a list without a documented order are matched by `id` (or `group`), with their number; page tokens only by
  * being there, since each server mints its own; the details of an error without regard to their order.
  *
- * A refusal of carryover's own (design: section 3, its own errors) has its own words in place of a decoder's, which differ
+ * A refusal of carryover's own has its own words in place of a decoder's, which differ
  * from build to build anyway: status and code must be equal, it must be a 400 (or the 409 of a name that is taken, which v1
  * could be asked to refuse and v2 cannot), and a field that native names must be named.
  */

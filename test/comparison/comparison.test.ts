@@ -1,6 +1,6 @@
 /**
- * Can a v1 client tell native v1 from carryover over v2? (Design section 9.)
- * Calls written by hand, from the references; after each the answers and both stores are compared. There is no list of exceptions.
+ * Compares native v1 with carryover over v2. The calls are written by hand from the references. After each call the
+ * responses and both stores are compared. There is no list of exceptions.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";

@@ -1,4 +1,4 @@
-/** Do all values of v1's enumerations come through, by their names and by their numbers? */
+/** v1 calls with every value of v1's enumerations, by name and by number. */
 import { CAPABILITIES } from "../../sandbox/src/data/capabilities.ts";
 import { KINDS } from "../fixtures/group.ts";
 import { PRINCIPAL_NAMES } from "../fixtures/principals.ts";

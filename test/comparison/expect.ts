@@ -1,4 +1,4 @@
-/** Does native v1 answer what a call was written to show? */
+/** Checks that native v1 responds as the call expects. */
 
 import type { ApiResponse } from "../../src/model/http.ts";
 import { isJsonObject, type Json, member } from "../../src/model/json.ts";

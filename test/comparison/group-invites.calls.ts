@@ -1,4 +1,4 @@
-/** What do v1 clients ask of group invites, which have one shape when asked for, one when made and one in lists? */
+/** v1 calls on group invites, which have one shape in a get, one in a create and one in lists. */
 import type { JsonObject } from "../../src/model/json.ts";
 import { at, type Call, del, escapedId, get, idOf, post, type Scenario, type Seen } from "./call.ts";
 import { atPlace, badBodies, inPlace, MISSING, madeBy, otherMethods, strangers } from "./words.ts";

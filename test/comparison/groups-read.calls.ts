@@ -1,4 +1,4 @@
-/** What do v1 clients ask of lists of groups? */
+/** v1 calls that list groups. */
 import { at, get, idOf, leafId, parentId, post, roleId, rootId, type Scenario, scenario } from "./call.ts";
 import { MISSING } from "./words.ts";
 

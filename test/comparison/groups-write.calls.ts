@@ -1,4 +1,4 @@
-/** What do v1 clients write to groups? */
+/** v1 calls that write groups. */
 import { at, del, escapedId, get, idOf, leafId, post, put, rootId, type Scenario, scenario } from "./call.ts";
 
 const GROUPS = "/iam/v1/groups";

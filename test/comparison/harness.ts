@@ -1,4 +1,4 @@
-/** How is one platform asked v1 calls: native v1 itself, or whoever translates in front of its v2? */
+/** Makes v1 calls to one platform: to native v1 itself, or to a translation in front of its v2. */
 import { Agent } from "node:http";
 import { createServerAround } from "../../sandbox/src/http.ts";
 import { type SandboxOptions, settingsOf } from "../../sandbox/src/options.ts";
@@ -247,7 +247,7 @@ export function createStoreComparison(): (left: Contents, right: Contents) => st
   let equal: readonly [Contents, Contents] | undefined;
   return (left, right) => {
     const names = (Object.keys(left) as (keyof Contents)[]).filter((name) => {
-      // The same arrays as last time: nobody has written.
+      // The same arrays as last time: nothing was written.
       const untouched = left[name] === equal?.[0][name] && right[name] === equal[1][name];
       return !untouched && !isEqual(left[name], right[name]);
     });

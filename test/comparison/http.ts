@@ -1,4 +1,4 @@
-/** How is a call sent byte for byte, without a client library's own headers? */
+/** Sends a call byte for byte, without a client library's own headers. */
 import { type Agent, request as httpRequest } from "node:http";
 import type { ApiResponse } from "../../src/model/http.ts";
 
@@ -16,7 +16,7 @@ export interface Outgoing {
 /** The whole answer, header names in lower case. Rejects when the connection breaks before its end. */
 export function exchange(outgoing: Outgoing): Promise<ApiResponse> {
   const { hostname, port } = new URL(outgoing.url);
-  // Node frames the body of a DELETE only when told its length.
+  // Node frames the body of a DELETE only when its length is given.
   const length = outgoing.body === undefined ? {} : { "content-length": String(outgoing.body.length) };
   return new Promise((resolve, reject) => {
     const request = httpRequest(

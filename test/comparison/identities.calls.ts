@@ -1,4 +1,4 @@
-/** What do v1 clients ask of identities? */
+/** v1 calls on identities. */
 import type { Json } from "../../src/model/json.ts";
 import { at, del, escapedId, get, idOf, leafId, post, put, rootId, type Scenario, scenario } from "./call.ts";
 import { MISSING } from "./words.ts";
@@ -16,7 +16,7 @@ const STATIC: Json = {
   audiences: ["one"],
 };
 const AWS: Json = { awsAccount: "123456789012", arn: "arn:aws:iam::123456789012:role/x", userId: "AID:x" };
-/** Claim names that look like fields: they are a client's data and nobody may rename them. */
+/** Claim names that look like fields: they are a client's data and must not be renamed. */
 const CLAIMS: Json = {
   id: "1",
   uid: "2",

@@ -1,4 +1,4 @@
-/** What do v1 clients tell of themselves? */
+/** v1 calls with which clients set their own metadata. */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { type Call, patch, type Scenario, scenario, type Wanted, without } from "./call.ts";
 import { badBodies, otherMethods } from "./words.ts";

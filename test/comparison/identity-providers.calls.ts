@@ -1,4 +1,4 @@
-/** What do v1 clients ask of identity providers? */
+/** v1 calls on identity providers. */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import {
   at,

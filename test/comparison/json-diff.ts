@@ -1,4 +1,3 @@
-/** Where do two JSON values differ? */
 import { isJsonObject, type Json } from "../../src/model/json.ts";
 
 const absent: unique symbol = Symbol("absent");

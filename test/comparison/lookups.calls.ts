@@ -1,4 +1,4 @@
-/** What do v1 clients ask to find out who they are and where they belong? */
+/** v1 calls that look up identities, and the caller's own identity and groups. */
 import { at, type Call, elsewhereId, escapedId, get, idOf, post, type Scenario, scenario } from "./call.ts";
 import { inPlace, MISSING, otherMethods, place } from "./words.ts";
 

@@ -1,4 +1,4 @@
-/** What do v1 clients ask of lists in less usual ways, and of long ones? */
+/** v1 calls that list records in unusual ways, and long lists. */
 import { type JsonObject, member } from "../../src/model/json.ts";
 import { at, type Call, get, idOf, many, post, rootId, type Scenario, type Seen, scenario, small } from "./call.ts";
 import { atPlace, inPlace, MISSING } from "./words.ts";

@@ -1,4 +1,4 @@
-/** What do v1 clients ask of the lists of the other resources? */
+/** v1 calls that list the other resources. */
 import { at, escapedId, get, idOf, leafId, type Scenario, scenario } from "./call.ts";
 import { callers, ids, MISSING, names, of, parentOf, places } from "./words.ts";
 

@@ -1,4 +1,4 @@
-/** What of paths and queries do v1 clients get wrong, or write in another way? */
+/** v1 calls with wrong or unusual paths and queries. */
 import { type Call, del, get, post, put, type Scenario, small } from "./call.ts";
 import { MISSING } from "./words.ts";
 

@@ -1,4 +1,3 @@
-/** Does the comparison notice somebody in between who gets one thing wrong, and say nothing of one that does not? */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import { at, type Call, get, idOf, post, put, rootId, type Scenario } from "./call.ts";

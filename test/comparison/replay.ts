@@ -1,4 +1,4 @@
-/** What does native v1 answer to a scenario, and where does somebody who translates answer otherwise? */
+/** Records native v1's responses to a scenario, and finds where a translation responds differently. */
 import { expect } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Contents } from "../../sandbox/src/store/store.ts";
@@ -8,7 +8,7 @@ import { differences } from "./compare.ts";
 import { disappointments } from "./expect.ts";
 import { createStoreComparison, given, inMemory, type StartFront, startSide, unchanged } from "./harness.ts";
 
-/** How many differences are told. */
+/** How many differences are shown. */
 const SHOWN = 20;
 
 /** A call, what native v1 answered, and what its store held afterwards. */

@@ -1,4 +1,4 @@
-/** What do v1 clients ask of lists of repos, which show a readme that v2 keeps elsewhere? */
+/** v1 calls that list repos. Their records show a readme, which v2 keeps elsewhere. */
 import { at, get, repoId, rootId, type Scenario, scenario, syncedRepoId } from "./call.ts";
 import { callers, ids, MISSING, names, places } from "./words.ts";
 

@@ -1,4 +1,4 @@
-/** What do v1 clients write to repos? */
+/** v1 calls that write repos. */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { TIERS } from "../fixtures/repo.ts";
 import {

@@ -1,4 +1,4 @@
-/** What do v1 clients ask of role bindings? */
+/** v1 calls on role bindings. */
 import {
   at,
   del,

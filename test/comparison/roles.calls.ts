@@ -1,4 +1,4 @@
-/** What do v1 clients ask of roles? */
+/** v1 calls on roles. */
 import { at, del, get, idOf, leafId, many, post, put, roleId, rootId, type Scenario, scenario, small } from "./call.ts";
 import { MISSING } from "./words.ts";
 

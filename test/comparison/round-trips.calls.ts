@@ -1,4 +1,4 @@
-/** What becomes of records that a v1 client reads and writes back as they are? */
+/** v1 calls that read records and write them back unchanged. */
 import { at, type Call, get, many, put, rootId, type Scenario, without } from "./call.ts";
 import { numbered, uidOf } from "./words.ts";
 

@@ -1,4 +1,4 @@
-/** Which scenarios are there? */
+/** All scenarios of the comparison. */
 import { accountAssociationScenarios } from "./account-associations.calls.ts";
 import { advisoryScenarios } from "./advisories.calls.ts";
 import { advisoryEventScenarios } from "./advisory-events.calls.ts";

@@ -1,4 +1,4 @@
-/** What do v1 clients ask of the tokens with which people are provisioned into an identity provider? */
+/** v1 calls on the SCIM tokens with which users are provisioned into an identity provider. */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { at, type Call, get, idOf, post, put, rootId, type Scenario, type Seen, small, without } from "./call.ts";
 import { anew, FULL, OIDC, PROVIDERS, provider } from "./identity-providers.calls.ts";

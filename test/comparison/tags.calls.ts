@@ -1,4 +1,4 @@
-/** What do v1 clients ask of tags, which v2 can only create again? */
+/** v1 calls on tags. v2 has no update for them, only create. */
 import type { JsonObject } from "../../src/model/json.ts";
 import {
   at,

@@ -1,4 +1,4 @@
-/** What becomes of texts that look like something else, in every resource that has any? */
+/** v1 calls with texts that look like something else, in every resource that has texts. */
 import type { JsonObject } from "../../src/model/json.ts";
 import { at, type Call, get, idOf, post, put, type Scenario, type Seen, without } from "./call.ts";
 import { inPlace, madeBy, OWN_KEYS, place } from "./words.ts";

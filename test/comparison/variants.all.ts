@@ -1,4 +1,4 @@
-/** Can a v1 client tell of what kind the platform's v2 is? Every scenario through the whole program, over other kinds of v2. */
+/** Runs every scenario through the whole program over other kinds of v2. */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import { get, type Scenario } from "./call.ts";

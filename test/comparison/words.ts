@@ -1,4 +1,4 @@
-/** Which calls does every resource owe, and in which words are they asked? */
+/** Calls that every resource needs, and helpers to write them. */
 import { type Json, type JsonObject, member } from "../../src/model/json.ts";
 import {
   at,
@@ -18,7 +18,7 @@ import {
 /** A uid of nothing. */
 export const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 
-/** A group below the root of the organisation, where nobody of another one may do anything: the first call of many scenarios. */
+/** A group below the root of the organisation, closed to other organisations: the first call of many scenarios. */
 export const place: Call = post("place", at("/iam/v1/groups/", rootId), { name: "place" });
 
 /** A scenario in a store with hardly anything in it but the place. */
@@ -33,7 +33,7 @@ export const inPlace = (collection: string): ((seen: Seen) => string) => at(`${c
 export const madeBy = (collection: string, call: string, suffix = ""): ((seen: Seen) => string) =>
   at(`${collection}/`, idOf(call), suffix);
 
-/** Keys of a map of a client's own, of which every one is a field's name somewhere: nobody may rename them. */
+/** Keys of a client's own map. Each is the name of a field somewhere, and must not be renamed. */
 export const OWN_KEYS: JsonObject = JSON.parse(
   '{"id":"1","uid":"2","createdAt":"3","create_time":"4","createTime":"5","role":"6","identity":"7","name":"8","a/b~c":"9","":"10","__proto__":"11","constructor":"12","INGESTER":"13","SERVICE_PRINCIPAL_INGESTER":"14","ключ":"15"}',
 ) as JsonObject;

@@ -1,4 +1,3 @@
-/** Is what cannot be used for TLS refused at the start, with the option that names it and what to set? */
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { assumedConfig, type ConfigInput, loadConfig } from "../../src/config/config.ts";

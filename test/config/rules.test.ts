@@ -205,8 +205,8 @@ describe("a file is refused with line, column and remedy for", () => {
     ["version: carryover/v1\n", "r.yaml:1:1 rules: required, and not given; expected a list of rules"],
     ["version: carryover/v1\nrules: { a: b }\n", 'r.yaml:2:8 rules: got {"a":"b"}; expected a list of rules'],
     [file("hello"), `${AT}5 rules.0: got "hello"; expected a map of keys`],
-    [rule("mode: translate, match:"), /rules.0.match: nothing stands behind it; expected a map of keys$/],
-    [`fallback:\n${file()}`, "r.yaml:1:10 fallback: nothing stands behind it; expected one of native, refuse"],
+    [rule("mode: translate, match:"), /rules.0.match: it has no value; expected a map of keys$/],
+    [`fallback:\n${file()}`, "r.yaml:1:10 fallback: it has no value; expected one of native, refuse"],
     [
       rule("match: {}"),
       /^r.yaml:3:5 rules.0.mode: required, and not given; expected one of native, shadow, translate$/,

@@ -1,4 +1,3 @@
-/** Does a written configuration say what file, variables and flags said together, and load again? */
 import { describe, expect, it } from "vitest";
 import { configOptions, loadConfig } from "../../src/config/config.ts";
 import { type OptionChange, writtenConfig } from "../../src/config/write.ts";

@@ -1,8 +1,8 @@
-/** What does every Send promise, whatever is behind it? */
+/** What every Send promises, whatever its implementation. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ApiRequest, Send } from "../../src/model/http.ts";
 
-/** A Send and three requests of which it is known what becomes of them. */
+/** A Send and three requests with known results. */
 export interface SendSubject {
   readonly send: Send;
   /** Answered 200 with a JSON body; the same each time. */

@@ -1,4 +1,4 @@
-/** Do the sandbox, and the layers around a Send, keep what every Send promises? */
+/** Runs the contract of Send on the sandbox, and on the layers around a Send. */
 
 import type { Sandbox } from "../../sandbox/src/sandbox.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";

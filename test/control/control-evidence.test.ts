@@ -1,4 +1,3 @@
-/** Does the control count what speaks for or against translation, and nothing else? */
 import { describe, expect, test } from "vitest";
 import { DIFFERENCE_CLASSES } from "../../src/model/comparison.ts";
 import type { Exchange } from "../../src/model/exchange.ts";

@@ -1,4 +1,3 @@
-/** Does each request get the mode that rules, force and what was learnt give it? */
 import { describe, expect, test } from "vitest";
 import { createBucket } from "../../src/rollout/callers.ts";
 import { createRollout, DEFAULT_SHADOW } from "../../src/rollout/rollout.ts";

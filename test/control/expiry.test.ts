@@ -1,4 +1,3 @@
-/** Does everybody who looks see that a rule's time is over? */
 import { describe, expect, test } from "vitest";
 import { initialRuleState } from "../../src/rollout/rule-state.ts";
 import { duration } from "../../src/rollout/text.ts";

@@ -1,4 +1,3 @@
-/** Does a rule move by itself only with operations that were compared? */
 import { describe, expect, test } from "vitest";
 import type { ComparisonFailure } from "../../src/model/comparison.ts";
 import type { PromoteSettings } from "../../src/model/rules.ts";

@@ -1,4 +1,3 @@
-/** Is every way of replacing a file noticed, and none taken half? (With files of this machine.) */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

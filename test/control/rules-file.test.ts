@@ -1,4 +1,3 @@
-/** Which rules stay in force, whatever becomes of their file? */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { byHand, parseText } from "./rules-file-hands.ts";

@@ -1,4 +1,4 @@
-/** Which requests are kept byte for byte, to be tried again by every test that has something that reads requests? */
+/** Requests kept byte for byte, for every test that reads requests. */
 import { readFileSync } from "node:fs";
 
 /** One connection's worth of bytes, and what becomes of them. */

@@ -1,4 +1,4 @@
-/** What clients are told of the end of v1, on the wire, and whether the successor that they are shown leads on (RFC 9745, RFC 8594). */
+/** Headers that announce the end of v1 to clients, and whether the successor that they name works (RFC 9745, RFC 8594). */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Answer, takeDownAfterAll } from "../app/rig.ts";
 import { as, type CutoverRig, cutover } from "./rig.ts";
@@ -8,7 +8,7 @@ takeDownAfterAll();
 const DOCS = "https://example.com/migrate?from=v1&x=(a)";
 const PUBLIC = "https://v1.example.com";
 const HEADERS = `deprecation: 2026-12-01, sunset: 2099-06-30, documentation: "${DOCS}"`;
-/** The clients `native`, `shadow` and `translate` are told, each in its mode; nobody else is. */
+/** The clients `native`, `shadow` and `translate` get the headers, each in its mode; no other client does. */
 const rules = (headers = HEADERS) => `version: carryover/v1
 rules:
   - { name: native, match: { client: native }, mode: native, headers: { ${headers} } }

@@ -1,4 +1,4 @@
-/** Who still calls v1 and how each gets away, of a running carryover (design section 8; the rules are in test/ledger). */
+/** Who still calls v1 and how each gets away, of a running carryover. */
 import { describe, expect, it } from "vitest";
 import type { ClientEntry } from "../../src/model/ledger.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
@@ -9,7 +9,7 @@ takeDownAfterEach();
 type Shown = ClientEntry & { readonly difficulty: string; readonly why: string };
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
-/** A token with these claims; nobody's signature. */
+/** A token with these claims and no valid signature. */
 const jwt = (claims: object) => `Bearer ${base64({ alg: "none" })}.${base64(claims)}.sig`;
 
 /** A carryover before a platform that answers everything, whose clients are known as `flags` say. */

@@ -1,4 +1,4 @@
-/** What a client gets in each mode, byte for byte, and what the platform sees of it (design section 7). */
+/** What a client gets in each mode, byte for byte, and what the platform sees of it. */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { HeaderList } from "../../src/model/http.ts";

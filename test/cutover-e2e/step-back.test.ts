@@ -1,4 +1,4 @@
-/** A rule steps back on what translation does wrong, never on what the platform does, and moves on when it may (design section 7). */
+/** A rule steps back on what translation does wrong, never on what the platform does, and moves on when it may. */
 import { describe, expect, it } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
 import { send, takeDownAfterEach } from "../app/rig.ts";

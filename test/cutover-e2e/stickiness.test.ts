@@ -1,4 +1,4 @@
-/** A percentage takes each client for good, on every replica (design section 7; the shares are in test/control/bucket). */
+/** A percentage takes each client for good, on every replica. */
 import { expect, it } from "vitest";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { cutover, type Front, platform } from "./rig.ts";

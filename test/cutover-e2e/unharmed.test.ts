@@ -1,4 +1,4 @@
-/** Shadow never makes anything worse for the client, whatever v2 or native v1 do (design section 7). */
+/** Shadow never makes anything worse for the client, whatever v2 or native v1 do. */
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";

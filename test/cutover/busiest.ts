@@ -1,4 +1,4 @@
-/** How much is done at most between two pauses? (For tests: counted, since a clock tells something else each time.) */
+/** Counts the most work done between two pauses. (It counts operations, because a clock varies from run to run.) */
 
 type Method = (this: unknown, ...given: unknown[]) => unknown;
 type Holder = Record<PropertyKey, Method>;

@@ -1,4 +1,3 @@
-/** Do errors of one status differ exactly where a v1 client could tell them apart? */
 import { describe, expect, test } from "vitest";
 import { compare, compareTexts, ONE, placesOf } from "./compared.ts";
 

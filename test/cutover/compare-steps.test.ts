@@ -1,4 +1,3 @@
-/** Does a comparison do little at a time, whatever it is that there is so much of? */
 import { describe, expect, test } from "vitest";
 import { compareAnswers } from "../../src/shadow/compare.ts";
 import type { CompareShape } from "../../src/shadow/shape.ts";

@@ -1,4 +1,3 @@
-/** Is a long text read in short steps, and whole? */
 import { describe, expect, test } from "vitest";
 import {
   elementAt,

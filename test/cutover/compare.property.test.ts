@@ -1,4 +1,3 @@
-/** Do comparisons find exactly what an independent, slow reading of the same answers finds? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compareAnswers } from "../../src/shadow/compare.ts";

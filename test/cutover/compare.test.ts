@@ -1,4 +1,3 @@
-/** Is every way in which two answers can differ named by its class, its path and its record? */
 import { describe, expect, test } from "vitest";
 import { compareAnswers } from "../../src/shadow/compare.ts";
 import { type Body, compare, compareLists, compareTexts, driven, LIST, ONE, placesOf } from "./compared.ts";

@@ -1,4 +1,4 @@
-/** What do two answers compare to? (For tests: bodies as values or as text, driven to the end.) */
+/** Compares two responses whose bodies are given as values or as text. */
 import { compareAnswers } from "../../src/shadow/compare.ts";
 import type { DetailedComparison } from "../../src/shadow/differences.ts";
 import type { ComparedField, CompareShape } from "../../src/shadow/shape.ts";
@@ -27,7 +27,7 @@ export const ONE: CompareShape = { list: false, key: "id", volatile: ["seen"], f
 
 export type Body = string | Uint8Array;
 
-/** Two bodies of one status (200 unless told). */
+/** Two bodies of one status (200 by default). */
 export function compareTexts(native: Body, translated: Body, shape: CompareShape, status = 200): DetailedComparison {
   const answer = (body: Body) => ({ status, body: typeof body === "string" ? new TextEncoder().encode(body) : body });
   return driven(compareAnswers(answer(native), answer(translated), shape));

@@ -1,4 +1,3 @@
-/** Is exactly that taken for noise which native shows against itself? */
 import { describe, expect, test } from "vitest";
 import { compareAnswers } from "../../src/shadow/compare.ts";
 import { withoutNoise } from "../../src/shadow/differences.ts";

@@ -1,4 +1,3 @@
-/** Does one operation move only when it was compared often enough, and came out well? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

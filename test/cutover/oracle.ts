@@ -1,4 +1,4 @@
-/** What differs between two records or lists, read slowly with JSON.parse's values and written from the description alone? */
+/** A slow reference comparison of two records or lists on JSON.parse's values, written only from the specification. */
 import type { ComparedField } from "../../src/shadow/shape.ts";
 import { RECORD } from "./compared.ts";
 

@@ -1,4 +1,3 @@
-/** Does a rule never flap, and step back exactly when it must, whatever the history and the clock? (Generated histories.) */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CallerIdentity, SLICES } from "../../src/rollout/evidence-window.ts";

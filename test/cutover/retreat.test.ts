@@ -1,4 +1,3 @@
-/** Does a rule step back when it must, and return only step by step? (Examples; histories are in retreat-histories.) */
 import { describe, expect, test } from "vitest";
 import {
   DECISIVE_COMPARISONS,

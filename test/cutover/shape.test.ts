@@ -1,4 +1,3 @@
-/** Is what a comparison must know of an operation read off its rows? */
 import { describe, expect, test } from "vitest";
 import type { Operation, Resource, Row } from "../../src/model/resource.ts";
 import { compareAnswers } from "../../src/shadow/compare.ts";

@@ -1,4 +1,3 @@
-/** Is a table of many names what one map would be, without ever being copied as a whole? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NameTable } from "../../src/shadow/json-values.ts";

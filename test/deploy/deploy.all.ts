@@ -1,4 +1,3 @@
-/** Do the files for hosts without Kubernetes name what is there: options, paths, ports, times? */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,3 @@
-/** Is what docs/cutover.md says of modes, comparisons and thresholds what the program does? */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createIdentity } from "../../src/ledger/identity.ts";
@@ -68,7 +67,7 @@ describe("docs/cutover.md", () => {
     );
     expect(page).toContain(`1, 2, 4, 8, ${LONGEST_WAIT} times \`returnAfter\``);
     expect(MAX_QUIET_TIMES_PER_STEP).toBe(4);
-    expect(page).toContain("four times as long, when nobody calls");
+    expect(page).toContain("four times as long, when there are no calls");
   });
 
   it("has the brakes of a rule that moves by itself and names none", () => {

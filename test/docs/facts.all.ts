@@ -1,4 +1,3 @@
-/** Do the pages that people write say what the program has? (One block a page; larger ones have files of their own.) */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -87,7 +86,7 @@ describe("docs/operations.md", () => {
 
 describe("docs/troubleshooting.md", () => {
   const page = read("docs/troubleshooting.md");
-  /** Nobody looks these up here: the client sees at once what it did, and nothing else can be the cause. */
+  /** These need no entry: the client sees at once what it did, and nothing else can be the cause. */
   const PLAIN: readonly string[] = ["UPGRADE_REFUSED", "INVALID_REQUEST", "ALREADY_EXISTS"];
 
   /** `CarryoverReloadFailed` as a heading: `Carryover reload failed`. */

@@ -1,4 +1,3 @@
-/** Is what the documentation says about lists what the program has and does? */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";

@@ -1,4 +1,3 @@
-/** Are the figures of docs/scale.md those that were measured, and does its arithmetic come out? */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";

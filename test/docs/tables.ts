@@ -1,4 +1,4 @@
-/** What do the tables of a page say? */
+/** Reads the tables of a page. */
 
 /** The cells of a table's lines, its head left out. */
 export function cellsOf(lines: readonly string[]): readonly (readonly string[])[] {

@@ -1,4 +1,4 @@
-/** What can become of a list that several readers follow from places of their own? Every interleaving, by brute force. */
+/** Explores a list that several readers follow from different places: every interleaving, by brute force. */
 import { isWhole, type Page } from "./rules.ts";
 import { keysOf, startsOf } from "./windows.ts";
 

@@ -1,4 +1,4 @@
-/** Which of several things happens next? Every answer in turn, or a seeded sample of them. */
+/** Chooses what happens next in a run: every possibility in turn, or a seeded sample. */
 
 /** Asked at each fork of a run; the same answers make the same run. */
 export interface Choices {

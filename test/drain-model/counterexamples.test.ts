@@ -1,4 +1,3 @@
-/** What does the drain say in each of the known counterexamples to joining pages by their borders? (Design: drains.) */
 import { describe, expect, it } from "vitest";
 import {
   drained,

@@ -1,4 +1,3 @@
-/** Does the drain of carryover keep its promises whatever the schedule, the writers and the platform do? (Design: drains.) */
 import { describe, expect, it } from "vitest";
 import { variants } from "../support/tier.ts";
 import { kept } from "./kept.ts";

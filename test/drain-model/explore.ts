@@ -1,4 +1,4 @@
-/** How many runs keep their promises, and what became of the lists in them? */
+/** Runs many explorations, and counts the kept promises and the outcomes of lists. */
 import type { Witness } from "../../src/model/exchange.ts";
 import { type Choices, exploreAll, sample } from "./choices.ts";
 import { brokenPromises, claimOf, lostIn } from "./judge.ts";
@@ -8,7 +8,7 @@ import type { Scenario, Trace } from "./scenario.ts";
 /** What was seen in many runs. */
 export interface Tally {
   runs: number;
-  /** Scenarios of which every possible run was made, and all scenarios. */
+  /** Scenarios whose every possible run was made, and all scenarios. */
   exhausted: number;
   scenarios: number;
   /** Whole lists, by what they claimed; streamed ones by their floor. */

@@ -1,4 +1,4 @@
-/** Did a drain keep its promises in this run? (Design: promises, drains.) */
+/** Judges whether a drain kept its promises in one run. */
 import type { Witness } from "../../src/model/exchange.ts";
 import { Problem, type ProblemReason } from "../../src/model/problem.ts";
 import { ANSWER_BOUND } from "./run.ts";

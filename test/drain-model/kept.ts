@@ -1,4 +1,3 @@
-/** Are all promises kept in every run? */
 import { expect } from "vitest";
 import { type Also, explore, type Tally } from "./explore.ts";
 import type { Scenario } from "./scenario.ts";

@@ -1,4 +1,3 @@
-/** Does the drain keep its promises over platforms that are not what they should be? (Design: drains; trust in tokens.) */
 import { describe, expect, it } from "vitest";
 import { kept } from "./kept.ts";
 import type { Fault, Style } from "./platform.ts";

@@ -1,4 +1,4 @@
-/** How does a platform answer pages of a list that changes, in every style that drains have to live with? */
+/** A platform that pages a changing list, in every style that drains must handle. */
 
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { ListPlan, PageSelector } from "../../src/model/list.ts";

@@ -1,4 +1,3 @@
-/** Do the rules of a drain hold in every interleaving of small lists? (Design: drains; T-DRN-32.) */
 import { describe, expect, it } from "vitest";
 import { figure } from "../support/figures.ts";
 import { exploreChains } from "./chains.ts";

@@ -1,4 +1,4 @@
-/** Which rules join pages that were read at different times into one list? (Design: drains.) Keys are small integers. */
+/** Rules that join pages read at different times into one list. Keys are small integers. */
 
 /** One page: its keys in order, and whether the answer itself said that nothing follows. */
 export interface Page {

@@ -1,4 +1,4 @@
-/** What becomes of one drain, when someone else decides which page is answered next and what is written in between? */
+/** Runs one drain. The choices decide which page is served next and what is written in between. */
 import type { Choices } from "./choices.ts";
 import type { Fault } from "./platform.ts";
 import type { Scenario, Trace } from "./scenario.ts";

@@ -1,4 +1,4 @@
-/** Which drain, over which platform, is tried, and what is written down of one run? */
+/** A scenario (a drain over a platform), and the trace of one run. */
 
 import type { DrainParts } from "../../src/drain/drain.ts";
 import type { ListFacts, Witness } from "../../src/model/exchange.ts";
@@ -25,7 +25,7 @@ export interface Remembered {
 export interface Scenario {
   readonly style: Style;
   readonly measures: Measures;
-  /** What the drain is told of the tokens. */
+  /** How the tokens are declared to the drain. */
   readonly declared: DrainParts["tokens"];
   /** The keys of the list at its first answer; each character is one. */
   readonly start: string;

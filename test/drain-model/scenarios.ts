@@ -1,4 +1,4 @@
-/** Which lists, platforms and measures are drains explored over? */
+/** The lists, platforms and measures over which drains are explored. */
 
 import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
@@ -34,7 +34,7 @@ export function scenario(start: string, style: Style, measures: Measures, more: 
   return { ...BASE, start, style, measures, universe: BETWEEN, ...more };
 }
 
-/** Every list over `keys`, in any of which each of them can be inserted or deleted. */
+/** Every list over `keys`; each key can be inserted in it or deleted from it. */
 export function small(
   style: Style,
   measures: Measures,
@@ -44,7 +44,7 @@ export function small(
   return listsOver(keys, 0).map((start) => scenario(start, style, measures, { universe: keys, ...more }));
 }
 
-/** Both kinds of tokens, and what a drain can be told of each without being lied to. */
+/** Both kinds of tokens, and each true declaration about them. */
 export function styles(): readonly { tokens: Style["tokens"]; declared: Scenario["declared"] }[] {
   return [
     { tokens: "keyset", declared: "keyset" },

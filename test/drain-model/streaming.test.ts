@@ -1,4 +1,3 @@
-/** Does a list that goes out while it is read keep its promises, and does all work end when the client leaves? */
 import { describe, expect, it } from "vitest";
 import { kept } from "./kept.ts";
 import { LONG_STARTS, long, SEGMENTS, scenario, styles, THREES, WINDOWS } from "./scenarios.ts";

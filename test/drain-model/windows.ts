@@ -1,4 +1,4 @@
-/** What can become of a list that is read in windows while records come and go? Every interleaving, by brute force. */
+/** Explores a list that is read in windows while records come and go: every interleaving, by brute force. */
 import { isWhole, type Page, type Rule, windowsFor } from "./rules.ts";
 
 /** What was found for one rule. */

@@ -1,4 +1,4 @@
-/** What does the world around one drain consist of: its platform, its writers, its client? */
+/** The environment of one drain: its platform, its writers and its client. */
 
 import { createDrains, type DrainParts } from "../../src/drain/drain.ts";
 import type { ApiResponse, Send } from "../../src/model/http.ts";
@@ -9,7 +9,7 @@ import type { Choices } from "./choices.ts";
 import { answerTo, type Fault, keysIn, planFor, selectorOf } from "./platform.ts";
 import { emptyTrace, type Scenario, type Trace } from "./scenario.ts";
 
-/** A page request that nobody has answered yet. */
+/** A page request without a response yet. */
 interface Waiting {
   readonly selector: PageSelector;
   readonly resolve: (response: ApiResponse) => void;

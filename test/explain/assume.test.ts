@@ -1,4 +1,3 @@
-/** Do the assumed answers fit what is asked? (Every operation of the catalogue: nothing assumed is told as a failure.) */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { createExplain } from "../../src/commands/explain/explain.ts";

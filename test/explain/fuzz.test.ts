@@ -1,9 +1,8 @@
-/** Does an explanation survive whatever is asked of it? */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import { curlLines, explanationText } from "../../src/commands/explain/command.ts";
 import { createExplain } from "../../src/commands/explain/explain.ts";
-import { curlLines, explanationText } from "../../src/commands/explain/print.ts";
 import type { AskedRequest } from "../../src/commands/explain/request.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { scale } from "../support/scale.ts";

@@ -1,4 +1,3 @@
-/** Does the table of the answer name what v2 has, and leave nothing out that v1 shows? */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { explainAnswer } from "../../src/commands/explain/answer.ts";

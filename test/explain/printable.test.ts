@@ -1,4 +1,3 @@
-/** Can a pasted line write to the terminal whatever it likes, or show again what is secret in it? */
 import { describe, expect, test } from "vitest";
 import { printable } from "../../src/commands/terminal.ts";
 import { explainWith } from "./support.ts";

@@ -1,4 +1,3 @@
-/** Does a request cause the calls that its explanation foretold? (Every operation of the catalogue, against the sandbox.) */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import type { ExplainedCall, Explanation } from "../../src/commands/explain/explanation.ts";

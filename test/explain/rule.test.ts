@@ -1,4 +1,3 @@
-/** Is what is told about rules what a running carryover does with them? */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { createExplain } from "../../src/commands/explain/explain.ts";

@@ -1,4 +1,3 @@
-/** Does `carryover explain` read rules as `serve` does, and say so for people and programs? */
 import { describe, expect, test } from "vitest";
 import { explainWith } from "./support.ts";
 

@@ -1,4 +1,4 @@
-/** How does a test get an explanation, as the command makes it? */
+/** Makes explanations as the command does. */
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { createExplain, type Explain } from "../../src/commands/explain/explain.ts";

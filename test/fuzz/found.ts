@@ -1,4 +1,4 @@
-/** Where do inputs go that made something fail, and which are there? */
+/** Stores and lists inputs that made a fuzz test fail. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 

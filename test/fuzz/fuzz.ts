@@ -1,4 +1,4 @@
-/** How are thousands of spoilt requests tried over many connections at a time, and what is kept of those that fail? */
+/** Sends thousands of mutated requests over many connections at a time, and keeps those that fail. */
 import { createRandom, type Random } from "../../sandbox/src/seed/prng.ts";
 import { createLane, type Lane, type Verdict } from "./lane.ts";
 import { mutate } from "./mutate.ts";

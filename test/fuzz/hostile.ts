@@ -1,4 +1,4 @@
-/** What can be wrong with an answer of an upstream? A grammar of broken and odd HTTP around good, odd and broken JSON. */
+/** Hostile upstream responses: a grammar of broken and odd HTTP around good, odd and broken JSON. */
 import { gzipSync } from "node:zlib";
 import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Json } from "../../src/model/json.ts";
@@ -11,7 +11,7 @@ export type Step =
   /** `stall` leaves the connection open and says no more. */
   | { readonly finally: "reset" | "end" | "stall" };
 
-/** In everything that nobody may ever be shown: bytes behind an answer, answers that nobody asked for. */
+/** Marks everything that no client may ever see: bytes after a response, and unsolicited responses. */
 export const POISON = "p0is0n";
 
 type Some<T> = readonly [T, ...T[]];

@@ -1,4 +1,4 @@
-/** What comes back for odd bytes on one connection, and when is it over? */
+/** One connection of the fuzzer: it sends odd bytes and decides when the response is over. */
 import { connect, type Socket } from "node:net";
 import { BadAnswer, judgeAnswer, type Read, readAnswers } from "./strict-answers.ts";
 

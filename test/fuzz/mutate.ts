@@ -1,4 +1,4 @@
-/** How is a request spoilt? Every mutation takes bytes (latin1: one character is one byte) and gives others. */
+/** Mutates requests. Every mutation takes bytes (latin1: one character is one byte) and returns others. */
 import type { Random } from "../../sandbox/src/seed/prng.ts";
 import { spoilBody } from "./spoil-body.ts";
 import { spoilHead } from "./spoil-head.ts";

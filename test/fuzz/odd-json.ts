@@ -1,4 +1,4 @@
-/** Which JSON may an upstream answer with, from what was asked for to no JSON at all? Bytes as latin1. */
+/** JSON bodies of upstream responses, from what was requested to no JSON at all. Bytes as latin1. */
 
 import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Json } from "../../src/model/json.ts";
@@ -41,7 +41,7 @@ const STRANGERS: Some<string> = [
   `${"[".repeat(5000)}${"]".repeat(5000)}`,
   `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`,
 ];
-/** Members that nobody asked for. */
+/** Unexpected members. */
 const MORE: Some<string> = [
   '"__proto__":{"polluted":true}',
   '"constructor":{"prototype":{"polluted":true}}',

@@ -1,4 +1,4 @@
-/** Which well-formed requests does the fuzzer begin with? Every operation of both versions, made from the catalogue. */
+/** The fuzzer's well-formed starting requests: every operation of both versions, made from the catalogue. */
 import type { Catalogue } from "../../src/catalogue.ts";
 import type { Operation, Resource, Row } from "../../src/model/resource.ts";
 import { goodValue } from "../property/bad-bodies.ts";

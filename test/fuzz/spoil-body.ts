@@ -1,4 +1,4 @@
-/** How is the body of a request spoilt, its framing kept right so that somebody reads it? */
+/** Mutates the body of a request and keeps its framing valid, so that the body is read. */
 import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Mutation } from "./mutate.ts";
 import { endOfHead } from "./spoil-head.ts";

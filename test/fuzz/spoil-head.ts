@@ -1,4 +1,4 @@
-/** How is the head of a request spoilt: its line, its framing, its fields? */
+/** Mutates the head of a request: its request line, its framing and its fields. */
 import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Mutation } from "./mutate.ts";
 

@@ -1,4 +1,7 @@
-/** Is this what a client may get: HTTP answers, each an upstream's own, a translated one, or an error in carryover's shape? */
+/**
+ * Checks what a client receives: valid HTTP responses, each an upstream's own, a translated one, or an error in
+ * carryover's shape.
+ */
 import { isJsonObject, type Json } from "../../src/model/json.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 
@@ -91,7 +94,7 @@ function unchunk(
 /** True for what an upstream double answered, which says so. */
 const isUpstreams = ({ fields }: Read): boolean => fields.some(([name]) => name === "x-upstream");
 
-/** Throws BadAnswer for an answer that nobody should get, whatever was asked. `from`: who may have said so, when it is an error. */
+/** Throws BadAnswer for a response that no client may get, whatever it requested. `from`: who may have sent it, when it is an error. */
 export function judgeAnswer(answer: Read, from: "carryover" | "anyone" = "carryover"): void {
   const { status, fields, body } = answer;
   if (isUpstreams(answer)) return;

@@ -1,4 +1,4 @@
-/** What may reach an upstream, and does every byte that arrives obey? A raw server that reads as strictly as anything on the way. */
+/** A raw upstream server that checks every byte that arrives, as strictly as any reader on the way. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
 /** A request as it arrived, read by one strict grammar. */

@@ -1,4 +1,3 @@
-/** Which guards are taken out, one after the other? */
 import type { Guard } from "./guard.ts";
 import { FRONT } from "./lists/front.ts";
 import { INSIDE } from "./lists/inside.ts";

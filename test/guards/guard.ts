@@ -1,6 +1,4 @@
-/** What is a guard, and how is it taken out? */
-
-/** One check, limit or setting whose loss nobody would see in ordinary use. */
+/** One check, limit or setting whose loss would not show in ordinary use. */
 export interface Guard {
   /** What it guards: the promise that ends with it. */
   readonly name: string;

@@ -1,4 +1,3 @@
-/** Are all guards that `npm run real -- guards` takes out still where it looks for them? */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";

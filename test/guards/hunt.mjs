@@ -1,6 +1,7 @@
 /**
- * Which tests fail when one piece of code is another? A process of its own: gets guards as messages, one at a time, and answers each. The files stay
- * as they are; the other text is handed to the tests' module loader, which keeps everything else from one guard to the next.
+ * Runs the tests with one piece of code replaced and finds those that fail. It is a separate process that takes guards
+ * as messages, one at a time, and responds to each. The files stay unchanged: the tests' module loader gets the other
+ * text, and keeps everything else from one guard to the next.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +30,7 @@ const vitest = await createVitest(
     setupFiles: ["test/setup.ts"],
     reporters: [{}],
     maxWorkers: 1,
-    // One test at a time: the first that fails ends the run, and of those beside it nobody would hear.
+    // One test at a time: the first that fails ends the run, and concurrent ones would go unreported.
     maxConcurrency: 1,
     bail: 1,
     testTimeout: PATIENCE_MS,
@@ -48,7 +49,7 @@ function without({ file, old, other }) {
   return text.replace(old, () => other);
 }
 
-/** Hands `text` to whoever imports `file` from now on; the file's own text where it is undefined. */
+/** Gives `text` to every later import of `file`, or the file's own text where it is undefined. */
 function lay(file, text) {
   overlay.file = join(ROOT, file);
   overlay.text = text;

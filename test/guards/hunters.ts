@@ -1,11 +1,11 @@
-/** How are many guards tried in little time? By processes that load carryover once, and from then on only what changes. */
+/** Tries many guards quickly: each process loads carryover once, and afterwards only what changes. */
 import { type ChildProcess, fork } from "node:child_process";
 import { resolve } from "node:path";
 import type { Guard } from "./guard.ts";
 
 /** What became of the tests without a guard. */
 export interface Outcome {
-  /** The file and the test that failed; undefined: nobody noticed. */
+  /** The file and the test that failed; undefined: none did. */
   readonly by?: string;
   /** Why nothing could be tried. */
   readonly error?: string;

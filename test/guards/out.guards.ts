@@ -1,4 +1,7 @@
-/** Is each guard missed by a test when it is gone? `GUARDS=gate npm run real -- guards` tries those whose file or name has that; `GUARDS_TELL=1` says who noticed. */
+/**
+ * Removes each guard in turn and expects a test to fail. `GUARDS=gate npm run real -- guards` tries those whose file or
+ * name contains that; `GUARDS_TELL=1` prints which test failed.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { figure } from "../support/figures.ts";
 import { GUARDS } from "./all.ts";

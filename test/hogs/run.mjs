@@ -1,6 +1,7 @@
 /**
- * Can one client hold up all others? `node test/hogs/run.mjs [uploads|unread|flood|page] …` after `npm run build`; without a name all of
- * them. Starts carryover over a platform of its own, lets hogs loose, and measures what others see meanwhile. Prints figures.
+ * Measures whether one client can hold up all others. `node test/hogs/run.mjs [uploads|unread|flood|page] …` after
+ * `npm run build`; without a name all of them. Starts carryover in front of its own platform, runs hostile clients, and
+ * prints figures of what other clients see meanwhile.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,3 @@
-/** Does the compose file bring up carryover, a platform to try it against, and a Prometheus that scrapes it? */
 import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

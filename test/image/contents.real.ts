@@ -1,4 +1,3 @@
-/** Does the image hold what carryover needs to run, and nothing else? */
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

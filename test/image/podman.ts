@@ -1,4 +1,4 @@
-/** How is the image built and run? (By buildah and podman, as `scripts/install-image-tools.sh` unpacked them.) */
+/** Builds and runs the image. (With buildah and podman, as `scripts/install-image-tools.sh` unpacked them.) */
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -77,7 +77,7 @@ export async function takeDown(): Promise<void> {
   for (const end of running.splice(0).reverse()) await end();
 }
 
-/** Starts the image in a container that nobody but this test knows. */
+/** Starts the image in a container that only this test uses. */
 export function start(options: readonly string[], argv: readonly string[] = []): Container {
   const name = `carryover-${process.pid}-${Math.random().toString(36).slice(2)}`;
   const child = spawn(RUN, ["podman", "run", "--rm", "--name", name, ...options, IMAGE, ...argv], {

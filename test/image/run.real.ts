@@ -1,4 +1,3 @@
-/** Does the image run as a container is run in earnest: without rights, with little memory, as the first process? */
 import { chmodSync, chownSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

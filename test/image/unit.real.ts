@@ -1,4 +1,3 @@
-/** Does systemd take the unit, and how much does it leave open? */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

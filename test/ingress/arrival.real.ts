@@ -1,4 +1,3 @@
-/** What arrives as it went out, and do the docs say so? (Issue 6, part 11: long uids, encoded slashes, what else proxies touch.) */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** What became of a trip: did it arrive as it went out? In a few words, for the tables of docs/ingress.md. */
+/** Describes in a few words how a trip's request arrived, for the tables of docs/ingress.md. */
 import { ask, askH2 } from "./ask.ts";
 import type { Ingress } from "./proxy.ts";
 import type { Arrived, StandIn } from "./standin.ts";

@@ -1,4 +1,4 @@
-/** How is a request sent through a proxy byte for byte, and did its answer arrive whole? */
+/** Sends a request through a proxy byte for byte, and reports whether the response arrived whole. */
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:http2";
 

@@ -1,4 +1,4 @@
-/** Which requests choose a route in an odd way? (docs/ingress.md shows where each program sends them.) */
+/** Requests that choose a route in an odd way. (docs/ingress.md shows where each program sends them.) */
 
 export interface Choice {
   readonly what: string;

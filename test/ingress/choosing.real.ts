@@ -1,4 +1,3 @@
-/** Where does each recipe send a request whose path or header chooses a route in an odd way? (Issue 8, part 12; docs/ingress.md shows it.) */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";

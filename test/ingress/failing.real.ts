@@ -1,4 +1,3 @@
-/** What does a client see when carryover hangs up, is down or is not ready, and is a write ever sent twice? (Issue 6, part 11.) */
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../app/rig.ts";

@@ -1,4 +1,3 @@
-/** Does a whole chain of ingress, carryover and platform serve clients as the platform's v1 did? (Issue 6, part 11.) */
 import { describe, expect, it } from "vitest";
 import { type Rig, rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { ask } from "./ask.ts";

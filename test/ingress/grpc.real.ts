@@ -1,4 +1,3 @@
-/** Does gRPC go past carryover to the platform, with all that makes it gRPC? (Issue 6, part 11.) */
 import { describe, expect, it } from "vitest";
 import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { ask, askH2 } from "./ask.ts";

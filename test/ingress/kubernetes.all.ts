@@ -1,4 +1,3 @@
-/** Do the manifests for Kubernetes send each request where the recipes for the programs do? (As the two APIs say they match.) */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";

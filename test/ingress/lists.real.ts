@@ -1,4 +1,3 @@
-/** Does a long list go through as it is made, and a broken one arrive broken? (Issue 6, part 11; design: a truncated list must never parse.) */
 import { describe, expect, it } from "vitest";
 import type { SendLayer } from "../../src/model/http.ts";
 import { rigForTest, takeDownAfterEach } from "../app/rig.ts";

@@ -1,4 +1,6 @@
-/** Which settings, usual elsewhere, change what the recipes keep? (docs/ingress.md shows what each does.) */
+/**
+ * Settings that are usual elsewhere and break what the recipes guarantee. (docs/ingress.md shows the effect of each.)
+ */
 
 export interface Mistake {
   /** The program's name. */ readonly of: string;

@@ -1,4 +1,7 @@
-/** Which programs are the recipes for, and how is each checked and run? (Got by `scripts/install-ingress-tools.sh`.) */
+/**
+ * The programs that the recipes are for, and how to check and run each. (`scripts/install-ingress-tools.sh` installs
+ * them.)
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";

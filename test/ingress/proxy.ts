@@ -1,4 +1,4 @@
-/** How does a test get one of the programs running, with the recipe as it is shipped? */
+/** Starts one of the programs with the recipe as shipped. */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -11,7 +11,7 @@ import { environment, filledIn, installed, type Program, RECIPES } from "./progr
 
 export interface Behind {
   readonly carryoverUrl: string;
-  /** Default: nobody listens there. */
+  /** Default: an address where nothing listens. */
   readonly adminUrl?: string;
   readonly platformUrl: string;
   readonly grpcUrl?: string;

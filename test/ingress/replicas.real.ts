@@ -1,4 +1,3 @@
-/** Does nginx before several processes lose nothing when one of them dies or is restarted, and send no write twice? */
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../sandbox/src/sandbox.ts";

@@ -1,4 +1,4 @@
-/** How does a test get nginx in front of several processes, as `deploy/nginx/carryover.conf` is shipped? */
+/** Starts nginx in front of several processes with `deploy/nginx/carryover.conf` as shipped. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

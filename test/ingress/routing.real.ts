@@ -1,4 +1,3 @@
-/** Does each recipe send through carryover what belongs there, and nothing else? (Issue 6, part 11: v1 only, weights, canary.) */
 import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { ask } from "./ask.ts";

@@ -1,4 +1,4 @@
-/** Who stands where carryover or the platform would, to see what arrives there? */
+/** Servers in the place of carryover or the platform that record what arrives. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { later } from "../app/rig.ts";
 

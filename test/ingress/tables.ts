@@ -1,4 +1,4 @@
-/** How do the tables of docs/ingress.md look? */
+/** Formats the tables of docs/ingress.md. */
 
 /** A table of Markdown; `|` within a cell is escaped. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

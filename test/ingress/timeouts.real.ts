@@ -1,4 +1,3 @@
-/** Does each recipe wait longer than carryover takes at most? (Issue 6, part 11.) */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** Which requests are sent through each program to see what of them arrives? (docs/ingress.md shows the results.) */
+/** Requests sent through each program to see what arrives. (docs/ingress.md shows the results.) */
 import type { Arrived } from "./standin.ts";
 
 /** One request. It arrives at carryover, at the platform, or is refused on the way. */

@@ -1,4 +1,4 @@
-/** Which JSON texts and plans are tried, and what should come out of them? (Naive: works on parsed objects.) */
+/** JSON texts and plans for property tests, and a naive reference that works on parsed objects. */
 import fc from "fast-check";
 import type { EnumPlan, Insert, MemberPlan, ObjectPlan, RewriteReport, ValuePlan } from "../../src/json/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../src/model/json.ts";

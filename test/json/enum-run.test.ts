@@ -1,4 +1,3 @@
-/** Is an enum value still read right when the one before it looked alike? */
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
 import type { ValuePlan } from "../../src/json/plan.ts";

@@ -1,4 +1,3 @@
-/** Does the rewriter change what it is told to, refuse what it must, and keep its hands off the rest? */
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
 import type { MemberPlan, ObjectPlan, PagePlan, ValuePlan } from "../../src/json/plan.ts";
@@ -232,8 +231,8 @@ describe("broken texts", () => {
   });
 
   it.each([
-    ['{"a":[1,]}', 8, "/a/1", "comma behind the last one"],
-    ['{"a":1,}', 7, "", "comma behind the last one"],
+    ['{"a":[1,]}', 8, "/a/1", "comma after the last one"],
+    ['{"a":1,}', 7, "", "comma after the last one"],
     ['{"a" 1}', 5, "/a", 'expected ":"'],
     ['{"a":1 "b":2}', 7, "/a", 'expected "," or "}"'],
     ['{"b":[1 2]}', 8, "/b/0", 'expected "," or "]"'],
@@ -359,7 +358,7 @@ describe("a page", () => {
     ['{"groups":[],"groups":[]}', "repeated member", "/groups"],
     ['{"skipped":1,"groups":[],"skipped":2}', "repeated member", "/skipped"],
     ['{"groups":[{"uid":"a"}]} x', "data after the value", ""],
-    ['{"groups":[{"uid":"a"},]}', "comma behind the last one", "/groups/1"],
+    ['{"groups":[{"uid":"a"},]}', "comma after the last one", "/groups/1"],
   ])("like %s is refused", (source, reason, pointer) => {
     expect(refusal(() => page(source))).toMatchObject({ reason, pointer });
     expect(refusal(() => page(source, { record: "copy", missingItems: "empty" }))).toMatchObject({ reason, pointer });

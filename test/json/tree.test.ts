@@ -1,4 +1,3 @@
-/** Does the tree keep everything that a JSON text says? */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
@@ -56,8 +55,8 @@ describe("parseTree", () => {
 
   it.each([
     ['{"a":1', 6, "unexpected end of data"],
-    ['{"a":[1,]}', 8, "comma behind the last one"],
-    ['{"a":1,}', 7, "comma behind the last one"],
+    ['{"a":[1,]}', 8, "comma after the last one"],
+    ['{"a":1,}', 7, "comma after the last one"],
     ['{"a":flase}', 6, "expected a value"],
     ["1 2", 2, "data after the value"],
     ["\ufeff1", 0, "byte order mark"],

@@ -1,10 +1,9 @@
-/** Can something odd in the place of the ledger's file stop anybody, or be written through? */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { disk } from "../../src/ledger/disk.ts";
+import { disk } from "../../src/ledger/file.ts";
 
 let folder = "";
 

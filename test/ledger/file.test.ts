@@ -1,10 +1,8 @@
-/** Does the ledger outlive its process, and does a bad disk never stop anybody? (The real file system.) */
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Disk, disk } from "../../src/ledger/disk.ts";
-import { createLedgerFile } from "../../src/ledger/file.ts";
+import { createLedgerFile, type Disk, disk } from "../../src/ledger/file.ts";
 import { readSnapshot } from "../../src/ledger/snapshot.ts";
 import { exchange, ledgerOf } from "./samples.ts";
 

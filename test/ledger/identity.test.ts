@@ -1,4 +1,3 @@
-/** Does nobody get a name that is not theirs, whatever they send? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createIdentity, type IdentityOptions } from "../../src/ledger/identity.ts";

@@ -1,4 +1,3 @@
-/** Does the ledger hold who calls what, of callers whom the platform let in, and stay bounded? */
 import { describe, expect, test } from "vitest";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { LedgerSnapshot } from "../../src/model/ledger.ts";

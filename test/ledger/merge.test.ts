@@ -1,4 +1,3 @@
-/** Do ledgers of replicas add up, whatever the order, and never twice? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { difficultyOf, difficultyWords } from "../../src/ledger/difficulty.ts";

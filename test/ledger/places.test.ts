@@ -1,4 +1,3 @@
-/** Who has a place in the ledger: can traffic on v2, however much, push a caller of v1 out? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";

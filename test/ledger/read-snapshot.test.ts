@@ -1,4 +1,3 @@
-/** Is nothing taken for a ledger that is none? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mergeSnapshots, readSnapshot } from "../../src/ledger/snapshot.ts";

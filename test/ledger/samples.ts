@@ -1,4 +1,4 @@
-/** Which exchanges, ledgers and snapshots do the tests of the ledger use? */
+/** Exchanges, ledgers and snapshots for the tests of the ledger. */
 import fc from "fast-check";
 import { createLedger, type Ledger, type LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createExchange, type Exchange, type UpstreamCall } from "../../src/model/exchange.ts";

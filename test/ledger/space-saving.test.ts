@@ -1,4 +1,3 @@
-/** Are the most frequent names kept, and is the error never larger than stated? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSpaceSaving, type MonitoredItem, type SpaceSaving } from "../../src/ledger/space-saving.ts";

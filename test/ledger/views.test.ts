@@ -1,4 +1,3 @@
-/** Do operators see the ledger as it is, whole or in part? */
 import { describe, expect, test } from "vitest";
 import { clientsTable, clientsView } from "../../src/ledger/clients-view.ts";
 import { exchange, ledgerOf } from "./samples.ts";

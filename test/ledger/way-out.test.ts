@@ -1,4 +1,3 @@
-/** Is what a client is told to do right, and is there something to say whatever it calls? */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";

@@ -8,7 +8,7 @@ import { rig, takeDownAfterEach } from "./support/rig.ts";
 
 takeDownAfterEach();
 
-/** Answers when told to. */
+/** Responds when released. */
 function held(): { decide: Decide; release: () => void; begun: () => Promise<void> } {
   const waiting: (() => void)[] = [];
   let arrived = () => {};

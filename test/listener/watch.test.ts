@@ -1,4 +1,3 @@
-/** Does a watch hear what passes, and can it disturb nothing? */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { writeHeaders } from "../../src/model/http.ts";

@@ -95,7 +95,7 @@ async function readOne(platform: Platform, list: Lister["list"], style: Style, a
     if (outcome.kind === "error") expect([502, outcome.reason]).toEqual([outcome.status, "DRAIN_INCOMPLETE"]);
     return;
   }
-  // A stream says what it will prove at least; what it proved, the operator is told.
+  // A stream's header says what it will prove at least; what it did prove is in the list's facts.
   const witness = outcome.streamed ? (facts?.witness ?? outcome.witness) : outcome.witness;
   const { lost, twice } = faultsOf(outcome.ids, persistent);
   const sum = tally(`${style.name}: ${witness}`);
@@ -162,7 +162,7 @@ describe("T-DRN-03, T-DRN-04, T-DRN-27: lists that are read while others create,
         [],
       );
     }
-    // Writers that hurt nobody would prove nothing.
+    // If the writers did no harm, the test would prove nothing.
     expect(of("offset?, no skip: none").lossy + of("offset?, no skip: count").lossy).toBeGreaterThan(0);
     const proved = [...tallies].filter(([kind]) => kind.endsWith(": cover")).map(([, each]) => each);
     for (const [what, key] of [

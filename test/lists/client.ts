@@ -1,4 +1,4 @@
-/** What does a v1 client get of a list: all of it, an error, or a broken answer? */
+/** Requests a list over v1 and keeps what arrives: all of it, an error, or a broken response. */
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 
@@ -55,7 +55,7 @@ export interface Reader {
   leave(): void;
 }
 
-/** Begins to read a list; `onData` is told of each piece. Rejects when there is no answer. */
+/** Begins to read a list; `onData` is called for each piece. Rejects when there is no answer. */
 export function open(asking: Asking, onData: (reader: Reader) => void = () => {}): Promise<Reader> {
   const { hostname, port } = new URL(asking.url);
   return new Promise((resolve, reject) => {

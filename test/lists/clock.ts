@@ -4,11 +4,11 @@ import type { Time } from "../../src/toolbox.ts";
 import { fakeClock, settled } from "../upstream/clock.ts";
 
 export interface FastClock extends Time {
-  /** A pause that nobody gives up. */
+  /** A pause that is never cancelled. */
   wait(ms: number): Promise<void>;
 }
 
-/** Turns of the event loop in which nobody asks for the time, before it passes. */
+/** Turns of the event loop without a request for the time, before time advances. */
 const QUIET_TURNS = 20;
 
 /** Pauses cost no time, and are as long as they say on this clock, however busy the machine is. */

@@ -11,7 +11,7 @@ import { createRetryBudget } from "../../src/upstream/retry.ts";
 import { headersOf } from "./client.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
-/** One list, and what the operator hears of it. */
+/** One list, and what the operator sees of it. */
 export interface Listed {
   readonly outcome: Outcome;
   readonly facts: ListFacts | undefined;

@@ -1,4 +1,4 @@
-/** Platforms whose lists are read in different ways: by windows, by stitched segments, by the cursor alone (design section 5). */
+/** Platforms whose lists are read in different ways: by windows, by stitched segments, by the cursor alone. */
 import { variants } from "../support/tier.ts";
 import type { Habits } from "./platform.ts";
 import { GROUPS, INVITES } from "./rig.ts";

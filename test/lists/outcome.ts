@@ -1,4 +1,4 @@
-/** Was a list whole, refused, or broken off? Anything else is what must never be. (Design, promise 1.) */
+/** Classifies a list as whole, refused or broken off. Anything else is an error. */
 import type { Witness } from "../../src/model/exchange.ts";
 import type { Got } from "./client.ts";
 

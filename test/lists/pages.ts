@@ -1,4 +1,4 @@
-/** Pages: which records they hold, what comes after them, and how they look on the wire (specification section 4). */
+/** Pages: which records they hold, what comes after them, and how they look on the wire. */
 import type { Row, Shelf } from "./shelf.ts";
 
 /** One request for a page. */

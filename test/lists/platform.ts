@@ -172,7 +172,7 @@ export function createPlatform(
   });
 }
 
-/** One record, whoever asks and whatever the habits: what a client reads that is no list. */
+/** One record, for any client and any habits: reads that are not lists. */
 function pass(response: ServerResponse, target: string, authorization: string): void {
   const uid = target.replace("/iam/v2beta1/groups/", "");
   response.writeHead(200, { "content-type": "application/json" });

@@ -1,4 +1,4 @@
-/** A pause belongs to the credential that was told to wait. T-DRN-19. */
+/** A pause applies only to the credential that was asked to wait. T-DRN-19. */
 import { describe, expect, it } from "vitest";
 import { fastClock } from "./clock.ts";
 import { checkAfterEach, expectWhole, rigFor, uidsOf } from "./rig.ts";

@@ -1,4 +1,4 @@
-/** What does a platform hold, in which order, and what of it was there all the time? */
+/** The records of a platform in their order, and which of them existed all the time. */
 
 /** One record. Its uid never changes; its name may. */
 export interface Row {
@@ -110,7 +110,7 @@ function segment(dice: Dice, length: number): string {
   return text;
 }
 
-/** A new uid: at the root, or below one of `parents` (design section 3: segments of letters, digits, `-`, `_`, `.`). */
+/** A new uid: at the root, or below one of `parents`. */
 function newUid(dice: Dice, parents: readonly Row[] = []): string {
   const parent = dice(8) === 0 ? undefined : parents[dice(parents.length)];
   return parent === undefined

@@ -1,4 +1,4 @@
-/** A page of nothing that seems to be the last one makes no short list: it is an error, a broken connection, or read past (design section 5). */
+/** A page of nothing that seems to be the last one makes no short list: it is an error, a broken connection, or read past. */
 import { describe, expect, it } from "vitest";
 import type { Fault, Habits } from "./platform.ts";
 import { BUFFERED, checkAfterEach, expectWhole, rigFor, type Setting, STREAMED, uidsOf, wireRigFor } from "./rig.ts";

@@ -56,7 +56,7 @@ export const SPOILED: readonly Spoiled[] = [
   { name: "100 MB", fault: (page, ask) => reply(endless(page, ask)), wire: true },
 ];
 
-/** Without looking elsewhere these cannot be told from a page that is right. */
+/** By themselves these cannot be distinguished from a correct page. */
 export const PLAUSIBLE: readonly Spoiled[] = [
   { name: "without its records", fault: withoutRecords },
   { name: "with null for its records", fault: (page, ask) => withRecords(page, ask, "null") },

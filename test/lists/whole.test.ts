@@ -1,4 +1,4 @@
-/** A list that nobody writes to is whole, whatever its length, and however many are read at a time (design section 5). */
+/** An unchanged list is whole, whatever its length, and however many lists are read at a time. */
 import { describe, expect, it } from "vitest";
 import { figure } from "../support/figures.ts";
 import { variants } from "../support/tier.ts";

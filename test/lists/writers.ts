@@ -1,4 +1,4 @@
-/** Who writes to a platform while lists are read, and how? */
+/** Writers that change a platform's records while lists are read. */
 import type { Habits } from "./platform.ts";
 import { type Dice, newRow, type Row, type Shelf } from "./shelf.ts";
 

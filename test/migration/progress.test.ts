@@ -1,4 +1,3 @@
-/** Does an instance tell a report what keeps a rule from moving? */
 import { expect, test } from "vitest";
 import { progressOf } from "../../src/migration.ts";
 import type { Progress } from "../../src/model/progress.ts";

@@ -81,7 +81,7 @@ function routeOf(method: string, target: string): RouteResult | undefined {
   }
 }
 
-/** The URL between the brackets; undefined when none is told. */
+/** The URL between the brackets; undefined when there is none. */
 function successor(method: string, target: string, around: Around = {}): string | undefined {
   const { headers = [] } = decided(method, target, around) as PassPlan;
   const values = headers.map(([, value]) => value).filter((value) => value.endsWith('rel="successor-version"'));

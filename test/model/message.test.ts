@@ -1,4 +1,3 @@
-/** Do header lists and layers of Sends keep their order? */
 import { expect, test } from "vitest";
 import { createExchange } from "../../src/model/exchange.ts";
 import { type ApiRequest, compose, header, type SendLayer, withoutHeaders } from "../../src/model/http.ts";

@@ -1,4 +1,3 @@
-/** Does every refusal of carryover's own look the same to a client, and hide what is not the client's business? */
 import { STATUS_CODES } from "node:http";
 import { describe, expect, test } from "vitest";
 import { httpOfRpc, PROBLEMS, Problem, type ProblemReason, problemBody } from "../../src/model/problem.ts";

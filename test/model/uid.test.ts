@@ -1,4 +1,3 @@
-/** Is a uid told from everything that is none, and placed in the hierarchy by its segments? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isInHierarchy, isUid, parentOf } from "../../src/model/uid.ts";

@@ -1,4 +1,3 @@
-/** Is the dashboard one that Grafana takes and an operator can read? (What its queries return is tried with a real Prometheus.) */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";

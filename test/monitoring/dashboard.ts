@@ -1,4 +1,4 @@
-/** How do tests read the dashboard, and how does Grafana fill in its variables? */
+/** Reads the dashboard, and fills in its variables as Grafana does. */
 
 export interface Target {
   readonly refId: string;

@@ -1,4 +1,3 @@
-/** Is the dashboard what Grafana's own types say a dashboard is? (Its server is not to be had here; its types are.) */
 import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";

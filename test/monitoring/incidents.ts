@@ -1,4 +1,4 @@
-/** What is started for the monitoring test, and how is each alert brought about on purpose? */
+/** Starts the servers of the monitoring test and triggers each alert on purpose. */
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { LOCALHOST } from "../listener/support/certificates.ts";
 import { type Instance, type Prometheus, serve, startAlertmanager, startInstance, until } from "./processes.ts";
 import { type Ask, asker, everyKind, type Platform, slowPut, startPlatform } from "./traffic.ts";
 
-/** One alert as a receiver of Alertmanager's hears of it. */
+/** One alert as Alertmanager sends it to a receiver. */
 export interface Told {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -68,7 +68,7 @@ export async function startEverything(folder: string, watch: Watching): Promise<
   await writeFile(authority, LOCALHOST.cert);
   const oddFlags = {
     ...ofPlatform(oddPlatform.url),
-    // Nobody asks for tokens here: only its certificate is looked at, again and again.
+    // No client exchanges tokens here: only the certificate is checked, repeatedly.
     "upstream-sts-url": "https://localhost:9",
     "upstream-sts-tls-ca-file": authority,
     // A folder is no file: the ledger cannot be read.
@@ -79,7 +79,7 @@ export async function startEverything(folder: string, watch: Watching): Promise<
     "lists-max-records": "600",
     "lists-require": "none",
   };
-  // Nobody reads what it logs.
+  // Its log is not read.
   const odd = await startInstance(oddFlags, "pipe");
   const restlessFlags = ofPlatform(platform.url);
   const restless = await startInstance(restlessFlags);
@@ -125,7 +125,7 @@ carryover_client_last_v1_request_timestamp_seconds{client="monthly"} ${twoWeeksA
 `;
 }
 
-/** Brings about one thing after the other; resolves when each was told of. */
+/** Triggers the alerts in turn; resolves when each has been sent. */
 export async function fireAll(stage: Stage): Promise<void> {
   const { platform, prometheus, edge } = stage;
   const stop = traffic(stage);
@@ -158,7 +158,7 @@ export async function fireAll(stage: Stage): Promise<void> {
   await ends(stage);
 }
 
-/** Clients of both edge instances, until told to stop. */
+/** Clients of both edge instances, until stopped. */
 function traffic({ edge, platform }: Stage): () => Promise<void> {
   const state = { going: true };
   const loop = async (ask: Ask): Promise<void> => {
@@ -199,7 +199,7 @@ async function troubleWithLists(stage: Stage): Promise<void> {
   platform.mood = "garbage-pages";
   await ask("GET", list);
   platform.mood = "refused-pages";
-  // A few that are refused are nobody's trouble.
+  // A few refused lists must not raise an alert.
   for (let times = 0; times < 6; times++) await ask("GET", list);
   await told(stage, "CarryoverListsTooLarge", "CarryoverListsIncomplete", "CarryoverListsRefused");
   platform.mood = "later-pages";

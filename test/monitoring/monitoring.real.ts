@@ -1,6 +1,7 @@
 /**
- * Do rules, alerts and dashboard say something with a real Prometheus that scrapes real carryovers under traffic?
- * Two instances serve clients of all kinds while their platform has its moods; a third has everything go wrong; a fourth keeps restarting.
+ * Checks rules, alerts and dashboard with a real Prometheus that scrapes real carryovers under traffic. Two instances
+ * serve clients of all kinds while their platform fails in several ways. On a third everything goes wrong; a fourth
+ * keeps restarting.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,7 +43,7 @@ afterAll(async () => {
   await rm(place.folder, { recursive: true, force: true });
 });
 
-/** Prometheus with the rules, in a hurry: nothing has to last before it is told, and some windows are seconds. */
+/** Prometheus with faster rules: alerts fire without `for`, and some windows are seconds. */
 async function startWatching(jobs: ReadonlyMap<string, readonly string[]>, alertmanager: string) {
   const groups = rulesFile().groups.map(({ name, rules }) => ({
     name,
@@ -63,7 +64,7 @@ async function startWatching(jobs: ReadonlyMap<string, readonly string[]>, alert
   return startPrometheus(file, place.folder);
 }
 
-/** What has to be so all the time has to be so for seconds here. */
+/** Shorter windows for conditions that must hold all the time. */
 const IN_A_HURRY: ReadonlyMap<string, (expr: string) => string> = new Map([
   ["CarryoverReadersPaused", (expr: string) => expr.replace("[10m:1m]", "[10s:1s]")],
   ["CarryoverListsWaiting", (expr: string) => expr.replace("[5m]", "[5s]")],

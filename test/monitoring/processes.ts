@@ -1,4 +1,4 @@
-/** How do tests run carryover, Prometheus and Alertmanager as an operator does: each a process of its own, on loopback? */
+/** Runs carryover, Prometheus and Alertmanager as an operator does: each as its own process, on loopback. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";

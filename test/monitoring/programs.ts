@@ -1,4 +1,6 @@
-/** Where are the programs that rules, dashboard and metrics are held against? (Got by `scripts/install-monitoring-tools.sh`.) */
+/**
+ * Finds the programs that check rules, dashboard and metrics. (`scripts/install-monitoring-tools.sh` installs them.)
+ */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";

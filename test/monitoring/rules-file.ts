@@ -1,4 +1,4 @@
-/** What do the rules and their tests say, as data? */
+/** The rules and their tests as data. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";

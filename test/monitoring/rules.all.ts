@@ -1,4 +1,3 @@
-/** Are the rules complete and tested as a whole? (What each of them does, promtool tries: `npm run real -- monitoring`.) */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

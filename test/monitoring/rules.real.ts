@@ -1,4 +1,3 @@
-/** Does Prometheus's own tool find the rules right, and do they do what their tests say? */
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";

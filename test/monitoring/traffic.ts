@@ -1,4 +1,4 @@
-/** Which traffic makes every metric say something, and what does a platform do wrong meanwhile? */
+/** Traffic that gives every metric a value, and platform faults to go with it. */
 import { request as httpRequest } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
@@ -126,7 +126,7 @@ export async function everyKind(ask: Ask, { wellKnown }: Sandbox): Promise<void>
     ask("GET", "/iam/v1/groups?nonsense=1&id=", { client: "ci-bot" }),
     ask("GET", "/nothing/here", { client: "" }),
     ask("GET", "/iam/v1/groups?parent=%zz", { client: "ci-bot" }),
-    // Leaves fields out, and says one that nobody knows.
+    // Leaves fields out, and sends an unknown one.
     ask("PUT", group, { client: "web-ui", body: { name: "renamed", surprise: 1 } }),
   ]);
 }

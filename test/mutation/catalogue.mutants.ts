@@ -1,7 +1,8 @@
 /**
- * Is every row of the catalogue held by something that does not come from the catalogue? Each is changed, one at a time;
- * only fixtures and the comparison with native v1 count as noticing. `npm run real -- mutation` (all) or `MUTATE=group:` (those whose name
- * begins so); `MUTATE_EVERY=20` takes every twentieth, `MUTATE_TELL=1` says by what each was noticed.
+ * Checks that every row of the catalogue is covered by something that does not come from the catalogue. Each is
+ * changed, one at a time; only fixtures and the comparison with native v1 count as detecting it.
+ * `npm run real -- mutation` tries all, `MUTATE=group:` those whose name begins so. `MUTATE_EVERY=20` takes every
+ * twentieth, `MUTATE_TELL=1` prints what detected each.
  */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";

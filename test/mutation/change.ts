@@ -1,4 +1,4 @@
-/** What is changed in a catalogue, and where? */
+/** A change of a catalogue, and its place. */
 
 /** Path of property names and indexes from the top of the catalogue. */
 export type Place = readonly (string | number)[];

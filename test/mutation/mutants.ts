@@ -1,6 +1,6 @@
 /**
- * In which ways can one word of a catalogue be wrong? One mutant changes one row, enum entry, filter, join or operation.
- * Changes that cannot change what carryover does are not made; each rule says why.
+ * Generates mutants of a catalogue: each changes one row, enum entry, filter, join or operation. Changes that cannot
+ * change what carryover does are not made; each rule says why.
  */
 import type { Catalogue } from "../../src/catalogue.ts";
 import type { EnumTable, Join, Resource, Row, Shape } from "../../src/model/resource.ts";

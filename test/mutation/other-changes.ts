@@ -1,10 +1,10 @@
-/** In which ways can an enum entry, a filter, a join or an operation be wrong? Ways that nobody could notice are left out. */
+/** Wrong enum entries, filters, joins and operations. Changes that no client could notice are left out. */
 import type { EnumValue, Filter, Join, Operation, Resource } from "../../src/model/resource.ts";
 import type { Change, Found, Place } from "./change.ts";
 import type { Use } from "./uses.ts";
 
 /**
- * Without a name in one of the versions it is as unknown there as a name that nobody gave it; a filter's zero means no filter and
+ * Without a name in one of the versions it is as unknown there as an undeclared name; a filter's zero means no filter and
  * is not sent. v1 only takes numbers, and v2's are only read.
  */
 export function entryChanges([v1, v1Number, v2, v2Number]: EnumValue, place: Place, { body, answer }: Use): Change[] {

@@ -1,4 +1,4 @@
-/** In which ways can one row be wrong? Ways that nobody could notice are left out, each with the reason. */
+/** Wrong rows. Changes that no client could notice are left out, each with the reason. */
 import type { Json } from "../../src/model/json.ts";
 import type { MaskClass, Row } from "../../src/model/resource.ts";
 import type { Change, Found, Place } from "./change.ts";
@@ -81,7 +81,7 @@ function kindChanges(row: Row, place: Place, use: Use): Change[] {
 
 /**
  * Shown as v2 sent it, whatever its kind, and never made up: an optional scalar, a list of scalars (its zero is `[]`, whatever is
- * in it), an optional message of which no member is known.
+ * in it), an optional message without known members.
  */
 function isCopied(row: Row): boolean {
   if (row.kind === "enum" || row.kind === "map") return false;

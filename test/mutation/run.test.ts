@@ -1,4 +1,3 @@
-/** Does the hunt notice a mutant? */
 import { expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { record } from "../comparison/replay.ts";

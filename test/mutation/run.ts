@@ -1,6 +1,6 @@
 /**
- * Which mutants does nobody notice? The fixtures are asked first, those of the mutant's own resource before the others; what they
- * do not notice is left to the comparison, whose scenarios are replayed in memory.
+ * Finds mutants that no test detects. The fixtures run first, those of the mutant's own resource before the others. The
+ * rest is left to the comparison, whose scenarios are replayed in memory.
  */
 
 import type { SandboxOptions } from "../../sandbox/src/options.ts";

@@ -1,4 +1,4 @@
-/** What is each row of a catalogue used for? A change that no use can show is no mutant. */
+/** What each row of a catalogue is used for. A change that no use can show is not a mutant. */
 import type { Catalogue } from "../../src/catalogue.ts";
 import type { Join, Operation, Row, Shape } from "../../src/model/resource.ts";
 

@@ -8,7 +8,7 @@ import { createLogSink } from "../../src/telemetry/log.ts";
 let folder = "";
 let fd = -1;
 
-// A pipe that nobody reads: opened for both directions, so that opening it does not wait for a reader.
+// A pipe without a reader: opened for both directions, so that opening it does not wait for one.
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "carryover-sink-"));
   execFileSync("mkfifo", [join(folder, "pipe")]);

@@ -93,7 +93,7 @@ describe("the line of a request", () => {
     [{ status: 404 }, "info", "client", undefined],
     [{ status: 400, reason: "INVALID_BODY" }, "info", "client", "INVALID_BODY"],
     [{ status: 400, notes: ["own-words-refused"] }, "warn", "translation", undefined],
-    // What native v1 would have answered is told, whoever is to blame.
+    // A failure that native v1 would not have had is logged as a warning, even when the client caused it.
     [{ status: 422, reason: "DRAIN_TOO_LARGE" }, "warn", "translation", "DRAIN_TOO_LARGE"],
     [{ status: 422, reason: "DRAIN_TOO_LARGE", fault: "client" }, "warn", "client", "DRAIN_TOO_LARGE"],
     [{ status: 500 }, "warn", "platform", "UPSTREAM_ERROR"],

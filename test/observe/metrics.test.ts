@@ -195,8 +195,12 @@ describe("labels", () => {
 test("what long lists take up is read when it is asked for", async () => {
   let limit = 4;
   let pausedMs = 500;
-  const waits = { short: { count: 7, seconds: 0.5 }, page: { count: 3, seconds: 2 } };
-  const waiting = { short: 1, page: 2 };
+  const waits = {
+    short: { count: 7, seconds: 0.5 },
+    page: { count: 3, seconds: 2 },
+    background: { count: 0, seconds: 0 },
+  };
+  const waiting = { short: 1, page: 2, background: 0 };
   const state = () => ({ waiting, waits, longestMs: 250, limit, reading: 3, gatedMs: 1500, pausedMs });
   const made = metrics({ queues: new Map([["v2", { state }]]), lists: () => ({ reading: 5, waiting: 1 }) });
   limit = 8;

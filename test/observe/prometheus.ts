@@ -1,4 +1,4 @@
-/** What does a Prometheus text say? A reader that refuses what Prometheus would refuse. */
+/** Parses Prometheus text and rejects what Prometheus would reject. */
 
 export interface Sample {
   readonly name: string;

@@ -1,4 +1,3 @@
-/** Is in the package what its user needs, and nothing else? (`npm run real -- package`.) */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -67,8 +66,8 @@ describe("the tarball", () => {
     ]);
     expect(held).toEqual([
       ["serve", true, true],
-      ["explain", false, false],
-      ["report", false, true],
+      ["explain", false, true],
+      ["report", false, false],
       ["cli", false, false],
     ]);
   });
@@ -78,7 +77,7 @@ describe("the tarball", () => {
     const bare = declared.out.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "");
     await expect(bare).toMatchFileSnapshot("api.txt");
     // Editors show what the members are for.
-    expect(declared.out).toContain("then takes no more requests, finishes those in flight");
+    expect(declared.out).toContain("Reports unready and keeps serving for");
   });
 
   it("has no page with a link that leads nowhere, but to what only the repository has", () => {

@@ -1,4 +1,3 @@
-/** Does the package work where it is installed from its tarball, as its pages say? (`npm run real -- package`.) */
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";

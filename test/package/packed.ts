@@ -1,4 +1,4 @@
-/** What does somebody get who installs the package? (This tree packed as it is, and installed elsewhere.) */
+/** Packs this tree as the npm package and installs it elsewhere. */
 import { execFile, execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -34,7 +34,7 @@ export function tool(path: string): string {
   throw new Error(`there is no ${path}: run scripts/install-package-tools.sh`);
 }
 
-/** A folder of its own, to be removed by whoever asked for it. */
+/** A new temporary folder; the caller removes it. */
 export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), "carryover-package-"));
 }

@@ -1,4 +1,3 @@
-/** Are the repository's own forms and workflows right, and do they run what is here? (`npm run real -- package`.) */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

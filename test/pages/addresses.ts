@@ -1,4 +1,4 @@
-/** Which free ports stand for the addresses that pages name? (Those behind `https` with TLS before them.) */
+/** Maps the addresses that pages name to free ports. (Those with `https` get TLS in front.) */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { connect, type Server } from "node:net";

@@ -1,4 +1,3 @@
-/** Does the newcomer's map show the code as it is? */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

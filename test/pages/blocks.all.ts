@@ -1,4 +1,3 @@
-/** Is every shell block of the pages run somewhere? (Here, by the runbook's walkthrough, or by a step of CI; at most five are excepted.) */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** What is to be typed, one command after the other, and what does the page say comes out? */
+/** The commands of a page in their order, and the output that the page shows for each. */
 import { spawnSync } from "node:child_process";
 import { isExcepted } from "./excepted.ts";
 import { type Block, isShell, type Page } from "./page.ts";

@@ -1,4 +1,4 @@
-/** Which blocks of the pages are not run by these tests, and why? */
+/** Blocks of the pages that these tests do not run, and the reasons. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./pages.ts";

@@ -1,4 +1,3 @@
-/** Does every link of the pages lead somewhere, and does a link lead to every page? */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";

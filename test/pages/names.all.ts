@@ -1,4 +1,3 @@
-/** Does everything exist that the pages name in passing? (Flags, npm scripts, files, options, metrics, errors.) */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * How do the pages' commands keep their own addresses while tests run beside each other? (Loaded into every Node process of a
- * page: whoever listens on or calls one of the addresses in PAGES_NETWORK gets the free port that stands for it.)
+ * Maps the addresses that a page's commands use to free ports, so that tests can run in parallel. It is loaded into
+ * every Node process of a page. A process that listens on or calls one of the addresses in PAGES_NETWORK gets the free
+ * port that stands for it.
  */
 import { Server, Socket } from "node:net";
 

@@ -1,4 +1,4 @@
-/** Is what comes out what the page shows? (Its shape: numbers, times and uids are others each time.) */
+/** Compares output with what the page shows. (Only its shape: numbers, times and uids differ from run to run.) */
 
 /**
  * Undefined when `text` is what `shown` says, line by line; else what is wrong. `…` stands for anything within a line, and alone

@@ -1,4 +1,4 @@
-/** What is on a page of Markdown? (Its blocks, its headings, its links and its inline code, each with the line.) */
+/** Parses a page of Markdown: its blocks, headings, links and inline code, each with its line. */
 
 export interface Block {
   /** The word behind the backticks; empty when there is none. */

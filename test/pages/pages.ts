@@ -1,4 +1,4 @@
-/** Which pages does the project have? */
+/** Lists the pages of the project. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -25,7 +25,7 @@ export function allPages(): readonly Page[] {
     .map((name) => readPage(name, readFileSync(join(ROOT, name), "utf8")));
 }
 
-/** Pages that people follow: whatever they are told to type is run. */
+/** Pages that people follow: every command on them is run. */
 export function pagesToFollow(): readonly Page[] {
   return allPages().filter(({ name }) => /^(?:[A-Z]+\.md|helm\/README\.md|(?:docs|deploy)\/.*\.md)$/.test(name));
 }

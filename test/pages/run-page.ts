@@ -1,4 +1,4 @@
-/** Does everything on a page work, typed from top to bottom? */
+/** Runs every command of a page from top to bottom. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Command, type Step, stepsOf } from "./commands.ts";
@@ -23,7 +23,7 @@ const SERVERS: readonly { readonly like: RegExp; readonly ready: "admin" | "sand
   { like: /^(?:npx )?carryover sandbox\b(?![\s\S]*--help)/, ready: "sandbox" },
 ];
 
-/** Nobody's own folders are written to in a test, nor their services started. */
+/** A test neither writes to the user's own folders nor starts services. */
 const CHANGES_MACHINE = /(?:^|[\s>=:])\/(?:etc|usr|var|opt|root|home|run)\/|\b(?:sudo|systemctl|apt-get|useradd)\b/;
 
 /** Takes each step on a stage of its own. `programs`: further ones than the machine's own. */

@@ -1,4 +1,3 @@
-/** Does every command work that a page tells people to type? (Pages that need further programs, or install packages; the others are part of `npm test`.) */
 import { describe, expect, it } from "vitest";
 import { runPage } from "./run-page.ts";
 import { programsInCache } from "./tools.ts";

@@ -1,4 +1,3 @@
-/** Does a page fail that would fail its reader, and does it say where? */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readPage } from "./page.ts";
 import { follow } from "./run-page.ts";

@@ -1,4 +1,4 @@
-/** How is a page typed into a shell? (One bash for the whole page, so that what a command exports the next ones have.) */
+/** Types a page into a shell: one bash for the whole page, so that exported variables stay set. */
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

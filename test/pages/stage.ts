@@ -1,4 +1,4 @@
-/** Where is a page tried? (In a checkout of its own, with a platform and a carryover behind the addresses that pages name.) */
+/** A checkout to try a page in, with a platform and a carryover behind the addresses that pages name. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { createShell, type Shell } from "./shell.ts";
 import { startCarryover } from "./standing.ts";
 import type { Program } from "./tools.ts";
 
-/** Files at hand beside the checkout. */
+/** Files beside the checkout. */
 const FILES: ReadonlyMap<string, string> = new Map([
   [
     "rules.yaml",
@@ -43,7 +43,7 @@ export interface StageOptions {
   readonly replicas: boolean;
 }
 
-/** Removes `folder`. A compiler that was told to stop may still write its last files meanwhile: then once more from the start. */
+/** Removes `folder`. A compiler that is stopping may still write its last files: then it tries again. */
 async function removed(folder: string, tries = 20): Promise<void> {
   try {
     rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** How does a carryover stand there before a page begins, and when is one ready? */
+/** Starts a carryover before a page begins, and waits until it is ready. */
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { join } from "node:path";

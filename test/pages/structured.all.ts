@@ -1,4 +1,3 @@
-/** Is what the pages show of YAML and JSON right? (Configuration and rules by the product's own schemas.) */
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";

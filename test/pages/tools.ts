@@ -1,4 +1,4 @@
-/** Which programs do the commands of a page need, and where are they? */
+/** Finds the programs that the commands of a page need. */
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Which pages are tried where? (In `npm run test:all` those that need nothing but what every machine has, in `npm run real -- pages` the others.) */
+/**
+ * Says where each page is tried: in `npm run test:all` if it needs only what every machine has, else in
+ * `npm run real -- pages`.
+ */
 import { stepsOf } from "./commands.ts";
 import type { Page } from "./page.ts";
 import { pagesToFollow } from "./pages.ts";

@@ -1,4 +1,3 @@
-/** What do clients of other kinds get: curl that waits for 100 Continue, HTTP/2 and gRPC? (Issue 8, part 12.) */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:http2";
 import { tmpdir } from "node:os";

@@ -1,4 +1,3 @@
-/** Does carryover keep to its own OpenAPI document, when schemathesis makes the requests? (Issue 8, part 12.) */
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { type Rig, rigForTest, takeDownAfterEach } from "../app/rig.ts";
@@ -27,7 +26,7 @@ const COLLECTIONS: readonly string[] = [
 
 /**
  * All checks of schemathesis, but: 501 is the gateway's answer to a method that is not served (so 405 is not asked for). A
- * body that cannot be read is 400 also without a token, as the gateway decodes before it asks who calls; that nobody is
+ * body that cannot be read is 400 also without a token, as the gateway decodes before it authenticates; that no request is
  * served without one, `ignored_auth` checks. 400 for a valid body is the platform's right: names, references and the like
  * have rules that no schema says. Asking for access finds only groups of the caller's own mail domain.
  */

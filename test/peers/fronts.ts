@@ -1,4 +1,4 @@
-/** Which fronts is the gate tried behind, and how does each say what it read? */
+/** The fronts that the gate is tried behind, and how each reports what it read. */
 
 import { later } from "../app/rig.ts";
 import { PROGRAMS, type Program } from "../ingress/programs.ts";

@@ -1,4 +1,3 @@
-/** Do nginx, HAProxy or Envoy and carryover ever read one request in two ways? (Issue 8, part 12.) */
 import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { requests as corpus } from "../corpus/requests.ts";

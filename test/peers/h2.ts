@@ -1,4 +1,7 @@
-/** How does a client say in HTTP/2 what no library lets it say, and was it answered? (RFC 9113, header fields without compression.) */
+/**
+ * Writes raw HTTP/2 requests that no library allows, and checks for responses. (RFC 9113, header fields without
+ * compression.)
+ */
 import type { Hostile } from "./hostile.ts";
 import { HIDDEN } from "./hostile.ts";
 

@@ -1,4 +1,4 @@
-/** Which requests do readers of HTTP disagree about? (Beside those of test/corpus: the combinations that smuggle.) */
+/** Requests that HTTP parsers disagree about: the combinations that smuggle. (test/corpus has others.) */
 
 export interface Hostile {
   readonly name: string;

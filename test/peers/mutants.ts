@@ -1,4 +1,4 @@
-/** Which requests come of small damage to others? (The same for the same seed.) */
+/** Requests made by small damage to others. (The same for the same seed.) */
 import type { Hostile } from "./hostile.ts";
 
 const PIECES: readonly string[] = [

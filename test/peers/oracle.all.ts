@@ -1,4 +1,6 @@
-/** Would the trial behind real fronts notice? Each fault that it looks for, made up. (npm run real -- peers sends the requests.) */
+/**
+ * Checks that the oracle finds each kind of fault, with made-up data. (`npm run real -- peers` sends real requests.)
+ */
 import { describe, expect, it } from "vitest";
 import { hostileH2 } from "./h2.ts";
 import { hostile } from "./hostile.ts";

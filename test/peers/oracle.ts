@@ -1,4 +1,4 @@
-/** Was there a request that a front and carryover read in two ways, or that one client's bytes did to another? */
+/** Finds requests that a front and carryover read differently, and effects of one client's bytes on another. */
 import type { Platform } from "./platform.ts";
 import type { Outcome } from "./send.ts";
 import type { Tap } from "./tap.ts";

@@ -1,4 +1,4 @@
-/** Which requests reach the platform, read by a reader that takes no liberties? */
+/** A platform that records requests with a strict parser. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { later } from "../app/rig.ts";
 import { type Read, readStream, valuesOf } from "./wire.ts";

@@ -1,4 +1,3 @@
-/** Does a client with a connection kept open lose a request while the instances behind a front are restarted? (Issue 8, part 12.) */
 import { Agent, get } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -54,7 +53,7 @@ function repeated(recipe: string, pattern: RegExp, second: Instance): string {
 }
 
 const FRONTS: readonly (readonly [string, Fronted])[] = [
-  // The recipe for one instance behind nginx asks nobody twice, and open nginx has no health checks: several have this file.
+  // The nginx recipe for one instance never retries, and open-source nginx has no health checks: several instances use this file.
   ["nginx 1.22", (first, second) => startReplicas([url(first), url(second)])],
   ["HAProxy 2.6", byRecipe("haproxy", (recipe, _, second) => repeated(recipe, /^ {2}server carryover .*\n/m, second))],
   [

@@ -1,4 +1,4 @@
-/** How is schemathesis run on a document and a server, and what did it find? */
+/** Runs schemathesis on a document and a server, and reads its findings. */
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What became of each request that was sent through a front? */
+/** Sends requests through a front and records the outcome of each. */
 import { setTimeout as wait } from "node:timers/promises";
 import { dial } from "../listener/support/client.ts";
 import type { Chain } from "./fronts.ts";

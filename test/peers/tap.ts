@@ -1,4 +1,4 @@
-/** What goes over the connections between a front and carryover? (A relay that changes nothing and keeps everything.) */
+/** A relay between a front and carryover that changes nothing and records every byte. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { later } from "../app/rig.ts";
 

@@ -1,4 +1,4 @@
-/** Which requests does a stream of bytes hold, for a reader that takes no liberties (RFC 9112)? */
+/** A strict RFC 9112 parser for the requests in a stream of bytes. */
 
 export interface Read {
   readonly method: string;

@@ -1,4 +1,7 @@
-/** How can a v1 body be wrong, in each member of each operation? Made from the rows; what must come of it is said here by hand. */
+/**
+ * Wrong v1 bodies for each member of each operation. They are made from the rows; the expected results are written by
+ * hand.
+ */
 import type { EnumTable, Operation, Resource, Row, Value } from "../../src/model/resource.ts";
 
 /** A row and where it stands: what is written around it, and how the client's own path to it reads. */
@@ -20,7 +23,7 @@ export interface Target {
 
 /** What is to become of a body. */
 export type Fate =
-  /** 400 that names the field; nothing reaches v2. `v1Takes`: v1 would have taken it, but v2 cannot be told. */
+  /** 400 that names the field; nothing reaches v2. `v1Takes`: v1 would have taken it, but v2 cannot express it. */
   | { readonly kind: "refused"; readonly field: string; readonly v1Takes?: true }
   /** As if this other body had been sent. */
   | { readonly kind: "same-as"; readonly body: string }
@@ -234,7 +237,7 @@ function enumCases(row: Row, field: string, around: Place["around"], isList: boo
   const drops = table.unknown === "drop";
   const unknown = [SECRET, "", "1", "__proto__", ...foreign].filter((name) => !known.has(name));
   const lost = table.values.flatMap(([v1, , v2]) => (v1 !== null && v2 === null ? [JSON.stringify(v1)] : []));
-  // v1's strings take no number at all; its open enums took any, which v2 cannot be told.
+  // v1's strings take no number at all; its open enums took any, which v2 cannot express.
   const numbers = drops ? ["99999", "-99999"] : ["1", "0"];
   const refused = (value: string, v1Takes: boolean): Case => ({
     what: `${field} is ${value}`,
@@ -314,7 +317,7 @@ function carried(row: Row, field: string, around: Place["around"], isList: boole
   );
 }
 
-/** Bodies that are wrong as a whole. `v1Takes`: a deviation on purpose (design section 12). */
+/** Bodies that are wrong as a whole. `v1Takes`: a deviation on purpose. */
 export const WHOLE: readonly { readonly what: string; readonly body: Uint8Array; readonly v1Takes?: true }[] = [
   { what: "null", body: Buffer.from("null") },
   { what: "a list", body: Buffer.from(`["${SECRET}"]`) },

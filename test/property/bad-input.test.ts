@@ -1,4 +1,3 @@
-/** What becomes of a body that is wrong, in every member of every operation? (Issue 4, bad input; gateway facts: bodies.) */
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
@@ -40,7 +39,7 @@ const json = (status: number, body: Json): ApiResponse => ({
   body: Buffer.from(JSON.stringify(body)),
 });
 
-/** v2 that lets nobody in: whoever gets here was understood. */
+/** v2 that rejects every token: a request that gets here was understood. */
 const locked: Send = async () => json(401, { code: 16, message: "who are you", details: [] });
 /** v2 that has every record, at its zeros, and takes everything. */
 const willing: Send = async ({ method, target }) => {
@@ -80,7 +79,7 @@ function isRefusal(told: Told, field: string | undefined): void {
   ]);
 }
 
-/** Members that the specification gives to every record (section 9), and the map not to this one: v1's decoder did not know them. */
+/** Members that v1's specification gives to every record, and the published message of this one lacks: v1's decoder did not know them. */
 const BEYOND_V1: ReadonlySet<string> = new Set(["tag createdAt"]);
 
 async function check(target: Target, { body, fate, what }: Case): Promise<void> {

@@ -62,7 +62,7 @@ function faulty(keys: readonly string[], kind: Tokens, fault: Fault): Platform {
       case "restart":
         return respond({ ...first, next: first.next === "" ? "" : kind === "offset" ? `${first.next}.0` : first.next });
       case "cut":
-        // Before any record came, page one without its token is what a shorter list looks like: nobody could tell.
+        // Before any record came, page one without its token looks like a shorter list: no reader can tell them apart.
         return beforeAnyRecord(selector.token) ? respond(page) : respond({ ...first, next: "" });
       case "empty":
         return respond({ ...page, items: [], next: `${selector.token ?? BEGINNING} ` });
@@ -131,7 +131,7 @@ describe("every small list, page size and fault", () => {
           const page = pageOf(keys, selector, "keyset");
           return respond({ ...page, items: page.items.filter((_, i) => drops[i] !== true) });
         };
-        // Read by rank, a page that lacks what it should hold is not seen (nobody could): proofs rest on whole pages.
+        // Read by rank, a page that lacks records cannot be detected: proofs rest on whole pages.
         const outcome = await drainedByCursor(platform, { limits: { pageSize: size } });
         if (outcome.result?.kind !== "list" || outcome.result.witness === "none") return;
         expect(uidsOf(outcome)).toEqual(keys);

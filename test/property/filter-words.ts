@@ -1,6 +1,6 @@
 /**
- * What does each parameter of each v1 list mean? Written by hand from the field map (section 3) and the specification, and from
- * nothing in `src/`: the second opinion on what the catalogue says.
+ * The meaning of each parameter of each v1 list. It is written by hand from the API reference and uses nothing from
+ * `src/`, as an independent check of the catalogue.
  */
 
 /** A v1 record as a client sees it. */
@@ -97,7 +97,7 @@ const uidp: readonly Word[] = [
   },
 ];
 
-/** v1 shows tags of a kind unless told not to; v2 the other way round (trap T15). The sandbox tells kinds by name. */
+/** v1 shows tags of a kind by default, v2 hides them (trap T15). The sandbox recognizes kinds by name. */
 const exclude = (kind: string, special: RegExp): Word => ({
   v1: `exclude_${kind}`,
   kind: "bool",

@@ -1,4 +1,3 @@
-/** Does a filtered request ever get an unfiltered list? (Field map section 3; design: lists.) */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
@@ -231,7 +230,7 @@ async function holds(list: V1List, query: Query, ask: Ask, tally: Tally): Promis
   if (told.sent.some((each) => each.target.startsWith(`${list.v2}/`))) tally.get += 1;
 }
 
-/** 400 in v1's words; nothing reaches the platform, and nobody reads the value in the error. */
+/** 400 in v1's words; nothing reaches the platform, and the error does not show the value. */
 function refuses(told: Told, { given, noise }: Query, faults: readonly Given[]): void {
   expect([told.status, told.problem?.reason, told.problem?.code, told.sent]).toEqual([400, "INVALID_FILTER", 3, []]);
   const names = [...faults.map(({ word }) => word.v1), ...(noise === undefined ? [] : [noise.text.split(/[=.[]/)[0]])];

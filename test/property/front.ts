@@ -1,4 +1,4 @@
-/** How does a property test ask carryover without a port, and see everything that reaches the platform? */
+/** Calls carryover without a port, and records everything that reaches the platform. */
 
 import type { Catalogue } from "../../src/catalogue.ts";
 import { createExchange } from "../../src/model/exchange.ts";

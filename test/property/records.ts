@@ -1,4 +1,4 @@
-/** Which records, and which rows of the catalogue, do property tests try the maps with? */
+/** Generates records and rows of the catalogue for property tests of the maps. */
 import fc from "fast-check";
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import type { Operation, Resource, Row, Shape, Value } from "../../src/model/resource.ts";

@@ -1,4 +1,3 @@
-/** Does the router hold its promises for every path anybody can send? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/model/problem.ts";

@@ -1,4 +1,3 @@
-/** Do the maps of the catalogue lose or invent nothing, whatever the record, the body or the query? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";

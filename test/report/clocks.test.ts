@@ -1,8 +1,6 @@
-/** Does an instance whose clock is wrong hide no caller of v1? */
 import { describe, expect, test } from "vitest";
-import { reportText } from "../../src/commands/report/formats.ts";
+import { reportText, warningsOf } from "../../src/commands/report/formats.ts";
 import { createReport } from "../../src/commands/report/report.ts";
-import { warningsOf } from "../../src/commands/report/sections.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import { client, DAY, HOUR, NOW, progress, row, rule, totals } from "./support.ts";
 

@@ -1,9 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { InstanceResult } from "../../src/commands/report/ask.ts";
-import { cellOf, escapeMarkdown, reportCsv, reportMarkdown, reportText } from "../../src/commands/report/formats.ts";
+import {
+  atMost,
+  cellOf,
+  escapeMarkdown,
+  percent,
+  reportCsv,
+  reportMarkdown,
+  reportText,
+  warningsOf,
+} from "../../src/commands/report/formats.ts";
 import { createReport } from "../../src/commands/report/report.ts";
-import { atMost, percent, warningsOf } from "../../src/commands/report/sections.ts";
 import { busy, client, progress } from "./support.ts";
 
 const heard: readonly InstanceResult[] = busy().map((one, at) => ({

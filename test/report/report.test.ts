@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { InstanceResult } from "../../src/commands/report/ask.ts";
-import { reportText } from "../../src/commands/report/formats.ts";
+import { reportText, warningsOf } from "../../src/commands/report/formats.ts";
 import { createReport, exitCodeOf, type MigrationReport } from "../../src/commands/report/report.ts";
-import { warningsOf } from "../../src/commands/report/sections.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import { busy, client, DAY, HOUR, NOW, progress, row, totals } from "./support.ts";
 

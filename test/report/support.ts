@@ -175,7 +175,7 @@ export function busy(): readonly [Progress, Progress] {
   return [first, second];
 }
 
-/** A real admin port that tells `told`, taken down after the test. */
+/** A real admin port that serves `told`, closed after the test. */
 export async function admin(told: Progress | undefined, token?: string) {
   const server = createAdminServer({
     host: "127.0.0.1",
@@ -189,7 +189,7 @@ export async function admin(told: Progress | undefined, token?: string) {
   return (await server.listen()).url;
 }
 
-/** An address where nobody listens. */
+/** An address where nothing listens. */
 export async function nowhere(): Promise<string> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

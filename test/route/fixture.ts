@@ -1,4 +1,4 @@
-/** Which small catalogue do the tests of the router use? (Written by hand from the specification, not the real one.) */
+/** A small catalogue for the tests of the router. (Written by hand from the specification, not the real one.) */
 import type { NativeDomain, Operation, Resource, Shape } from "../../src/model/resource.ts";
 
 const shape: Shape = { rows: [], v2Only: [] };

@@ -1,4 +1,3 @@
-/** Is a path decoded once, and refused when two readers could read it differently? */
 import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import { checkSegments, decodePath } from "../../src/router/path.ts";

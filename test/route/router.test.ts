@@ -1,4 +1,3 @@
-/** Does the router find the operation that v1 would have found, and refuse what it must? */
 import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import { v2PathOf } from "../../src/model/request.ts";

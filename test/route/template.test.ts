@@ -1,4 +1,3 @@
-/** Do templates match the paths they describe, the most specific first? */
 import { describe, expect, test } from "vitest";
 import { bySpecificity, matches, parseTemplate, respelled, shapeOf } from "../../src/router/router.ts";
 

@@ -1,4 +1,3 @@
-/** Are uids written in one form, and nothing else for one? */
 import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import { v2PathOf } from "../../src/model/request.ts";

@@ -1,4 +1,3 @@
-/** Do several replicas together say and do what one alone would? (No tool, no shared store: real ports, a platform, one rules file.) */
 import { describe, expect, it } from "vitest";
 import type { MigrationReport } from "../../src/commands/report/report.ts";
 import type { SendLayer } from "../../src/model/http.ts";
@@ -46,7 +45,7 @@ function work(root: string): readonly Call[] {
   });
 }
 
-/** Those that a platform answers only to somebody whom it let in: whoever sends the rest may be anybody. */
+/** Calls that a platform serves only to an authenticated client. The others need no valid token. */
 const letIn = (root: string): readonly Call[] =>
   work(root).filter(([, target, { as: who }]) => who !== null && !/0123456789abcdef|nothing|elsewhere/.test(target));
 

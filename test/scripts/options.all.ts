@@ -1,4 +1,3 @@
-/** Does a developer who asks a script for something that it does not know hear so, and how it is called? */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,3 @@
-/** Is what costs much to parse told from what is merely long, in short steps? */
 import { describe, expect, test } from "vitest";
 import { MAX_PARSED_BYTES, MAX_PARSED_VALUES, whyNotParsed } from "../../src/shadow/bounded-json.ts";
 

@@ -1,4 +1,3 @@
-/** Does a copy hold what went by, and pay for all that it holds? */
 import { describe, expect, test } from "vitest";
 import { type ByteReservation, createBoundedCopy, createByteBudget } from "../../src/shadow/capture.ts";
 

@@ -1,4 +1,3 @@
-/** Which requests are never compared? */
 import { describe, expect, test } from "vitest";
 import type { OperationMatch } from "../../src/model/request.ts";
 import { type ComparisonRequest, isComparable } from "../../src/shadow/request.ts";

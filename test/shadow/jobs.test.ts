@@ -1,9 +1,8 @@
-/** Who gets a place when there are few? */
 import { expect, test } from "vitest";
-import { createJobs } from "../../src/shadow/jobs.ts";
+import { createJobs } from "../../src/shadow/shadow.ts";
 import { settled } from "./rig.ts";
 
-/** Jobs that end when they are told to; `began` and `ended` by name, `owner/number`. */
+/** Jobs that the test ends; `began` and `ended` by name, `owner/number`. */
 function places(concurrent: number) {
   const jobs = createJobs<string>({ concurrent, ms: 1_000, later: () => () => {} });
   const [began, busy]: [string[], string[]] = [[], []];

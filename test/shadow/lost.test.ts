@@ -1,4 +1,3 @@
-/** Does a create's lost member come out, without a look at every row for every member? */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Row } from "../../src/model/resource.ts";

@@ -1,4 +1,4 @@
-/** How does a test run a shadow beside a platform in memory, where every call to v2 is seen? */
+/** Runs a shadow beside a platform in memory that records every call to v2. */
 import type { Catalogue } from "../../src/catalogue.ts";
 import type { Comparison } from "../../src/model/comparison.ts";
 import { createExchange } from "../../src/model/exchange.ts";

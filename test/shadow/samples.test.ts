@@ -1,10 +1,9 @@
-/** Do samples show what differs, and give nothing away? */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import type { Comparison, Difference } from "../../src/model/comparison.ts";
 import type { OperationMatch } from "../../src/model/request.ts";
 import type { Operation } from "../../src/model/resource.ts";
-import { createSamples, curlLines, shownValue } from "../../src/shadow/samples.ts";
+import { createSamples, curlLines, shownValue } from "../../src/shadow/results.ts";
 import { comparison } from "../control/control-rig.ts";
 
 const TOKEN = "Bearer eyJhbGciOiJub25lIn0";

@@ -1,4 +1,3 @@
-/** Does a shadow keep out of the way, keep its bounds, and tell what it found? */
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Comparison } from "../../src/model/comparison.ts";

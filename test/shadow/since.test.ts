@@ -1,4 +1,3 @@
-/** When is a write that differs looked at again, and what comes of it? */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";

@@ -1,8 +1,7 @@
-/** Are comparisons counted by operation and client, within bounds? */
 import { describe, expect, test } from "vitest";
 import type { Comparison, ComparisonResult } from "../../src/model/comparison.ts";
 import { upperBound } from "../../src/rollout/upper-bound.ts";
-import { createComparisonStatistics } from "../../src/shadow/statistics.ts";
+import { createComparisonStatistics } from "../../src/shadow/results.ts";
 import { comparison } from "../control/control-rig.ts";
 
 function over(result: ComparisonResult, more: Partial<Comparison> = {}): Comparison {

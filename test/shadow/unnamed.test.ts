@@ -1,4 +1,3 @@
-/** What does a comparison say of an update that leaves something out? */
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import type { OperationMatch } from "../../src/model/request.ts";

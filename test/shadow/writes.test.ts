@@ -1,4 +1,3 @@
-/** What is told of a write that native served, and what never is? */
 import { describe, expect, test } from "vitest";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";

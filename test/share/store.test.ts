@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SharedResponse } from "../../src/drain/cache-policy.ts";
-import { type CredentialLists, createListStore } from "../../src/drain/list-cache.ts";
+import { type CredentialLists, createListStore } from "../../src/drain/list-sharing.ts";
 
 const BYTES = 1_000_000;
 

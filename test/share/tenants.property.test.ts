@@ -257,7 +257,7 @@ describe("many tenants who read, write and leave at the same time", () => {
         const world = new World(seed);
         for (let i = 0; i < OPERATIONS; i++) await world.step();
         await world.finish();
-        // Nobody waits for what is not being made, and nothing is made for nobody.
+        // No request waits for work that is not running, and no work runs without a waiting request.
         expect(world.requests.filter(({ over, left }) => !over && !left)).toEqual([]);
         const { lists, works, credentials, writers } = world.share.usage();
         expect(credentials).toBeLessThanOrEqual(lists);

@@ -1,12 +1,13 @@
 /**
- * Who makes life hard for the others while carryover is soaked (`npm run real -- soak --hard`)? Crowds of one token, uploads that hardly come, clients
- * that read nothing, large bodies with a bad token, tenants over their quota. They never stop; what they get is only counted.
+ * Hostile clients for the soak test (`npm run real -- soak --hard`): crowds with one token, very slow uploads, clients
+ * that do not read, large bodies with a bad token, tenants over their quota. They never stop; their responses are only
+ * counted.
  */
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** Tenants that nobody else asks for. */
+/** Tenants that no other client uses. */
 export const CROWD = 900;
 const GREEDY = [901, 902];
 const CROWD_CLIENTS = 64;

@@ -1,4 +1,4 @@
-/** How is carryover kept busy for a long time, and is every answer what it may be? */
+/** Keeps carryover busy for a long time and checks every response. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { nextRequest } from "./mix.mjs";

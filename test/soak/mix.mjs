@@ -1,4 +1,4 @@
-/** Which requests are sent in a soak, and which answers may they get? */
+/** The requests of a soak test, and the responses that each may get. */
 
 const TENANTS = 20;
 const RECORDS = 450;

@@ -1,6 +1,6 @@
 /**
- * What does a platform answer whose every record says whose it is, and that fails as it is told to? (v1 and v2 groups. The token says both:
- * `t7.reset` is tenant 7, whose answer breaks off before it begins.)
+ * A platform whose every record names its tenant, and that fails on request (v1 and v2 groups). The token says both:
+ * `t7.reset` is tenant 7, whose response breaks off before it begins.
  */
 import { createServer } from "node:http";
 
@@ -17,7 +17,7 @@ const LATE_MS = 300;
 const BIG_BYTES = 256 * 1024;
 const TIME = "2025-11-03T08:02:02.674Z";
 
-/** The names of one record in both versions; the name of the tenant is what nobody else may see. */
+/** The names of one record in both versions. No other tenant may see the tenant's name. */
 function recordOf(tenant, index, v2) {
   const id = `${tenant.toString(16).padStart(40, "0")}/${index.toString(16).padStart(16, "0")}`;
   const said = {

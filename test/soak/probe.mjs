@@ -1,4 +1,4 @@
-/** What does carryover hold while it is soaked? (Loaded into it with `--import`; asked over its channel.) */
+/** Measures the memory of carryover during a soak test. (Loaded with `--import`; controlled over the IPC channel.) */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { answerQuestions } from "../bench/channel.mjs";
@@ -20,5 +20,5 @@ answerQuestions({
     return held();
   },
 });
-// The channel must not keep a process alive that was told to stop.
+// The channel must not keep a stopping process alive.
 process.channel.unref();

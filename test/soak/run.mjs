@@ -1,6 +1,7 @@
 /**
- * Does anything grow while carryover works for hours? (`npm run real -- soak --minutes 10`: half of what it can serve, of all kinds, with faults, clients that
- * leave and rules that change. `--seed N` repeats what is asked; `--hard` adds all that `hogs.mjs` does. T-LOD-11.)
+ * Checks that nothing grows while carryover works for hours (T-LOD-11). `npm run real -- soak --minutes 10` runs half
+ * the load that carryover can serve, of all kinds, with faults, clients that leave and rules that change. `--seed N`
+ * repeats the same requests; `--hard` adds everything in `hogs.mjs`.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,3 @@
-/** How fast does something grow? */
-
 /** The slope of the straight line nearest to `points` (least squares), in units of y for each unit of x; 0 for fewer than two. */
 export function slope(points) {
   const n = points.length;

@@ -1,4 +1,3 @@
-/** Are the soak's numbers what they say, and do its requests follow from the seed? */
 import { describe, expect, it } from "vitest";
 
 interface Asked {

@@ -1,4 +1,7 @@
-/** What stands before several carryovers, spreads connections over those that are ready, and does nothing else for them? */
+/**
+ * A TCP load balancer in front of several carryovers. It spreads connections over those that are ready, and does
+ * nothing else.
+ */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface Member {

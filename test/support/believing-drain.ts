@@ -1,4 +1,4 @@
-/** How is a list read by a test that is not about drains? (Page after page by token; everything is believed.) */
+/** Reads a list for tests that are not about drains: page after page by token, without checks. */
 import type { Drain, ListPlan } from "../../src/model/list.ts";
 import type { Tools } from "../../src/translate/operation.ts";
 

@@ -1,4 +1,4 @@
-/** How does a test get a running carryover in front of a platform? */
+/** Starts carryover in front of a platform. */
 import { readFileSync } from "node:fs";
 import { type AppOptions, createApp } from "../../src/app.ts";
 import type { Catalogue } from "../../src/catalogue.ts";

@@ -1,4 +1,4 @@
-/** How does a test that has a Send get the real drains? */
+/** Gives the real drains to a test that has a Send. */
 
 import { createDrains, type DrainParts, type ListHints } from "../../src/drain/drain.ts";
 import { type DrainLimits, FIXED_LIMITS } from "../../src/drain/limits.ts";
@@ -26,7 +26,7 @@ export const NO_MEMORY: ListHints = {
   learnCount: () => {},
 };
 
-/** Parts of a drain that never waits and tells nobody anything. */
+/** Parts of a drain that never waits and reports nothing. */
 export function drainParts(send: Send, signal: Signal = createSignalController().signal): DrainParts {
   return {
     send,

@@ -1,4 +1,4 @@
-/** Where does a figure go that a test has counted or measured, so that docs/trust.md can show it? */
+/** Keeps figures that a test counted or measured, for docs/trust.md. */
 import { appendFileSync } from "node:fs";
 
 /** One figure of one run. */

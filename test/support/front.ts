@@ -1,4 +1,4 @@
-/** How does carryover answer in memory, with a catalogue of one's own? (No listener, no network: head, body, answer.) */
+/** Runs carryover in memory with a catalogue of the test's own. (No listener, no network: head, body, response.) */
 
 import type { Catalogue } from "../../src/catalogue.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";

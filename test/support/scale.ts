@@ -1,4 +1,4 @@
-/** How much of a thing does a test try: little in `npm test`, all that is promised in `npm run real -- long`? */
+/** How much a test tries: little in `npm test`, everything promised in `npm run real -- long`. */
 
 /** `long` in `npm run real -- long`, else `short`. Both are real trials; only their number differs. */
 export function scale(short: number, long: number): number {

@@ -1,4 +1,3 @@
-/** What is an answer when all of it has arrived? */
 import type { ApiResponse, ClientResponse } from "../../src/model/http.ts";
 
 /** The answer with its body in one piece; rejects when its pieces end with an error. */

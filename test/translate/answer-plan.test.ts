@@ -1,4 +1,3 @@
-/** Does a v2 record become what v1 showed, with nothing lost, and nothing made up? */
 import { describe, expect, test } from "vitest";
 import type { Row } from "../../src/model/resource.ts";
 import type { TranslateOptions } from "../../src/translate/operation.ts";

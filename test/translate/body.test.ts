@@ -1,4 +1,3 @@
-/** Does a v1 body arrive in v2's words with nothing lost, and is a wrong one refused in v1's? */
 import { describe, expect, test } from "vitest";
 import type { EnumTable, Row } from "../../src/model/resource.ts";
 import { createBodyNotes, readBody } from "../../src/translate/body.ts";

@@ -1,4 +1,3 @@
-/** Is a custom verb one call, sent once, with the path's uid, the body and the answer in the right words? */
 import { describe, expect, test } from "vitest";
 import type { Operation, Resource } from "../../src/model/resource.ts";
 import { createRouter } from "../../src/router/router.ts";

@@ -1,4 +1,3 @@
-/** Does a v2 error reach a v1 client whole, in v1's words where they are names? */
 import { describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";

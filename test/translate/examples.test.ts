@@ -1,4 +1,3 @@
-/** Does the translation do what the catalogue's examples, taken from the specification and the field map, say? */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";

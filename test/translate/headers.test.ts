@@ -1,4 +1,3 @@
-/** Do only those header fields cross the translation that still mean what they meant? */
 import { describe, expect, test } from "vitest";
 import { optionsResponse, readHeaders, respondWith, writeHeaders } from "../../src/translate/headers.ts";
 import { anything, ID, json, NAME, run, thing } from "./support.ts";

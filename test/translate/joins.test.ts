@@ -1,4 +1,3 @@
-/** Is what v2 keeps in other records read whole, once, and within bounds? */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { Join, Resource, Row } from "../../src/model/resource.ts";

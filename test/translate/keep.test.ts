@@ -1,4 +1,3 @@
-/** Must a record that was read by its uid match every other filter of the request? */
 import { expect, test } from "vitest";
 import { type ListQuery, matchesQuery } from "../../src/translate/query.ts";
 

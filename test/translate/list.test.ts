@@ -1,4 +1,3 @@
-/** Does a v1 list show every match, and nothing but matches? */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { Filter } from "../../src/model/resource.ts";

@@ -1,4 +1,3 @@
-/** Is what is noted of bodies and answers names, and never data? */
 import { expect, test } from "vitest";
 import { noteReports } from "../../src/translate/operation.ts";
 import { ID, NAME, run, thing } from "./support.ts";

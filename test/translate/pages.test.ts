@@ -1,4 +1,3 @@
-/** Is a page asked for and read as the specification describes it, and nothing believed that it does not say? */
 import { describe, expect, test } from "vitest";
 import { createPageRewriter } from "../../src/json/rewrite.ts";
 import { Problem } from "../../src/model/problem.ts";

@@ -1,4 +1,3 @@
-/** Which times does an answer show: those of the specification, or those alone that the published v1 has? (Option `v1.recordTimes`.) */
 import { expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
@@ -11,7 +10,7 @@ const { resources } = await loadCatalogue("v2beta1");
 const BOTH = ["createdAt", "updatedAt"];
 const WITHIN = (part: string) => BOTH.map((name) => `${part}.${name}`);
 
-/** From the field map: operations, the times of their published messages, and those that only the specification speaks of. */
+/** By operation: the times of its published v1 messages, and those that only v1's specification names. */
 const TIMES: readonly (readonly [operations: string, published: readonly string[], specified?: readonly string[]])[] = [
   ["account-association: list get create update", [], BOTH],
   ["account-association: check", []],

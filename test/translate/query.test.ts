@@ -1,4 +1,3 @@
-/** Is every filter of a v1 list sent, applied, or refused, and never forgotten? */
 import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import type { Filter } from "../../src/model/resource.ts";

@@ -1,4 +1,3 @@
-/** Are one record's Get, Create and Delete served as v1 served them? */
 import { describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/model/http.ts";
 import type { Row } from "../../src/model/resource.ts";

@@ -1,4 +1,3 @@
-/** Does a v1 full replace take effect on every field, and is it said when it did not? */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { Row } from "../../src/model/resource.ts";

@@ -1,4 +1,3 @@
-/** Are two values the same exactly when a client would call them so? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";

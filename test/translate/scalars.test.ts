@@ -1,4 +1,3 @@
-/** Does carryover take the values that v1's decoder took, unless v2 cannot hold them? */
 import { expect, test } from "vitest";
 import { parseTree } from "../../src/json/tree.ts";
 import { Problem } from "../../src/model/problem.ts";

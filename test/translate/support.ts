@@ -1,4 +1,4 @@
-/** How does a test run one translation without a network? */
+/** Runs one translation without a network. */
 
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";

@@ -1,4 +1,3 @@
-/** Does carryover take the times that the platform takes, and no others? */
 import { expect, test } from "vitest";
 import { isTimestamp } from "../../src/translate/scalars.ts";
 

@@ -1,4 +1,3 @@
-/** Do roles, role bindings, invites and associations keep the shapes that v1 gave them, each in its place? */
 import { expect, test } from "vitest";
 import { at, items, platform, refusal, response, scripted, type V2Call } from "./support.ts";
 

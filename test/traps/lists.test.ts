@@ -1,4 +1,3 @@
-/** Do lists keep what v1 clients take for granted: every match, no other one, no page, no 404? */
 import { expect, test } from "vitest";
 import { type Json, member } from "../../src/model/json.ts";
 import { ids, items, platform, refusal } from "./support.ts";

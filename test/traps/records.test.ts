@@ -1,4 +1,3 @@
-/** Does every member of a record keep its meaning where its name, its number or its type does not say what it is? */
 import { expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import { at, items, type Platform, platform, refusal } from "./support.ts";

@@ -1,4 +1,3 @@
-/** Do repos and tags keep what v2 holds elsewhere, cannot change, or only makes anew? */
 import { expect, test } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { ApiRequest } from "../../src/model/http.ts";

@@ -1,4 +1,4 @@
-/** How does a test of a trap ask carryover and native v1 the same thing, and see what reaches v2? */
+/** Makes the same call to carryover and native v1, and records what reaches v2. */
 import { expect } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Sandbox } from "../../sandbox/src/sandbox.ts";

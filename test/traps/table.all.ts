@@ -1,4 +1,3 @@
-/** Is every trap, and every difference for v1 clients, tested under its own name? */
 import { expect, test } from "vitest";
 import { testsNamed } from "../../scripts/docs/traps.ts";
 import { differences } from "./differences.ts";

@@ -1,4 +1,3 @@
-/** Does a v1 PUT, which says everything, become a PATCH that says neither less nor more? */
 import { expect, test } from "vitest";
 import { at, items, maskOf, platform, refusal, response, scripted } from "./support.ts";
 

@@ -1,4 +1,3 @@
-/** Do paths, verbs, errors and answers reach the right place in the right shape, and secrets nobody else? */
 import { expect, test } from "vitest";
 import { header } from "../../src/model/http.ts";
 import { rigForTest, takeDownAfterEach } from "../app/rig.ts";

@@ -1,4 +1,3 @@
-/** Has every promise of docs/trust.md its tests, and every such test its promise? */
 import { describe, expect, it } from "vitest";
 import { GROUPS, PROMISES, ROWS } from "./plan.ts";
 import { idsIn, triedIn } from "./titles.ts";

@@ -1,4 +1,4 @@
-/** Which promises does docs/trust.md make, and which ids stand for each? */
+/** The promises of docs/trust.md and the ids that stand for each. */
 import { KEEPS_SERVING } from "./promises/keeps-serving.ts";
 import { NOBODY_IN } from "./promises/nobody-in.ts";
 import { NOTHING_LEAKED } from "./promises/nothing-leaked.ts";

@@ -1,5 +1,3 @@
-/** What is one line of docs/trust.md made from? */
-
 /** What is tried under one id. */
 export interface Row {
   /** Begins the titles of the tests that try it. */

@@ -1,4 +1,3 @@
-/** When does the breaker open, whom does it ask, and what closes it? */
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import { type Breaker, createBreaker } from "../../src/upstream/breaker.ts";

@@ -1,4 +1,3 @@
-/** What counts for and against an upstream, in translated calls and in pass-through? */
 import { describe, expect, it } from "vitest";
 import type { Problem } from "../../src/model/problem.ts";
 import type { Breaker } from "../../src/upstream/breaker.ts";
@@ -13,7 +12,7 @@ takeDownAfterEach();
 
 const TARGET = "/iam/v2beta1/groups/a/b?x=/y";
 
-/** What the breaker is told of one call in each way. */
+/** What the circuit breaker records about one call, sent and streamed. */
 async function told(
   script: Script | undefined,
   method = "GET",

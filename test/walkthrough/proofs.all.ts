@@ -1,4 +1,3 @@
-/** Does the walkthrough notice when clients were served otherwise than a step promises? */
 import { describe, expect, it } from "vitest";
 
 const { PROOFS } = await import(new URL("../../scripts/walkthrough/proofs.mjs", import.meta.url).href);

@@ -1,4 +1,3 @@
-/** Is each step of the runbook one that the walkthrough takes, there and back? */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { allMetrics } from "../../scripts/docs/metrics.ts";

@@ -1,4 +1,4 @@
-/** What does the dashboard show of rules, and of what was compared? */
+/** Panels about rules and comparisons. */
 import { lines, stat, table } from "../panels.ts";
 import { OF, OF_JOB } from "./progress.ts";
 

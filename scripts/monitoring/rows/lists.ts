@@ -1,4 +1,4 @@
-/** What does the dashboard show of long lists and of updates? */
+/** Panels about long lists and updates. */
 import { lines } from "../panels.ts";
 import { OF } from "./progress.ts";
 

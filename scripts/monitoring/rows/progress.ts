@@ -1,4 +1,4 @@
-/** What does the dashboard show of the migration's progress? */
+/** Panels about the migration's progress. */
 import { lines, stat, table } from "../panels.ts";
 
 export const OF = 'namespace=~"$namespace",job=~"$job",instance=~"$instance"';

@@ -1,4 +1,4 @@
-/** What does the dashboard show of errors, of speed, and of the processes? */
+/** Panels about errors, latency and the processes. */
 import { lines, stat, table } from "../panels.ts";
 import { OF } from "./progress.ts";
 

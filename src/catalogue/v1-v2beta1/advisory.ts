@@ -348,8 +348,8 @@ export default {
       path: "advisories/{parent_id=**}/events",
       by: "list-member",
       docs: {
-        calls: "`GET` of the advisory, which holds its events",
-        differs: ["an event that says where a component moved comes without its kind"],
+        calls: "`GET` of the advisory, which contains its events",
+        differs: ["an event about a moved component has no kind"],
       },
       answer: {
         rows: [

@@ -148,7 +148,7 @@ const METADATA_MASK =
   "company,product,jobTitle,utmCampaign,utmContent,utmMedium,utmSource,utmTerm,latestFormSubmitUrl," +
   "latestInternalReferringUrl,hubspotUtk,selfServe,updatesOptIn";
 
-/** A caller who has answered everything. */
+/** A caller with all fields set. */
 const profile = {
   product: "images",
   jobTitle: "engineer",
@@ -163,7 +163,7 @@ const profile = {
   selfServe: true,
 };
 
-/** One who has answered nothing. */
+/** A caller without any field set. */
 const blank = {
   product: "",
   jobTitle: "",
@@ -210,8 +210,8 @@ export default {
       path: "identities/lookup",
       by: "look-up",
       docs: {
-        calls: "`GET identities:lookupIdentity`, and `GET` of the uid that it gives",
-        differs: ["403 for an identity that the caller may not read, which v1 showed to everybody"],
+        calls: "`GET identities:lookupIdentity`, and `GET` of the uid that it returns",
+        differs: ["403 for an identity that the caller may not read; v1 showed it to everyone"],
       },
       v2: "identities:lookupIdentity",
       filters: [

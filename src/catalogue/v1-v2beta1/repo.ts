@@ -297,10 +297,10 @@ export default {
       joins: [readme],
       by: "create-or-replace",
       docs: {
-        calls: "the list by name below the parent; then `POST`, or what an update takes",
+        calls: "the list by name below the parent; then `POST`, or the calls of an update",
         differs: [
-          "the readme is written by a call of its own, which needs a further capability; when it fails the repo is there (`carryover-partial: repo`)",
-          "`sync_config` members that v2 sets: 400 when they are not zero",
+          "a separate call writes the readme, which requires another capability; if it fails, the repo exists (`carryover-partial: repo`)",
+          "400 when `sync_config` members that v2 sets are not zero",
         ],
       },
     },
@@ -312,11 +312,11 @@ export default {
       joins: [readme],
       by: "replace-with-sub",
       docs: {
-        calls: "`GET` and `PATCH` of the repo, `GET` and `PATCH` of its `readme`, each where it is needed",
+        calls: "`GET` and `PATCH` of the repo, `GET` and `PATCH` of its `readme`, each only if needed",
         differs: [
-          "the readme needs a further capability, and is written first (`carryover-partial: readme`)",
-          "what the platform refuses to clear when it is left out stays, and is named in `carryover-mismatch`",
-          "`sync_config` members that v2 sets: 400 when they are not the stored ones",
+          "the readme requires another capability, and is written first (`carryover-partial: readme`)",
+          "a field that is left out stays if the platform refuses to clear it, and `carryover-mismatch` names it",
+          "400 when `sync_config` members that v2 sets differ from the stored ones",
         ],
       },
     },
@@ -365,7 +365,9 @@ export default {
       v2: { method: "GET", path: "repos/{uid}/digests/{segment}/size" },
       filters: [{ v1: "arch", use: "send", v2: "architecture", kind: "string" }],
       answer: size,
-      docs: { differs: ["without `arch` v2 answers for amd64; v1 did not say for which"] },
+      docs: {
+        differs: ["without `arch` v2 returns the size for amd64; v1 did not document which architecture it used"],
+      },
     },
     {
       kind: "native",

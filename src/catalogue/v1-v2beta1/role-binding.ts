@@ -109,7 +109,7 @@ export default {
       by: "create-batch",
       docs: {
         calls: "`POST roleBindings:batchCreate`, with the parent in the body",
-        differs: ["400 for more than 25, which v2 does not take at once"],
+        differs: ["400 for more than 25, the limit of v2"],
       },
       v2: "roleBindings:batchCreate",
       wrap: "roleBinding",

@@ -85,7 +85,7 @@ export default {
       name: "create",
       body,
       answer: tag,
-      docs: { differs: ["v2 updates a tag of that name that is there already"] },
+      docs: { differs: ["v2 updates an existing tag with that name"] },
     },
     {
       kind: "update",
@@ -96,8 +96,8 @@ export default {
       docs: {
         calls: "`GET` of the tag, and `POST` of its name below its repo",
         differs: [
-          "needs the capability to create tags, and is an event of that kind",
-          "400 for another `name`: v2 would make a second tag",
+          "requires the capability to create tags, and produces a create event",
+          "400 for another `name`: v2 would create a second tag",
         ],
       },
     },
@@ -112,9 +112,9 @@ export default {
       filters: excludes,
       answer: summary,
       docs: {
-        calls: "the list of the repo's tags, whole",
+        calls: "the list of all tags of the repo",
         differs: [
-          "`latestTag` is the tag updated last, `latestVersion` the greatest name of numbers and dots: v1 does not say what they mean",
+          "`latestTag` is the tag updated last, `latestVersion` the highest name made of numbers and dots: v1 does not document their meaning",
         ],
       },
     },

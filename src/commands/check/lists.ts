@@ -116,7 +116,7 @@ export const order: CheckProbe = {
       findings.push(
         warn(
           `a list read twice begins differently: ${listNames(unsteady)}`,
-          "either somebody writes just now (check again), or pages may miss records: set lists.require: count to be told",
+          "either somebody is writing right now (check again), or pages may miss records: set lists.require: count to make such lists errors",
         ),
       );
     }
@@ -151,7 +151,7 @@ const SKIP_TRIES = 3;
 
 export const skip: CheckProbe = {
   id: "skip",
-  asks: "Is the page behind skip=2 the one that the first page's token leads to?",
+  asks: "Is the page at skip=2 the one that the first page's token leads to?",
   run: async (context) => {
     const list = byLength(context).find(({ page }) => page.records.length > SKIP_SIZE);
     if (list === undefined)

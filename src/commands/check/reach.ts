@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import type { Config } from "../../config/config.ts";
-import { header } from "../../model/http.ts";
+import { header, pathOf } from "../../model/http.ts";
 import { member } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
 import { fail, HOW_TO_GIVE, type Judgement, listed, note, ok, shownName, skipped, warn } from "./finding.ts";
@@ -38,7 +38,7 @@ export async function reach(path: string, url: string, call: () => Promise<Platf
 export async function reachOther(path: string, url: string, api: PlatformApi, target: string): Promise<Judgement> {
   const { judgement, response } = await reach(path, url, () => api.get(target));
   if (response?.status !== 404) return judgement;
-  const [plain] = target.split("?");
+  const plain = pathOf(target);
   return fail(
     `${path}: there is no ${plain} (${shownStatus(response)})`,
     `correct ${path}: the path in it stands before ${plain}`,

@@ -100,7 +100,7 @@ export const zeros: CheckProbe = {
 
 export const missing: CheckProbe = {
   id: "missing",
-  asks: "Is a Get of a uid that nobody has refused with a typed 404 or 403?",
+  asks: "Is a Get of an unused uid refused with a typed 404 or 403?",
   run: async ({ api, lists, hex }) => {
     // Below a group that the credential can see: elsewhere any platform answers 403.
     const group = lists.find(({ resource }) => resource.name === "group")?.page?.uids[0];

@@ -21,7 +21,7 @@ interface ScratchGroup extends Pick<ScratchParts, "api" | "groups" | "identities
   readonly uid: string;
 }
 
-/** The uid of the group that was created. `refused`: there is none. `unanswered`: nobody knows. */
+/** The uid of the group that was created. `refused`: there is none. `unanswered`: unknown. */
 type GroupCreation = { readonly uid: string } | "refused" | "unanswered";
 
 /**
@@ -64,7 +64,7 @@ export async function inScratchGroup(
   return findings;
 }
 
-/** Removes what the platform lists: a record whose creation got no response is known to nobody here. */
+/** Removes what the platform lists: carryover does not know the uid of a record whose creation got no response. */
 async function removeAll(
   { groups, identities, under, name }: ScratchParts,
   creation: Exclude<GroupCreation, "refused">,
@@ -126,7 +126,7 @@ function uidOf({ status, json }: PlatformResponse): string | undefined {
   return typeof uid === "string" && isUid(uid) ? uid : undefined;
 }
 
-/** No claim of anybody matches it: nobody can assume the identity. */
+/** Matches no claim, so nobody can assume the identity. */
 const NOBODY = { issuer: "https://carryover-check.invalid", subject: "nobody" };
 
 /** A group's fields are spelled alike in both. The cheapest field that is not is an identity's `claimMatch`. */
@@ -242,7 +242,7 @@ function judgeTokens(configured: string, found: "keyset" | "offset" | "unknown")
     }
     default:
       return warn(
-        "the page behind a token begins somewhere else altogether",
+        "a token leads to a page that begins somewhere else altogether",
         "somebody wrote at the same time, or the token restarted its list: check again, and ask the platform's operators",
       );
   }

@@ -1,9 +1,10 @@
 /** The records that the assumed platform holds: examples of the catalogue, made to fit the request. */
-import { camelCase } from "../../model/field-names.ts";
-import type { ApiRequest } from "../../model/http.ts";
+
+import { type ApiRequest, pathOf } from "../../model/http.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../model/json.ts";
 import type { OperationMatch } from "../../model/request.ts";
 import type { Example, Join, Operation, Resource, Row, Value } from "../../model/resource.ts";
+import { camelCase } from "../../model/text.ts";
 import { isUid } from "../../model/uid.ts";
 import { createBodyNotes, readBody, type V2Body } from "../../translate/body.ts";
 import { isCompared, isSame, isZero } from "../../translate/update.ts";
@@ -164,7 +165,7 @@ export function exchangeAnswer(
 
 /** What differs between paths of one operation: the verb, or the last segment. */
 function tailOf(path: string): string {
-  const plain = path.split("?")[0] ?? "";
+  const plain = pathOf(path);
   const last = plain.slice(plain.lastIndexOf("/") + 1);
   const colon = last.lastIndexOf(":");
   return colon < 0 ? last : last.slice(colon);
@@ -236,7 +237,7 @@ export interface CallSubject {
   readonly params: URLSearchParams;
 }
 
-/** The part of the catalogue that gives paths their meaning. */
+/** The part of the catalogue that paths are looked up in. */
 export interface CataloguePaths {
   readonly resources: readonly Resource[];
   /** v2's version segment. */

@@ -73,8 +73,7 @@ export async function recordRequest(request: AskedRequest, parts: RecorderParts)
   const { platform } = parts;
   const calls: RecordedCall[] = [];
   const { method, target, headers } = request;
-  const [path = ""] = target.split("?");
-  const exchange = createExchange("", 0, method, path);
+  const exchange = createExchange("", 0, method, target);
   const send = async (call: ApiRequest): Promise<ApiResponse> => {
     if (calls.length >= MAX_CALLS) throw new Problem("INTERNAL", `more than ${MAX_CALLS} calls`);
     const subject = callSubjectOf(call.target, platform);

@@ -47,7 +47,7 @@ function readPlain(text: string, given: GivenRequest, read: ReadFile): AskedRequ
   const [first = "", ...rest] = url.split(/\s/);
   // The rest is not repeated: it may be a token.
   if (rest.length > 0)
-    throw invalidRequest(`a request is a method and a path; there is more behind ${quotedUrl(first)}`);
+    throw invalidRequest(`a request is a method and a path; there is more after ${quotedUrl(first)}`);
   const data = given.data === undefined ? [] : [{ kind: "data", value: given.data } as const];
   const method = given.method ?? named?.toUpperCase() ?? (data.length > 0 ? "POST" : "GET");
   const headers = given.headers.flatMap((field) => {

@@ -1,8 +1,8 @@
 /** Masking the secrets of a request: a terminal has a history, and explanations are pasted into tickets. */
 import { JsonError } from "../../json/error.ts";
 import { type JsonNode, parseTree } from "../../json/tree.ts";
-import { camelCase } from "../../model/field-names.ts";
 import type { ApiRequest } from "../../model/http.ts";
+import { camelCase } from "../../model/text.ts";
 import type { ShownRequest } from "./explanation.ts";
 
 /** Stands for what is not shown. */
@@ -102,7 +102,7 @@ export function shownMember(name: string, text: string): string {
   return replaced(Buffer.from(text), secretsIn(node, true));
 }
 
-/** Strings of secret members, however deep; an empty one gives nothing away. */
+/** Strings of secret members, however deep; an empty one reveals nothing. */
 function secretsIn(node: JsonNode, secret: boolean): readonly JsonNode[] {
   switch (node.kind) {
     case "object":

@@ -41,7 +41,7 @@ export function addReport(program: Command, io: CommandIo, outcome: Outcome): vo
       `file with the admin token, - for standard input [${ADMIN_TOKEN_VARIABLE}: the token]`,
     )
     .option("--since <time>", "how far back v1 counts as in use: 7d, 12h (default: as far as the instances remember)")
-    .option("--fail-if-v1", "end with exit code 1 when v1 is in use, with 2 when that cannot be told")
+    .option("--fail-if-v1", "end with exit code 1 when v1 is in use, with 2 when that is unknown")
     .option("--timeout <seconds>", `longest wait for an instance (default: ${DEFAULT_TIMEOUT})`)
     .option("--markdown", "print Markdown")
     .option("--csv", "print the clients as CSV")
@@ -61,7 +61,7 @@ async function report(args: readonly string[], flags: ReportFlags, io: CommandIo
   const [{ ask }, { createReport, exitCodeOf }, { warningsOf }] = await Promise.all([
     import("./ask.ts"),
     import("./report.ts"),
-    import("./sections.ts"),
+    import("./formats.ts"),
   ]);
   const options = { token, timeoutMs, fetch: io.fetch };
   const whole = createReport(await Promise.all(addresses.map((address) => ask(address, options))), windowMs);

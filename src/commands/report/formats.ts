@@ -1,7 +1,283 @@
-/** A report as text for a terminal, as Markdown, and its clients as CSV. */
+/** A report as tables for a terminal or in Markdown, its clients as CSV, and the warnings on standard error. */
+import { isUnknown } from "../../ledger/difficulty.ts";
 import { cutLine, oneLine } from "../terminal.ts";
-import type { ClientLine, MigrationReport } from "./report.ts";
-import { headline, lastLine, type ReportColumn, type ReportSection, sectionsOf } from "./sections.ts";
+import { CLOCKS_MAY_DIFFER, durationText } from "./merge.ts";
+import type { BoundLine, BreakLine, ClientLine, InstanceLine, MigrationReport } from "./report.ts";
+
+interface ReportColumn {
+  readonly name: string;
+  /** Aligned to the right, as numbers are. */
+  readonly right?: true;
+}
+
+const left = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name }));
+const right = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name, right: true }));
+
+interface ReportSection {
+  readonly title: string;
+  readonly columns: readonly ReportColumn[];
+  readonly rows: readonly (readonly string[])[];
+  /** Sentences below the table, or instead of an empty one. */
+  readonly notes: readonly string[];
+}
+
+/** The first line: what is reported, and whether it is complete. */
+function headline({ at, instances, complete }: MigrationReport): string {
+  if (at === null) {
+    const asked = instances.length === 1 ? "1 address" : `any of ${amount(instances.length)} addresses`;
+    return `INCOMPLETE carryover report: nothing was heard from ${asked}`;
+  }
+  const distinct = distinctInstances(instances);
+  const many = `${amount(distinct)} ${distinct === 1 ? "instance" : "instances"}`;
+  if (complete) return `carryover report of ${many}, ${when(at)}`;
+  const silent = instances.filter(({ fault }) => fault !== null).length;
+  return `INCOMPLETE carryover report of ${many}, ${when(at)}: nothing was heard from ${silent} of ${instances.length} addresses`;
+}
+
+/** How many instances responded. */
+function distinctInstances(instances: readonly InstanceLine[]): number {
+  return instances.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
+}
+
+/** The last line. */
+function lastLine({ v1Left, why, window, ledger }: MigrationReport): string {
+  // "Not used" holds only for the time in which every instance was watching.
+  const first = window.from ?? (v1Left === "no" ? window.watchedSince : ledger.since);
+  const since = first === null ? "" : ` since ${when(first)}`;
+  const word = { yes: "v1 is still in use", no: "v1 was not used", unknown: "NOT KNOWN whether v1 is in use" }[v1Left];
+  return `${word}: ${why}${v1Left === "unknown" ? "" : since}`;
+}
+
+/** `most`: rows of a table; a note counts the others. If no instance responded, only the reasons are shown. */
+function sectionsOf(report: MigrationReport, most: number): readonly ReportSection[] {
+  if (report.at === null) return [shortened(instanceSection(report), most)];
+  return [
+    instanceSection(report),
+    requestSection(report),
+    clientSection(report),
+    comparisonSection(report),
+    ruleSection(report),
+    breakSection(report),
+  ].map((section) => shortened(section, most));
+}
+
+function shortened(section: ReportSection, most: number): ReportSection {
+  const more = section.rows.length - most;
+  if (more <= 0) return section;
+  const note = `and ${amount(more)} more: --json has them all`;
+  return { ...section, rows: section.rows.slice(0, most), notes: [note, ...section.notes] };
+}
+
+function instanceSection(report: MigrationReport): ReportSection {
+  const state = ({ fault, sameAs, lastReloadSuccessful, clockBehind }: InstanceLine): string => {
+    if (fault !== null) return fault;
+    if (sameAs !== null) return `the same instance as ${sameAs}`;
+    const isBehind = clockBehind !== null && clockBehind > CLOCKS_MAY_DIFFER;
+    return [
+      "heard",
+      ...(lastReloadSuccessful === false ? ["its rules file is BAD, older rules are in force"] : []),
+      ...(isBehind ? [`its clock is ${durationText(clockBehind)} behind the latest`] : []),
+    ].join("; ");
+  };
+  return {
+    title: "Instances",
+    columns: left("address", "since", "without a rule", "force", "state"),
+    rows: report.instances.map((line) => {
+      return [line.address, when(line.since), line.mode ?? "", line.force ?? "", state(line)];
+    }),
+    notes: [],
+  };
+}
+
+/** What served v1 requests. */
+const SERVED = ["native", "shadow", "translate", "refused"] as const;
+
+function requestSection({ resources, requests: all }: MigrationReport): ReportSection {
+  const rows = resources.map((line) => [
+    line.resource,
+    amount(line.v1),
+    amount(line.v2),
+    percent(line.v1Share),
+    ...SERVED.map((mode) => amount(line[mode])),
+    when(line.lastV1),
+  ]);
+  const sum = [
+    "all",
+    amount(all.v1),
+    amount(all.v2),
+    all.v1Share === null ? "" : percent(all.v1Share),
+    ...SERVED.map((mode) => amount(resources.reduce((sum, line) => sum + line[mode], 0))),
+    "",
+  ];
+  return {
+    title: "Requests since the instances began, and what served those to v1",
+    columns: [...left("resource"), ...right("v1", "v2", "v1 share", ...SERVED), ...left("last v1")],
+    rows: rows.length === 0 ? [] : [sum, ...rows],
+    notes: rows.length === 0 ? ["There were none."] : [],
+  };
+}
+
+function clientSection({ clients: all, ledger, window }: MigrationReport): ReportSection {
+  const onV1 = all.filter((client) => client.onV1);
+  const others = all.length - onV1.length;
+  const notes = [
+    ...(onV1.length === 0 ? ["None."] : []),
+    ...(others === 0 ? [] : [`${amount(others)} more ${others === 1 ? "client" : "clients"} did not.`]),
+    ...(ledger.bound === 0
+      ? []
+      : [
+          `v1 counts may be too high by ${amount(ledger.bound)}, and clients with no more v1 requests may be missing (clients.max).`,
+        ]),
+  ];
+  return {
+    title: window.from === null ? "Clients that call v1" : `Clients that called v1 since ${when(window.from)}`,
+    columns: [...left("client"), ...right("v1", "v2"), ...left("hardest need", "last v1")],
+    rows: onV1.map(({ name, v1, v2, difficulty, lastV1 }) => [name, amount(v1), amount(v2), difficulty, when(lastV1)]),
+    notes,
+  };
+}
+
+function comparisonSection({ bounds }: MigrationReport): ReportSection {
+  const rows = bounds
+    .filter(({ client }) => client === null)
+    .map((bound) => [bound.resource, bound.operation, sayBound(bound)]);
+  return {
+    title: "Comparisons of native and translated answers",
+    columns: left("resource", "operation", "result"),
+    rows,
+    notes: rows.length === 0 ? ["There were none."] : [],
+  };
+}
+
+function ruleSection({ rules: all, instances }: MigrationReport): ReportSection {
+  const responding = distinctInstances(instances);
+  const moved = all.filter(({ state }) => state !== "as-written");
+  const others = new Set(all.map(({ name }) => name)).size - new Set(moved.map(({ name }) => name)).size;
+  return {
+    title: "Rules that moved, or could",
+    columns: left("rule", "written", "does", "state", "on", "why"),
+    rows: moved.map(({ name, mode, doing, state, on, detail }) => [
+      name,
+      mode,
+      doing,
+      state,
+      on.length === responding ? "all" : `${on.length} of ${responding}`,
+      detail,
+    ]),
+    notes: [
+      ...(moved.length === 0 ? ["None."] : []),
+      ...(others === 0 ? [] : [`${amount(others)} more ${others === 1 ? "does" : "do"} what the file says.`]),
+    ],
+  };
+}
+
+function breakSection({ breaks: all, complete }: MigrationReport): ReportSection {
+  const none = complete ? "Nothing that was seen." : "Nothing that was heard of; not every instance was heard.";
+  return {
+    title: "What would break if carryover were removed now",
+    columns: [...left("what", "where"), ...right("how much"), ...left("clients")],
+    rows: breakRows(all),
+    notes: all.length === 0 ? [none] : [],
+  };
+}
+
+/** Clients named in one row. */
+const MOST_NAMES = 4;
+
+const BREAK_WORDS: Readonly<Record<BreakLine["kind"], string>> = {
+  lacking: "operation that v2 lacks",
+  native: "served by native v1",
+  "full-replace": "PUT zeroes what it leaves out",
+  "long-list": "list longer than a v2 page",
+  "unknown-field": "field that v2 refuses",
+  unseen: "not looked into",
+  operation: "v1 call",
+};
+
+/** What, where, how much, whose. */
+function breakRows(lines: readonly BreakLine[]): readonly (readonly string[])[] {
+  return lines.map((line) => [BREAK_WORDS[line.kind], breakLocation(line), sizeOf(line), namesOf(line.clients)]);
+}
+
+function breakLocation({ resource, operation, field }: BreakLine): string {
+  if (isUnknown({ resource })) return "paths that carryover does not know";
+  if (operation !== null) return `${resource} ${operation}`;
+  return field === null ? resource : `${resource}: ${field}`;
+}
+
+function sizeOf({ records, requests }: BreakLine): string {
+  if (records !== null) return `${amount(records)} records`;
+  return requests === null ? "" : `${amount(requests)} ${requests === 1 ? "request" : "requests"}`;
+}
+
+function namesOf(clients: readonly string[]): string {
+  const more = clients.length - MOST_NAMES;
+  const named = clients.slice(0, MOST_NAMES).join(", ");
+  return more > 0 ? `${named} and ${amount(more)} more` : named;
+}
+
+/** `12,345`. */
+export function amount(count: number): string {
+  return String(Math.round(count)).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** `35.7 %`; only nothing reads as 0, and only all as 100. */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.001) return "< 0.1 %";
+  if (share < 1 && share > 0.999) return "> 99.9 %";
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+/** `2026-11-21 21:33Z`; empty for never. */
+export function when(time: string | null): string {
+  return time === null ? "" : `${time.slice(0, 10)} ${time.slice(11, 16)}Z`;
+}
+
+/** `0 differences in 5,000: at most 0.06 % differ (95 %)`. */
+function sayBound({ comparisons, differences, upper }: BoundLine): string {
+  const many = `${amount(differences)} ${differences === 1 ? "difference" : "differences"} in ${amount(comparisons)}`;
+  return upper >= 1 ? `${many}: too few to say anything` : `${many}: at most ${atMost(upper)} differ (95 %)`;
+}
+
+/** Two significant digits, rounded up, because it is an upper bound. */
+export function atMost(share: number): string {
+  const value = share * 100;
+  if (value <= 0) return "0 %";
+  const digits = Math.max(0, 1 - Math.floor(Math.log10(value)));
+  const scale = 10 ** digits;
+  // A binary rounding error must not round up.
+  return `${Number((Math.ceil(value * scale - 1e-9) / scale).toFixed(digits))} %`;
+}
+
+/**
+ * Warnings that must be seen even if only a program reads the report: addresses without a response, bad rules files, ledgers
+ * from one file, clocks that differ, and (`reason`) why --fail-if-v1 failed.
+ */
+export function warningsOf(report: MigrationReport, reason: boolean): readonly string[] {
+  const { instances } = report;
+  const warnings = (textOf: (line: InstanceLine) => string | undefined) =>
+    instances.flatMap((line) => {
+      const text = textOf(line);
+      return text === undefined ? [] : [`${line.address} ${text}`];
+    });
+  return [
+    ...warnings(({ fault }) => fault ?? undefined),
+    ...warnings(({ address, lastReloadSuccessful }) =>
+      lastReloadSuccessful === false ? `runs on older rules: its rules file is bad (GET ${address}/rules)` : undefined,
+    ),
+    ...warnings(({ sharesLedgerWith }) =>
+      sharesLedgerWith === null
+        ? undefined
+        : `began with the same ledger file as ${sharesLedgerWith}: what it held is counted for both (give each replica a clients.file of its own)`,
+    ),
+    ...warnings(({ sameAs, clockBehind }) =>
+      sameAs !== null || clockBehind === null || clockBehind <= CLOCKS_MAY_DIFFER
+        ? undefined
+        : `has a clock that is ${durationText(clockBehind)} behind the latest: set the clocks (times in the report are by the latest)`,
+    ),
+    ...(reason && report.v1Left !== "no" ? [lastLine(report)] : []),
+  ].map(oneLine);
+}
 
 /** Rows of one table on a terminal. */
 const MOST_TEXT_ROWS = 50;

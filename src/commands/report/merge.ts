@@ -163,7 +163,7 @@ function seenAt<One extends { readonly lastSeen: number }>(one: One, shift: (tim
   return { ...one, lastSeen: shift(one.lastSeen) };
 }
 
-/** `26 h`, `12 min`: in the largest unit of which there are at least two. */
+/** `26 h`, `12 min`: in the largest unit that has at least two. */
 export function durationText(seconds: number): string {
   const units = [
     [86_400, "d"],

@@ -2,8 +2,8 @@
 
 import { createPageRewriter, type PageResult } from "../../json/rewrite.ts";
 import { parseTree, rawOf } from "../../json/tree.ts";
-import { camelCase, snakeCase } from "../../model/field-names.ts";
 import type { Row } from "../../model/resource.ts";
+import { camelCase, snakeCase } from "../../model/text.ts";
 import { isBlank, parseBody } from "../body.ts";
 import { errorResponse, type FieldNames, isSuccess, STATE_UNKNOWN } from "../error.ts";
 import { respondWith, writeHeaders } from "../headers.ts";

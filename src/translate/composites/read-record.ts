@@ -13,7 +13,7 @@ import { parseRecord } from "../replace.ts";
 import { responsePlan } from "../response-plan.ts";
 
 /**
- * The verb gives a uid, also of a record that does not exist; a Get of it gives the rest. The platform's refusal of the
+ * The verb returns a uid, also of a record that does not exist; a Get of that uid returns the rest. The platform's refusal of the
  * Get is the response: its 404 is v1's "not found", and its 403 stays.
  */
 export const createLookUp: Composite = (operation, parts) => {
@@ -35,7 +35,7 @@ export const createLookUp: Composite = (operation, parts) => {
 };
 
 /**
- * A Get of the record, of which the rows say what v1's response holds. The platform's refusal is the response, because v1
+ * A Get of the record. The rows say what v1's response holds. The platform's refusal is the response, because v1
  * named the record by its path (as opposed to the filters of its lists).
  */
 export const createListMember: Composite = (operation, parts) => {

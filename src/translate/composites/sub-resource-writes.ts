@@ -116,7 +116,7 @@ async function writeRecord(
 /** The part of a record that was just created. */
 const NEW_SUB_RESOURCE = { record: {}, synced: false };
 
-/** v1 told the records below one parent apart by their names. */
+/** v1 distinguished the records below one parent by their names. */
 const NAME_FIELD = "name";
 
 /**

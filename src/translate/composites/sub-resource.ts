@@ -1,4 +1,4 @@
-/** A record of which v2 keeps one part in a sub-resource: a repo and its readme. */
+/** A record with one part in a v2 sub-resource: a repo and its readme. */
 
 import { createValueRewriter } from "../../json/rewrite.ts";
 import type { ApiResponse } from "../../model/http.ts";
@@ -123,7 +123,7 @@ function createSubResource(operation: CompositeOperation, parts: ResourceContext
     },
     /**
      * Writes what differs from the stored `record`; no call at all when nothing does. What a client left out is cleared,
-     * unless the record around it is `synced` or the platform refuses. A refused write gives v1's error response.
+     * unless the record around it is `synced` or the platform refuses. A refused write becomes v1's error response.
      */
     async write(
       uid: string,

@@ -1,9 +1,9 @@
 /** Updates a message whose PATCH is wrapped, and which v2 keeps flatter than v1: a caller's own metadata. */
 
-import { camelCase, snakeCase } from "../../model/field-names.ts";
 import type { ApiRequest } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Row } from "../../model/resource.ts";
+import { camelCase, snakeCase } from "../../model/text.ts";
 import type { SentField, V2Body } from "../body.ts";
 import { errorResponse, type FieldNames, isSuccess, STATE_UNKNOWN } from "../error.ts";
 import { writeHeaders } from "../headers.ts";

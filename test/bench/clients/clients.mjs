@@ -1,6 +1,7 @@
 /**
- * How long does each request of a crowd take, and is its list whole? (Asked over its channel: each client asks `rounds` times,
- * one request after the other on a connection of its own. `clients`: groups of `count` clients with one `token`.)
+ * Measures how long each request of many clients takes, and whether its list is whole. Controlled over the IPC channel.
+ * Each client makes `rounds` requests, one after the other, on its own connection. `clients`: groups of `count` clients
+ * with one `token`.
  */
 import { Agent, get } from "node:http";
 import { answerQuestions } from "../channel.mjs";

@@ -1,4 +1,4 @@
-/** What becomes of many long lists at once? (They are read and thrown away; asked over its channel.) */
+/** Requests many long lists at once and discards what it reads. Controlled over the IPC channel. */
 import { Agent, get } from "node:http";
 import { answerQuestions } from "../channel.mjs";
 

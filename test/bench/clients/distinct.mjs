@@ -1,4 +1,7 @@
-/** What do very many callers look like, of whom each comes once? (Each with its own name, token and path; over its channel.) */
+/**
+ * Makes requests as very many distinct clients, one request each with its own name, token and path. Controlled over the
+ * IPC channel.
+ */
 import { Agent, get } from "node:http";
 import { answerQuestions } from "../channel.mjs";
 
@@ -21,7 +24,7 @@ const questions = {
 };
 
 function ask(url, at, agent) {
-  // Most are known to the platform; one in ten asks for what nobody has.
+  // One request in ten has an unknown path.
   const uid = `57f9e5fa7da60166436d01ae3baf059ec752f4bb/${at.toString(16).padStart(16, "0")}`;
   const path = at % 10 === 0 ? `/iam/v1/odd-${at}/${uid}` : `/iam/${at % 2 === 0 ? "v2beta1" : "v1"}/groups/${uid}`;
   const claims = Buffer.from(JSON.stringify({ sub: `caller-${at}`, iss: "https://issuer.example" })).toString(

@@ -1,4 +1,7 @@
-/** How long does a client wait for a whole list: for one v1 answer, or following v2's cursor? (Asked over its channel.) */
+/**
+ * Measures how long a client waits for a whole list: in one v1 response, or by following v2's cursor. Controlled over
+ * the IPC channel.
+ */
 import { Agent, get } from "node:http";
 import { answerQuestions } from "../channel.mjs";
 

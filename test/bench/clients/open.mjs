@@ -1,6 +1,7 @@
 /**
- * What becomes of requests that come by the clock, whatever became of those before? (Open loop, over its channel: who finds no
- * free connection opens one. Time counts from the moment in which a request was due. A client that has waited `patienceMs` leaves.)
+ * An open-loop load generator, controlled over the IPC channel. Requests are due by the clock, whatever happened to
+ * earlier ones. A request that finds no free connection opens one. Time counts from the moment when the request was
+ * due. A client that has waited `patienceMs` leaves.
  */
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -105,7 +106,7 @@ function fresh({ most, patienceMs }) {
   return { most, patienceMs, free: [], waiting: [], sockets: new Set(), opened: 0 };
 }
 
-/** `done` is told the status: 0 when there was no answer, `left` when the client left before one came. */
+/** `done` gets the status: 0 when there was no response, `left` when the client left before one came. */
 function send(run, request, since, done) {
   const asked = { request, since, done };
   let state = run.free.pop();

@@ -1,7 +1,7 @@
 /**
- * How long do answers take at a constant rate? (Open loop: requests are due by the clock, whatever became of those before.
- * The clock is looked at every millisecond; what is due is sent at once on a free connection, or waits for one with its
- * time running. So a slow server delays no request but makes it slow, and nothing slow is left out. Over its channel.)
+ * Measures latency at a constant rate with an open-loop load, controlled over the IPC channel. It checks the clock
+ * every millisecond. A request that is due is sent at once on a free connection, or waits for one while its time runs.
+ * A slow server therefore delays no request, and every slow response is measured.
  */
 import { connect } from "node:net";
 import { answerQuestions } from "../channel.mjs";

@@ -1,4 +1,4 @@
-/** What does a proxy cost that does nothing else? (@fastify/http-proxy as its manual shows it, with undici's defaults.) */
+/** A proxy that does nothing else: @fastify/http-proxy as its manual shows it, with undici's defaults. */
 import httpProxy from "@fastify/http-proxy";
 import fastify from "fastify";
 

@@ -1,4 +1,4 @@
-/** What would carryover be as workers of one `node:cluster`? (An experiment: the product has nothing of the kind.) */
+/** Runs carryover as workers of one `node:cluster`. (An experiment: the product has nothing like it.) */
 import cluster from "node:cluster";
 import { openSync } from "node:fs";
 import { NODE_FLAGS } from "../processes.mjs";

@@ -1,4 +1,4 @@
-/** What is a platform like that takes every request and never answers? */
+/** A platform that accepts every request and never responds. */
 import { createServer } from "node:http";
 
 const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request) => request.resume());

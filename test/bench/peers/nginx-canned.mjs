@@ -1,4 +1,4 @@
-/** What is the cheapest platform that there can be? (nginx that answers files: a record, a page of 200, the windows of a long list.) */
+/** The cheapest possible platform: nginx that serves files (a record, a page of 200, the windows of a long list). */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "../../../scripts/free-ports.mjs";

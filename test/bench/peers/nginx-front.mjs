@@ -1,4 +1,7 @@
-/** How do replicas stand behind nginx, as `deploy/nginx/carryover.conf` says? (One nginx with one worker; a port for each way.) */
+/**
+ * Runs replicas behind nginx as `deploy/nginx/carryover.conf` configures it: one nginx with one worker, and one port
+ * for each policy.
+ */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "../../../scripts/free-ports.mjs";

@@ -1,4 +1,7 @@
-/** What would nginx with Lua do for one v1 list? (One worker; cjson parses, three names are set anew in place, cjson encodes.) */
+/**
+ * nginx with Lua that translates one v1 list. (One worker; cjson parses, three names are replaced in place, cjson
+ * encodes.)
+ */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "../../../scripts/free-ports.mjs";

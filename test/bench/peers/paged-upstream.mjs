@@ -1,7 +1,7 @@
 /**
- * What does a platform with very many groups answer, after a fixed time, to any number of calls at once? (As v2: pages of up
- * to 200 in the order of uid, `skip`, tokens that are positions in the order. How many groups a caller sees, its token says:
- * `records-20000-…`. Its records are made once; a get is answered after a time of its own.)
+ * A platform with very many groups that responds after a fixed time to any number of concurrent calls. As in v2, pages
+ * hold up to 200 records ordered by uid, `skip` works, and tokens are positions in the order. A caller's token sets how
+ * many groups it sees: `records-20000-…`. Records are made once. A get has a delay of its own.
  */
 import { createServer } from "node:http";
 

@@ -1,4 +1,4 @@
-/** What would a team write in an afternoon to keep one v1 list alive? (fastify, undici, JSON.parse, rename, JSON.stringify.) */
+/** A minimal hand-written proxy for one v1 list: fastify, undici, JSON.parse, rename, JSON.stringify. */
 import fastify from "fastify";
 import { Agent, request } from "undici";
 

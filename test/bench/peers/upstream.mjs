@@ -1,4 +1,4 @@
-/** Which bytes does the platform answer? (A file says so, by request target; anything else is 404.) */
+/** A platform that serves responses from a file, by request target; any other target is 404. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 

@@ -1,4 +1,4 @@
-/** On what was it measured, and with what? */
+/** Describes the machine and the tools of a run, as data. */
 import { execFileSync } from "node:child_process";
 import { cpus, loadavg, release, totalmem } from "node:os";
 

@@ -1,4 +1,7 @@
-/** What does one process hold: at rest, for each connection, waiting request and client, and with as many long lists as it reads? */
+/**
+ * Measures the memory of one process: at rest, for each connection, waiting request and client, and with as many long
+ * lists as it may read.
+ */
 import { connect } from "node:net";
 import { join } from "node:path";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";
@@ -41,7 +44,7 @@ const begun = ({ dist, folder }, upstream, flags = {}) =>
 
 const settled = async (carryover) => (await carryover.ask({ do: "settle" })).memory.held;
 
-/** Idle connections of clients, each of which has made a request. */
+/** Idle connections of clients that have made one request each. */
 async function connections(bench, begin) {
   const count = bench.settings.holds.connections;
   const upstream = await begin(startPeer("paged-upstream", [1_000, 0, 0]));

@@ -1,4 +1,4 @@
-/** Which processes are compared, each with the same platform behind it? */
+/** Starts the processes that are compared, each in front of the same platform. */
 import { join } from "node:path";
 import { recordAnswers } from "../answers.mjs";
 import { startCanned } from "../peers/nginx-canned.mjs";

@@ -1,4 +1,7 @@
-/** How many requests does each side serve, and for how much processor time? (In short turns, so that all meet the same noise.) */
+/**
+ * Measures how many requests each side serves, and for how much processor time. (In short turns, so that all sides meet
+ * the same noise.)
+ */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -134,7 +137,7 @@ async function checkAnswers({ sides, calls }, { records }) {
   }
 }
 
-/** What one scrape of each admin port counts, beside the requests made: all of them, or the part of whoever answered. */
+/** What one scrape of each admin port counts, beside the requests made: all of them, or only the share of the process that responded. */
 async function countedBy({ sides, replicas, clusters }) {
   const made = sides.filter(({ servers }) => replicas.includes(servers[0])).reduce((sum, side) => sum + side.made, 0);
   const counts = await Promise.all(replicas.map(requestsTotal));

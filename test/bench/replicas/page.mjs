@@ -1,4 +1,4 @@
-/** How do the figures read in docs/scale.md? (Every block there between `<!-- figures: NAME -->` and `<!-- end -->` is made here.) */
+/** Writes the figures of docs/scale.md: every block between `<!-- figures: NAME -->` and `<!-- end -->`. */
 import { ratios, spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";
 
@@ -22,7 +22,7 @@ export function blocks(results) {
   ]);
 }
 
-/** The page with its figures regenerated. Throws when it has a block that nobody makes, or lacks one. */
+/** The page with its figures regenerated. Throws when it has an unknown block, or lacks one. */
 export function filledIn(page, results) {
   const texts = blocks(results);
   const filled = page.replaceAll(BLOCK, (_, head, name, end) => {
@@ -42,10 +42,9 @@ const middle = (samples, name) => spread(column(samples, name)).median;
 
 function measuredOn(r) {
   const { rounds, seconds } = r.settings.turns;
-  const busy =
-    r.loadBefore > r.cores ? ": other work had the cores, so take even ratios for rough, and measure again" : "";
+  const busy = r.loadBefore > r.cores ? ": other work used the cores, so even the ratios are rough; measure again" : "";
   const load = `Load average before: ${r.loadBefore.toFixed(1)}${busy}.`;
-  return `Measured ${r.date} at commit ${r.commit} with Node ${r.node} on ${r.cores} cores of ${r.cpu}, ${r.memoryGiB} GiB, ${r.system}; ${r.nginx}, ${r.wrk}. ${rounds} rounds of ${seconds} s, the sides in turns: median (least to most); a ratio is of neighbours in time. ${load}`;
+  return `Measured ${r.date} at commit ${r.commit} with Node ${r.node} on ${r.cores} cores of ${r.cpu}, ${r.memoryGiB} GiB, ${r.system}; ${r.nginx}, ${r.wrk}. ${rounds} rounds of ${seconds} s, the setups in turns: median (least to most). A ratio compares measurements next to each other in time. ${load}`;
 }
 
 function one({ holds, settings: { holds: s } }) {
@@ -65,7 +64,7 @@ function one({ holds, settings: { holds: s } }) {
         range(spread(column(lists, "bytesEach").map((bytes) => bytes / MIB)), 1),
       ],
       [
-        "resident memory at most meanwhile, MiB",
+        "highest resident memory meanwhile, MiB",
         range(spread(column(lists, "mostResidentBytes").map((b) => b / MIB)), 0),
       ],
       ["records of such lists a second", whole(spread(column(lists, "recordsPerSecond")))],
@@ -113,7 +112,7 @@ function mixed({ turns: { samples } }) {
     range(ratios(column(list, "p99"), column(sides[ALONE], "p99")), 2),
     range(spread(column(list, "listsPerSecond")), 0),
   ]);
-  return table(["", "gets a second", "their p99, ms", "beside 1 process", "long lists a second"], rows);
+  return table(["", "gets a second", "p99 of gets, ms", "p99 against 1 process", "long lists a second"], rows);
 }
 
 function balance({ turns: { samples } }) {
@@ -132,9 +131,9 @@ function balance({ turns: { samples } }) {
 function counted({ turns: { counted: told } }) {
   const words = told.shared.map(({ workers, scrapes }) => {
     const [least, most] = [Math.min(...scrapes), Math.max(...scrapes)].map((share) => (share * 100).toFixed(0));
-    return `with ${workers} workers one scrape of their shared admin port counted ${least} to ${most} % of what had been asked`;
+    return `${least} to ${most} % with ${workers} workers`;
   });
-  return `In the run above ${words.join(", ")}.`;
+  return `In the run above, one scrape of the workers' shared admin port counted only a part of the requests: ${words.join(", ")}.`;
 }
 
 function sizing({ turns: { samples } }) {

@@ -1,4 +1,4 @@
-/** Do pass-through and gets stay fast while as many long lists are read as carryover allows? */
+/** Measures pass-through and gets while as many long lists are read as carryover allows. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { figure } from "../figures.mjs";

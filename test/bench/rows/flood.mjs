@@ -1,4 +1,4 @@
-/** Does carryover survive more very long lists at once than it has memory for? */
+/** Requests more very long lists at once than carryover has memory for. */
 import { join } from "node:path";
 import { goal } from "../goals.mjs";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";

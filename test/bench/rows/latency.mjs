@@ -1,4 +1,4 @@
-/** How much later is a translated get, at a rate that leaves both proxies room, than one that is only passed on? */
+/** Compares the latency of a translated get with one that is only forwarded, at a rate that overloads neither. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { goal } from "../goals.mjs";

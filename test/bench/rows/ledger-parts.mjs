@@ -1,4 +1,6 @@
-/** What do naming the client, choosing by rules and remembering cost, each alone? (In this process; no network.) */
+/**
+ * Measures identifying the client, matching rules and recording the call, each alone. (In this process; no network.)
+ */
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

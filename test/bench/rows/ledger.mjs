@@ -1,4 +1,4 @@
-/** What does it cost each request that carryover knows who calls, asks rules, and remembers? (Design sections 7 and 8.) */
+/** Measures what client identification, rules and the ledger cost each request. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** What does one very long list cost carryover: in memory, in delay for everybody else, and per record? */
+/** Measures what one very long list costs carryover: in memory, in delay for other clients, and per record. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { goal } from "../goals.mjs";

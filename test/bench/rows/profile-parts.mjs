@@ -1,4 +1,4 @@
-/** Where did the time of a CPU profile go, by part of the program? */
+/** Splits the time of a CPU profile by part of the program. */
 
 /** The profiler, and who asked for it. */
 const OWN = "the bench's own";

@@ -1,4 +1,4 @@
-/** Where does carryover's time go for a translated get, and for a list page of 200? (Under full load, profiled from inside, module by module.) */
+/** Profiles carryover under full load, module by module, for a translated get and for a list page of 200. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startCarryover, startPeer } from "../processes.mjs";

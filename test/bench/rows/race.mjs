@@ -1,4 +1,4 @@
-/** How do two servers race each other when the machine is never quiet? (In short turns, each going first in every other round.) */
+/** Compares two servers on a machine that is never quiet: in short turns, each going first in every other round. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Runs all races round by round. Gives for each its samples: `own` and `peer`, one per round, and what failed. */

@@ -1,4 +1,4 @@
-/** How many requests a second does carryover serve beside what people would use or write instead? */
+/** Compares carryover's requests per second with those of the alternatives. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkAnswers, checkWatched } from "../checks.mjs";

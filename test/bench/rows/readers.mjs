@@ -1,4 +1,4 @@
-/** How much sooner does a v1 client have a long list than one that follows v2's cursor? */
+/** Compares how soon a v1 client has a long list with a client that follows v2's cursor. */
 import { join } from "node:path";
 import { goal } from "../goals.mjs";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";

@@ -1,4 +1,4 @@
-/** What does rewriting one page of 200 records cost beside parsing the same bytes? (In this process; no network.) */
+/** Compares rewriting one page of 200 records with parsing the same bytes. (In this process; no network.) */
 import { goal } from "../goals.mjs";
 import { ratios, spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";

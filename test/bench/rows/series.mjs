@@ -1,4 +1,4 @@
-/** How many metric series are there after very many distinct clients, paths and tokens? (Design section 8: bounded.) */
+/** Counts metric series after very many distinct clients, paths and tokens. */
 import { join } from "node:path";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";
 import { mib, table } from "../tables.mjs";

@@ -1,4 +1,4 @@
-/** What became of the comparisons that a carryover was to make? */
+/** Counts the shadow comparisons of a carryover by result. */
 
 /** How many by result, from its metrics. */
 export async function comparisonsOf({ adminUrl }) {

@@ -1,4 +1,4 @@
-/** How do the numbers of the row on shadow read? */
+/** Formats the numbers of the row on shadow. */
 import { goal } from "../goals.mjs";
 import { ratios, spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";

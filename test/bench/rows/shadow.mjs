@@ -1,4 +1,4 @@
-/** What does a client notice of comparisons in the background, and of a v2 that hangs? (Design section 7: shadow.) */
+/** Measures the effect on clients of comparisons in the background, and of a v2 that hangs. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";

@@ -1,4 +1,7 @@
-/** How soon is carryover ready, and each command done, beside a node that does nothing? What does it hold while nobody asks? */
+/**
+ * Measures how soon carryover is ready and each command done, compared with a node that does nothing, and the memory at
+ * rest.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:http";

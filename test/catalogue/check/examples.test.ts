@@ -1,4 +1,3 @@
-/** Does an example that speaks of something else than the rows say so? */
 import { expect, test } from "vitest";
 import type { Example } from "../../../src/model/resource.ts";
 import { faultsAfter } from "./small.ts";

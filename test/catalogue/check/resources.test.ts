@@ -1,4 +1,3 @@
-/** Do files that do not fit together say so, with file, row and remedy? */
 import { describe, expect, test } from "vitest";
 import { type CatalogueFile, faultsOf } from "../../../src/catalogue/check.ts";
 import type { Join } from "../../../src/model/resource.ts";

@@ -1,4 +1,3 @@
-/** Does a wrong row say what is wrong with it, and what to do? */
 import { describe, expect, test } from "vitest";
 import { zeroOf } from "../../../src/catalogue/check.ts";
 import type { EnumTable, EnumValue, Row } from "../../../src/model/resource.ts";

@@ -1,4 +1,7 @@
-/** What is the smallest sound catalogue to break? (Words of its own: these tests know no resource of the API.) */
+/**
+ * The smallest sound catalogue, for tests that break it. (It has its own words: these tests know no resource of the
+ * API.)
+ */
 import { type CatalogueFile, faultsOf } from "../../../src/catalogue/check.ts";
 import type { EnumTable, Example, NativeDomain, Operation, Resource, Row, Shape } from "../../../src/model/resource.ts";
 

@@ -1,4 +1,4 @@
-/** What a file may cost whoever reads it, counted rather than timed. */
+/** The cost of reading a file is bounded. (Counted, not timed.) */
 import { describe, expect, test } from "vitest";
 import { createExplainer, firstFaults, MAX_FAULTS } from "../../../src/config/rules.ts";
 import { boundExceeded, treeTooLarge } from "../../../src/config/yaml-file.ts";

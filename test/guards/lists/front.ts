@@ -1,4 +1,4 @@
-/** Which guards stand between a client and everything else? */
+/** Guards on client requests, before anything else handles them. */
 import { guards } from "../guard.ts";
 
 /** Pure: without a listener. */
@@ -52,7 +52,7 @@ export const FRONT = [
     ["dot segments that are encoded", "(?:\\.|%2e){1,2}", "(?:\\.){1,2}", WITHOUT_PARSER],
     ["no way round in circles", "VIA_CARRYOVER.test(value)", "false", ["test/app/loop.test.ts"]],
     ["known methods", "(METHODS.has(method) ? undefined :", "(true ? undefined :", sent("T-SMG-12")],
-    ["no upgrade", "if (!asked ||", "if (true ||"],
+    ["no upgrade", "if (!wantsUpgrade ||", "if (true ||"],
     [
       "one Authorization",
       "if (values.length > 1) return new Problem",
@@ -88,7 +88,7 @@ export const FRONT = [
     ["test/upstream/queue/admission.test.ts"],
     [
       ["the number of requests at a time", 'if (here >= inFlight) return refuse("shed-in-flight", true);', ""],
-      ["the share of one credential in it", " || held > (inFlight - here) * CREDENTIAL_SHARE", ""],
+      ["the share of one credential in it", " || used > (inFlight - here) * CREDENTIAL_SHARE", ""],
       ["the share of credentials that were not accepted", "isFull || ", ""],
     ],
   ),
@@ -121,7 +121,7 @@ export const FRONT = [
       ],
       [
         "a body that is not here takes no connection without a place",
-        "if (asked || hasRoom()) return !asked;",
+        "if (hasAskedForRoom || hasRoom()) return !hasAskedForRoom;",
         "begin(false);",
         ["test/trust/slo/senders.test.ts > hold a quarter of the connections"],
       ],
@@ -211,7 +211,7 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/server/connections.ts",
+    "src/server/request-lifecycle.ts",
     ["test/listener/server.test.ts > of a request whose head could not be read", "test/app/secrets.test.ts > T-ISO-09"],
     [["bytes that could not be read are not told", "cause: new Error(error.code)", "cause: error"]],
   ),

@@ -1,4 +1,4 @@
-/** Which guards keep callers, secrets and lists apart and whole inside? */
+/** Guards that separate callers, secrets and lists inside carryover. */
 import { guards } from "../guard.ts";
 
 const SHARE = [
@@ -9,8 +9,8 @@ const SHARE = [
 ];
 
 export const INSIDE = [
+  ...guards("src/model/http.ts", SHARE, [["one credential, or none", "if (only !== undefined) return undefined;", ""]]),
   ...guards("src/upstream/credentials.ts", SHARE, [
-    ["one credential, or none", "if (value !== undefined) return undefined;", ""],
     ["a digest that nobody can work out", 'createHmac("sha256", secret)', 'createHmac("sha256", "")'],
     ["bearer tokens only", "if (token === undefined) return undefined;", ""],
     ["no longer than the token lasts", 'return typeof exp === "number" ? exp : Infinity;', "return Infinity;"],
@@ -22,7 +22,7 @@ export const INSIDE = [
     ["a key has its query", "mark < 0 ? [] : sortedQuery(head.target.slice(mark + 1))", "[]"],
     ["a key is structured", "return JSON.stringify([", "return String(["],
   ]),
-  ...guards("src/drain/list-cache.ts", SHARE, [
+  ...guards("src/drain/list-sharing.ts", SHARE, [
     ["a tenth for one credential", "if (tenant.bytes + bytes <= most) break;", "break;"],
     ["nothing is kept beyond its time", "if (now() >= entry.until) {", "if (false) {"],
   ]),
@@ -86,7 +86,7 @@ export const INSIDE = [
       ["no query in a log", `  [/\\?[^\\s"'\`<>?]+/g, \`?\${GONE}\`],\n`, ""],
       ["no password of an address in a log", `  [/\\/\\/[^\\s/@]+@/g, \`//\${GONE}@\`],\n`, ""],
       ["no nameless secret in a log", "  [/[\\w+=-]{48,}/g, GONE],\n", ""],
-      ["the path of a log line has no query", 'path.split("?", 1)[0] ?? ""', "path"],
+      ["the path of a log line has no query", "pathOf(path)", "path"],
     ],
   ),
 ];

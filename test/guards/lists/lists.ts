@@ -1,4 +1,4 @@
-/** Which guards keep a list whole and bounded? */
+/** Guards that keep a list whole and bounded. */
 import { guards } from "../guard.ts";
 
 const DRAINS = [
@@ -27,7 +27,7 @@ export const LISTS = [
       "place.skip === undefined && page.skipped !== undefined && page.skipped !== 0",
       "false",
     ],
-    ["a page that says nothing is no end", "if (saysNothing(list, page)) return invalid", "if (false) return invalid"],
+    ["a blank page is no end", "if (isBlank(list, page))", "if (false)"],
     ["a page without its records is none", "if (page.bare === true) {", "if (false) {"],
   ]),
   ...guards("src/drain/step.ts", DRAINS, [

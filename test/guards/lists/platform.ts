@@ -1,4 +1,4 @@
-/** Which guards stand between carryover and a platform that fails, lies or is another? */
+/** Guards against a platform that fails, lies or is not the expected one. */
 import { guards } from "../guard.ts";
 
 const CLIENT = ["test/upstream/client.test.ts"];
@@ -87,8 +87,8 @@ export const PLATFORM = [
       "if (!RETRIED_STATUSES.has(first.status))",
     ],
     ["the budget of retries", "undefined : budget.repeat();", "undefined : () => {};"],
-    ["no retry before the platform wants one", "Math.max(asked, jitter)", "jitter"],
-    ["no wait without end", "asked > MAX_WAIT_MS ? undefined :", ""],
+    ["no retry before the platform wants one", "Math.max(pauseMs, jitter)", "jitter"],
+    ["no wait without end", "pauseMs > MAX_WAIT_MS ? undefined :", ""],
   ]),
   ...guards(
     "src/upstream/retry.ts",

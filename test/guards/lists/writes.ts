@@ -1,4 +1,4 @@
-/** Which guards keep a write whole, and a path one thing? */
+/** Guards that keep a write whole and a path unambiguous. */
 import { guards } from "../guard.ts";
 
 const UPDATES = ["test/translate/replace.test.ts"];

@@ -1,4 +1,7 @@
-/** Which bytes are no UTF-8, where a JSON text has them? (RFC 3629 section 3: overlong, surrogates, beyond the end, cut short, alone.) */
+/**
+ * Byte sequences that are not UTF-8, in each place of a JSON text. (RFC 3629 section 3: overlong, surrogates, out of
+ * range, truncated, stray.)
+ */
 
 const SEQUENCES: readonly (readonly [string, readonly number[]])[] = [
   ["a continuation byte alone", [0x81]],

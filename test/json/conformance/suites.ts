@@ -1,4 +1,4 @@
-/** Which files do public JSON conformance suites have, and what does carryover say to those that RFC 8259 leaves open? */
+/** Files of public JSON conformance suites, and carryover's verdict on those that RFC 8259 leaves open. */
 import { readFileSync } from "node:fs";
 import { BAD_UTF8 } from "./bad-utf8.ts";
 

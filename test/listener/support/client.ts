@@ -1,4 +1,4 @@
-/** What does a client get, byte by byte? */
+/** A client that records the response byte by byte. */
 import { connect, type Socket } from "node:net";
 
 /** One answer as it arrived. */
@@ -26,7 +26,7 @@ export interface Client {
   leave(): void;
 }
 
-/** Connects to a port of this machine; rejects when nobody listens there. */
+/** Connects to a port of this machine; rejects when nothing listens there. */
 export async function dial(port: number): Promise<Client> {
   const socket = connect(port, "127.0.0.1");
   const waiting = new Set<() => void>();

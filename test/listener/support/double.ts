@@ -1,4 +1,4 @@
-/** What reaches an upstream, byte by byte, and what happens when it answers as told? */
+/** An upstream that records requests byte by byte and sends scripted responses. */
 
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";

@@ -1,4 +1,3 @@
-/** Are several records created in one call, all or none, and shown in the order in which they were asked for? */
 import { describe, expect, test } from "vitest";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
 import { callsOf, ID, json, NAME, problemOf, type Run, refusalOf, runOperation, textOf, thing } from "../support.ts";

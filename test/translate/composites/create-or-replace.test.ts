@@ -1,4 +1,3 @@
-/** Does creating a repo update the one that has its name already, unless the client forbids it, and no other one? */
 import { describe, expect, test } from "vitest";
 import { json, maskOf, problemOf, queryOf, textOf } from "../support.ts";
 import { ask, callsOf, headerOf, lost, PARENT, REPO, refusal, world, writesOf } from "./registry.ts";

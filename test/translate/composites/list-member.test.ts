@@ -1,4 +1,3 @@
-/** Is a list that v2 has only inside a record shown as v1's list, and nothing else of the record with it? */
 import { describe, expect, test } from "vitest";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
 import { createRouter } from "../../../src/router/router.ts";

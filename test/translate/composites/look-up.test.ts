@@ -1,4 +1,3 @@
-/** Is a record that v2 names only by its uid shown whole, and nothing made up of one that cannot be read? */
 import { expect, test } from "vitest";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
 import { callsOf, ID, json, NAME, problemOf, type Run, runOperation, thing } from "../support.ts";

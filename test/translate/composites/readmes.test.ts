@@ -1,4 +1,3 @@
-/** Are the repos of a list shown with their readmes, which v2's lists leave out? */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { json } from "../support.ts";

@@ -78,7 +78,7 @@ function list(records: Map<string, JsonObject>, items: string, params: URLSearch
         parent === null || (uid.startsWith(`${parent}/`) && (name ?? record["name"]) === record["name"]),
     )
     .map(([uid, record]) => ({ uid, ...record }));
-  // Two a page: nobody may stop after the first.
+  // Two records a page, so that a reader must not stop after the first page.
   const from = Number(params.get("page_token") ?? 0);
   return json(200, {
     [items]: found.slice(from, from + 2),

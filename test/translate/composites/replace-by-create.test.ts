@@ -1,4 +1,3 @@
-/** Is a tag updated by writing it again under its own name, and never another one? */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { json, problemOf, textOf } from "../support.ts";

@@ -1,5 +1,3 @@
-/** Is a repo replaced in full, its readme included, without a write that nobody asked for? */
-
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/model/json.ts";
 import type { Operation, Resource, Row } from "../../../src/model/resource.ts";

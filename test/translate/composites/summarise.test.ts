@@ -1,4 +1,3 @@
-/** Is the summary of a repo's tags made of all of them, and of nothing else? */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { json, problemOf, queryOf } from "../support.ts";

@@ -1,4 +1,3 @@
-/** Does a wrapped PATCH take effect on every field, and is what v2 has no place for named? */
 import { describe, expect, test } from "vitest";
 import { header } from "../../../src/model/http.ts";
 import type { Operation, Resource, Row } from "../../../src/model/resource.ts";
@@ -42,7 +41,7 @@ function patch(body: unknown, answer?: Answer, options: Partial<TranslateOptions
     operation: change,
     body: typeof body === "string" ? body : JSON.stringify(body),
     options,
-    // The platform stores what it is told.
+    // The platform stores what it receives.
     answer: (request) => answer ?? json(200, { uid: "u", ...JSON.parse(textOf(request)).thingProfile }),
   });
 }

@@ -1,4 +1,3 @@
-/** Are versions compared as numbers, and times as moments, whatever the order in which they come? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compareMoments, laterVersion, momentOf } from "../../../src/translate/composites/summarise.ts";

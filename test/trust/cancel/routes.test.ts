@@ -1,4 +1,3 @@
-/** Does a client that leaves take every call with it, whatever it asked for? */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue.ts";
 import type { Operation } from "../../../src/model/resource.ts";

@@ -1,4 +1,3 @@
-/** Does a client that leaves while its request waits for something leave nothing waiting? */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

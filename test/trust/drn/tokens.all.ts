@@ -1,4 +1,3 @@
-/** Does `carryover check` tell what page tokens remember, whatever platform it is tried on? */
 import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../../app/rig.ts";
 import { platform } from "../../check/support.ts";

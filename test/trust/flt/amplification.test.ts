@@ -1,4 +1,3 @@
-/** How much more is a platform in trouble asked than clients ask? (The budget binds, not the number of repeats.) */
 import { describe, expect, it } from "vitest";
 import { later, type Rig, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
 import { createDouble, type Double, ok } from "../../listener/support/double.ts";

@@ -1,4 +1,3 @@
-/** What becomes of answers that are framed or headed oddly? (Compressed ones: test/upstream/client.test.ts. With trailers: test/listener/passthrough.test.ts.) */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask, parse, talk } from "../../listener/support/client.ts";
 import { ok, type Script } from "../../listener/support/double.ts";

@@ -1,4 +1,3 @@
-/** When does the circuit breaker stay closed, although calls fail? (The whole carryover, in real time; beside test/upstream/breaker.test.ts.) */
 import { expect, it } from "vitest";
 import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
 import { createDouble, ok } from "../../listener/support/double.ts";

@@ -1,4 +1,3 @@
-/** How much memory does an answer take that unpacks to a thousand times its size? */
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../app/rig.ts";

@@ -1,4 +1,3 @@
-/** Are certificates taken when they change, without a request that fails for it, and refused when they are wrong? */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

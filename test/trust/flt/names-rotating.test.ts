@@ -1,4 +1,3 @@
-/** Is a name that gives some of many addresses, others each time, told from one that has moved? */
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createAddressWatch } from "../../../src/upstream/address-watch.ts";

@@ -1,4 +1,3 @@
-/** Is a platform found again whose name cannot be looked up, or leads elsewhere? (With a name server of the test's own.) */
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

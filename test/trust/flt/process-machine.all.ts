@@ -1,4 +1,3 @@
-/** Does the process outlive what its machine does to it? */
 import { describe, expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
 import { dial, parse, talk } from "../../listener/support/client.ts";

@@ -1,4 +1,3 @@
-/** Where can something throw inside of carryover, and does it end more than the request that it happened to? */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSandbox } from "../../../sandbox/src/sandbox.ts";
@@ -131,7 +130,7 @@ describe("T-FLT-19: an error that is thrown in", () => {
   });
 });
 
-/** Throws where nobody can catch it, three times, when somebody asks for /boom. */
+/** Throws where nothing can catch it, three times, when /boom is requested. */
 const UNCAUGHT = `
 import { subscribe } from "node:diagnostics_channel";
 subscribe("http.server.request.start", ({ request }) => {

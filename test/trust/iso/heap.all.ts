@@ -1,4 +1,3 @@
-/** What of a credential is still in the memory of the process when its request is over? (The process itself, from `dist`.) */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

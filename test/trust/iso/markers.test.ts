@@ -1,4 +1,3 @@
-/** Does anything of one tenant ever reach another, whatever they do at the same time? (Design: promise 2.) */
 import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../../app/rig.ts";
 import { figure } from "../../support/figures.ts";

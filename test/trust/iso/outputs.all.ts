@@ -1,4 +1,3 @@
-/** Does anything that the process writes or shows hold a secret of a request, even where it says as much as it can? (From `dist`; beside test/app/secrets.test.ts.) */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-/** Is what is shared shared with nobody else, even where the operator turns sharing on? (Whole app; beside test/share.) */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SendLayer } from "../../../src/model/http.ts";

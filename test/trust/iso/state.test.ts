@@ -1,4 +1,3 @@
-/** What does the process remember beyond one request, under which key, how much of it, and who could forge that key? */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -19,18 +18,18 @@ const THE_LET_IN = "whoever the platform lets in may name himself as he likes: s
 const STATE: readonly Remembered[] = [
   ["drain/list-sharing.ts writing", "the exchange itself", "limits.inFlight", NOBODY],
   [
-    "drain/list-cache.ts lists",
+    "drain/list-sharing.ts lists",
     `${DIGEST}, target, fields (digested), origin, version`,
     "lists.share.bytes, a tenth of it for one credential; 5 s",
     NOBODY,
   ],
   [
-    "drain/list-cache.ts tenants",
+    "drain/list-sharing.ts tenants",
     DIGEST,
     "those with a list kept or a work under way",
     "anybody may make credentials up: one entry while a request of his is under way",
   ],
-  ["drain/list-cache.ts writes", DIGEST, "writes under way", "as above"],
+  ["drain/list-sharing.ts writes", DIGEST, "writes under way", "as above"],
   [
     "drain/drain.ts counts",
     `SHA-256 of ${DIGEST} and target`,
@@ -107,19 +106,19 @@ const STATE: readonly Remembered[] = [
   ],
   ["shadow/shadow.ts until", DIGEST, "1,000, at most 60 s", "only who gets the platform to answer 429 or 503"],
   [
-    "shadow/statistics.ts operations",
+    "shadow/results.ts operations",
     "operation of the catalogue; name of the client in it",
     "the catalogue; a fixed number of clients in all",
     `only what was compared; ${THE_LET_IN}`,
   ],
   [
-    "drain/list-cache.ts sharedReads",
+    "drain/list-sharing.ts sharedReads",
     "key of the list, in what belongs to its credential",
     "works under way, 100 followers each",
     NOBODY,
   ],
   [
-    "shadow/statistics.ts clients",
+    "shadow/results.ts clients",
     "name of the client, in an operation",
     "a fixed number in all",
     `only what was compared; ${THE_LET_IN}`,

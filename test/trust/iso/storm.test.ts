@@ -1,4 +1,3 @@
-/** Does anything of one tenant reach another when clients hang up at any byte, or the platform answers too late? */
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -70,7 +69,7 @@ async function watchers(
   );
 }
 
-/** Everything is as if nobody had ever called. */
+/** Everything is as if no call had ever been made. */
 async function settled({ adminUrl }: Through, platform: MarkerPlatform): Promise<void> {
   const gauge = (text: string, name: string) =>
     Number(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, "m").exec(text)?.[1]);

@@ -1,4 +1,4 @@
-/** How is a carryover of its own process put before a platform, and what do clients count who must lose nothing? */
+/** Starts carryover as a separate process in front of a platform, and counts what clients lose. */
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { carryover, type Running } from "../../app/process.ts";
 
@@ -32,7 +32,7 @@ export interface Tally {
   /** Answers that said `Connection: close`. */
   last: number;
   bytes: number;
-  /** New connections that nobody took: carryover has stopped. */
+  /** New connections that were refused: carryover has stopped. */
   refused: number;
   /** Of them those that the port's closing met in the kernel's queue: connected, and never taken in. */
   queued: number;
@@ -54,7 +54,7 @@ export interface Ask {
   readonly fault: (status: number, body: string) => string | undefined;
 }
 
-/** A client with one kept connection that asks again and again until nobody takes a connection any more, or `until` says so. */
+/** A client with one kept connection that repeats requests until connections are refused, or `until` returns true. */
 export async function asking(url: string, next: () => Ask, until: () => boolean, seen: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   while (!until()) {
@@ -82,7 +82,7 @@ export async function asking(url: string, next: () => Ask, until: () => boolean,
 
 const isNew = (error: unknown): boolean => error instanceof Error && "unanswered" in error;
 
-/** True when nobody listens there any more. */
+/** True when nothing listens there any more. */
 function isGone(url: string): Promise<boolean> {
   return once(url, { method: "GET", path: "/", fault: () => undefined }).then(
     () => false,

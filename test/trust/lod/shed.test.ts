@@ -21,7 +21,7 @@ describe("a request that is refused for load", () => {
     }
     expect(second.text()).not.toMatch(/connection: close/i);
     expect(second.text().match(/retry-after: 1\r\n/g)).toHaveLength(3);
-    // But not when a body was to follow, which nobody reads.
+    // But not when a body was to follow, which is not read.
     second.send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n");
     const text = await second.closed();
     expect([refusals(text), text.match(/connection: close/gi)?.length]).toEqual([4, 1]);

@@ -1,4 +1,3 @@
-/** Is nothing lost, or taken for whole, when a process is stopped or killed under load? */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -126,7 +125,7 @@ describe("a process that is told to stop under load", () => {
     const [ended] = await Promise.all([run.ended, ...clients]);
     expect(ended).toEqual({ code: 0, signal: null });
     expect(seen.flatMap(({ failures }) => failures)).toEqual([]);
-    // Everybody was served on after the signal, was told, and in the end found nobody.
+    // Every client was served after the signal, was asked to close, and was refused in the end.
     for (const [at, { answers, last, refused }] of seen.entries()) {
       expect(answers).toBeGreaterThan(before[at] ?? 0);
       expect(last).toBeGreaterThanOrEqual(4);

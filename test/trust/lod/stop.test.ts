@@ -1,4 +1,4 @@
-/** A process that is told to stop finishes what it can, and ends in time. (Under load: stop.all.ts.) */
+/** A stopping process finishes what it can, and ends in time. (Under load: stop.all.ts.) */
 import { describe, expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
 import { dial, parse } from "../../listener/support/client.ts";
@@ -58,7 +58,7 @@ describe("a process that cannot finish", () => {
     run.stop("SIGTERM");
     const answers = (await Promise.all(clients.map((client) => client.closed()))).map(parse);
     expect(answers.every(({ status }) => status === 504)).toBe(true);
-    // A write that was sent may have been done: whoever made it has to know.
+    // A write that was sent may have been done: its client must know.
     expect(answers.every((answer) => answer.json().details[0]?.metadata["state"] === "unknown")).toBe(true);
     expect(await run.ended).toEqual({ code: 0, signal: null });
     figure("T-LOD-08", "requests that hung when the process was stopped, each answered", answers.length, "requests");

@@ -1,4 +1,3 @@
-/** Does a PUT stay a whole replace when several write at a time, or when an ingress sends it again? */
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -52,7 +51,7 @@ describe("two writers of one record", () => {
     for (let round = 0; round < rounds; round++) {
       const order = round % 2 === 0 ? bodies : bodies.toReversed();
       const answers = await Promise.all(order.map((body) => rig.ask("PUT", target, { body })));
-      // Whoever was overtaken may be shown what the other wrote: by v2's answer to the PATCH nothing of it is missing.
+      // A client that was overtaken may see what the other wrote: v2's response to the PATCH contains all of it.
       for (const { status } of answers) expect(status).toBe(200);
       const state = JSON.stringify(role(rig));
       const whose = alone.findIndex((one) => JSON.stringify(one) === state);
@@ -112,7 +111,7 @@ describe("an ingress that sends a PUT again", () => {
       const answer = await next(request, options);
       if (++calls > 1) again();
       done();
-      // The first is not answered before it has been sent again: nobody can say which was first.
+      // The first gets no response before it has been sent again: the order of the two is undefined.
       await secondCame;
       return answer;
     };

@@ -1,4 +1,3 @@
-/** Does the audit say what is known, and never that all is well when nothing is? */
 import { describe, expect, it } from "vitest";
 
 const { reportOf } = (await import("../../../scripts/release/audit.mjs" as string)) as {

@@ -1,4 +1,3 @@
-/** Does the code use any of the calls that opened holes elsewhere? */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";

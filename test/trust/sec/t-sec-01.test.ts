@@ -1,4 +1,3 @@
-/** Does any token, on any way through carryover, reach a platform that cannot prove who it is? */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +11,7 @@ import { figure } from "../../support/figures.ts";
 
 takeDownAfterEach();
 
-/** What it shows, and which authority carryover was told to trust; undefined: those of the machine. */
+/** The certificate that it shows, and the authority that carryover trusts; undefined: those of the machine. */
 type Identity = readonly [what: string, shows: TlsOptions, trusted: string | undefined];
 
 const BAD: readonly Identity[] = [

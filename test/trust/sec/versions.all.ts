@@ -1,4 +1,3 @@
-/** Have the packages and the Node beneath carryover the versions that closed known holes? */
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";

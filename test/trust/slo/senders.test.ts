@@ -31,7 +31,7 @@ describe("T-SLO-02: a client that has not sent its request yet", () => {
     expect(double.received()).not.toContain("/slow");
     for (const client of clients) client.leave();
     while (listener.inFlight() > 0) await new Promise((resolve) => setImmediate(resolve));
-    // Nothing was asked of the platform, so no call is told of either.
+    // Nothing was sent to the platform, so no call is recorded either.
     expect(seen.filter(({ path }) => path === "/slow").flatMap(({ calls }) => calls)).toEqual([]);
     expect(double.received()).not.toContain("/slow");
   });

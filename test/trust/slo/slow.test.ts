@@ -12,7 +12,7 @@ const timeouts = { headersMs: scale(500, 1_000), requestMs: scale(1_000, 2_000),
 /** So that only heads can be late. */
 const patient = { ...timeouts, requestMs: 60_000 };
 const limits = { ...LIMITS, inFlight: 1_000 };
-/** Each was told that its time is over, and that this connection is. */
+/** Each response says that the request timed out and that the connection closes. */
 function allToldSo(texts: readonly string[]): void {
   for (const answer of texts.map(parse)) {
     expect([answer.status, answer.field("connection")]).toEqual([408, "close"]);

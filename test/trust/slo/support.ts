@@ -1,7 +1,7 @@
 /** Many clients of one kind, each in its own line. */
 import { type Client, dial } from "../../listener/support/client.ts";
 
-/** `count` connections to `port`, opened a few at a time: a queue of connections that nobody has accepted yet has an end. */
+/** `count` connections to `port`, opened a few at a time: the queue of connections that are not yet accepted is limited. */
 export async function dialMany(port: number, count: number): Promise<Client[]> {
   const clients: Client[] = [];
   while (clients.length < count) {

@@ -18,7 +18,7 @@ const withBody = (line: string, body: string, type?: string, to: Front = here) =
     body,
   );
 
-/** v1's gateway read any body as JSON, and called it what it liked (gateway facts): gRPC alone is another protocol. */
+/** v1's gateway read any body as JSON, and called it what it liked: gRPC alone is another protocol. */
 const TYPES = [
   undefined,
   "",
@@ -159,7 +159,7 @@ const clean = () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
 };
 
-/** v1 ignored names that it did not know, and hands on those of v2 (design): they are text here, never members of an object of ours. */
+/** v1 ignored names that it did not know, and hands on those of v2: they are text here, never members of an object of ours. */
 describe("T-SMG-32: names of JavaScript's own in JSON", () => {
   it.each(POISONS.flatMap((poison) => [0, 1, 2, 3].map((depth) => [poison, depth] as const)))(
     "of a client, %s at depth %i, are dropped and change nothing",

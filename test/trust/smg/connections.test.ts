@@ -26,7 +26,7 @@ describe("bytes whose end is in doubt are the last of their connection", () => {
     const targets = ["/x", V2, V1];
     const attack = async (bytes: string, target: string) => {
       const { text } = await here.talk(bytes.replace(/^([A-Z]+) \S+/, `$1 ${target}`) + INNER);
-      // A path of nobody may be told so before the body is looked at.
+      // An unknown path may be refused before the body is looked at.
       const wanted = target === "/x" ? [400, 404] : [400];
       expect([target, bytes, wanted.includes(parse(text).status)]).toEqual([target, bytes, true]);
       expect(text.split("HTTP/1.1 ")).toHaveLength(2);

@@ -1,4 +1,3 @@
-/** Does memory grow with requests of which none resembles another? (In a process of its own.) */
 import { expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
 import { createDouble } from "../../listener/support/double.ts";

@@ -1,4 +1,3 @@
-/** Does any regular expression of src take long for any text? */
 import { readdirSync, readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
@@ -9,18 +8,18 @@ import { scale } from "../../support/scale.ts";
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const { literals, built } = expressionsOf(ROOT);
 
-/** These take time that grows faster than the text. What each reads is bounded before, or nobody hostile has written it. */
+/** These take time that grows faster than the text. The input of each is bounded before, or comes from a trusted source. */
 const BOUNDED: readonly (readonly [where: string, why: string])[] = [
   ["src/catalogue/check.ts", "templates of the catalogue"],
   ["src/commands/check/reach.ts", "the path of a configured address"],
   ["src/shadow/json-content.ts", "at most 100 digits of a fraction"],
   ["src/commands/explain/explain.ts", "200 characters behind each opening one, on the operator's own command line"],
-  ["src/commands/explain/print.ts", "a configured address"],
+  ["src/commands/explain/command.ts", "a configured address"],
   ["src/rollout/deprecation.ts", "a configured address"],
   ["src/telemetry/scrub.ts", "at most 2,000 characters"],
-  ["src/commands/report/sections.ts", "the digits of a number"],
+  ["src/commands/report/formats.ts", "the digits of a number"],
   ["src/commands/report/arguments.ts", "an address on the operator's own command line"],
-  ["src/shadow/samples.ts", "at most 200 characters of a difference"],
+  ["src/shadow/results.ts", "at most 200 characters of a difference"],
   ["src/translate/error.ts", "at most 1,000 characters of a field's name"],
   ["src/upstream/pool.ts", "a configured address"],
 ];

@@ -1,4 +1,4 @@
-/** What does the whole program do with bytes, and what of them reaches a platform that is scripted byte for byte? */
+/** Runs the whole program in front of a platform that is scripted byte for byte, and shows what reaches it. */
 import type { Socket } from "node:net";
 import type { Exchange } from "../../../src/model/exchange.ts";
 import { type Answer, dial, parse, talk } from "../../listener/support/client.ts";

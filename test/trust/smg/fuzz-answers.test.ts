@@ -1,4 +1,3 @@
-/** Does carryover hold whatever an upstream answers, in every translated operation? (Fuzz: a grammar of hostile answers.) */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../../src/catalogue.ts";
 import { isJsonObject, type Json, member } from "../../../src/model/json.ts";
@@ -66,7 +65,7 @@ async function ask(resource: Resource, operation: Operation): Promise<Read> {
   const [answer, ...more] = readAnswers(text, false, true);
   if (more.length > 0) throw new BadAnswer("two answers to one request");
   if (answer === undefined) {
-    // An answer that has begun is cut off, so that nobody takes it for a whole one.
+    // A response that has begun is cut off, so that no client takes it for a whole one.
     if (text === "") throw new BadAnswer("neither an answer nor the beginning of one");
     return { status: 0, fields: [], body: "" };
   }

@@ -1,4 +1,3 @@
-/** Does the v2 path of every operation lead back to its v1 path? (Fields: test/property/translate.test.ts. Odd paths: test/property/route.test.ts.) */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue.ts";

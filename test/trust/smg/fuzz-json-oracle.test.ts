@@ -1,4 +1,3 @@
-/** Do the readers of JSON agree with `JSON.parse` on any bytes, but where they differ on purpose? */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue.ts";

@@ -1,4 +1,3 @@
-/** Does carryover hold whatever bytes come over its connections? (Fuzz: mutations of the corpus and of every operation.) */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requests } from "../../corpus/requests.ts";
 import { save } from "../../fuzz/found.ts";

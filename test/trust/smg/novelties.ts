@@ -1,10 +1,9 @@
-/** What does a client send that has never been seen before, and how often does it send it? */
 import { dial } from "../../listener/support/client.ts";
 import { V1, V2 } from "./front.ts";
 
 const CONNECTIONS = 10;
 
-/** The `n`th of requests of which none resembles another. */
+/** The `n`th of requests that all differ. */
 function request(n: number): string {
   const body = `{"name":"n","novelty${n}":${n}}`;
   const lines = [
@@ -28,7 +27,7 @@ function request(n: number): string {
   return `${lines[which]}\r\n${fields.join("\r\n")}\r\n\r\n${which === 4 ? body : ""}`;
 }
 
-/** Sends requests `from` to `to`, none of which resembles another, each when the one before on its connection has been answered. */
+/** Sends requests `from` to `to`, which all differ, each after the response to the previous one on its connection. */
 export async function sendNovelties(port: number, from: number, to: number): Promise<void> {
   const worker = async (first: number) => {
     const client = await dial(port);

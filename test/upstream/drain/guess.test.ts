@@ -120,7 +120,7 @@ describe("a list that was long the last time", () => {
     while (!open.some(isFirst)) await open[0]?.answer();
     await open.find(isFirst)?.answer();
     await settled();
-    // Pages of seven records, two of which overlap.
+    // Pages of seven records, with an overlap of two.
     expect(open.map((call) => (call.selector.skip ?? 0) % 5)).toEqual([0, 0, 0, 0]);
     await flow();
     expect(uidsOf(await done)).toEqual(KEYS);

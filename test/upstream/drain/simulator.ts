@@ -1,4 +1,4 @@
-/** How does a paged platform answer, well or badly? Pure functions, for tests only. */
+/** Simulates a paged platform, good or faulty. Pure functions, for tests only. */
 
 import { createDrains, type DrainParts, type Drains } from "../../../src/drain/drain.ts";
 import type { DrainLimits } from "../../../src/drain/limits.ts";
@@ -162,7 +162,7 @@ export interface Stage extends Drains, Omit<Outcome, "result" | "problem" | "err
   readonly parts: DrainParts;
 }
 
-/** Puts drains before `platform`, with the measures of the configuration unless told otherwise. */
+/** Puts drains in front of `platform`, by default with the limits of the configuration. */
 export function stage(platform: Served, options: Options = {}): Stage {
   const requests: PageSelector[] = [];
   const facts: ListFacts[] = [];

@@ -1,4 +1,4 @@
-/** How does a test watch a drain at work: calls that wait, lists that change meanwhile, chunks that are pulled? */
+/** Watches a drain at work: calls that wait, lists that change meanwhile, chunks that are pulled. */
 
 import type { DrainParts, ListHints } from "../../../src/drain/drain.ts";
 import type { DrainLimits } from "../../../src/drain/limits.ts";
@@ -24,7 +24,7 @@ export function changed(keys: readonly string[], from: number, gone: readonly st
   return (call: number): readonly string[] => (call < from ? keys : later);
 }
 
-/** A memory that tells `heeds` and `count`, and what it was told. */
+/** A memory that returns `heeds` and `count`, and records what is stored in it. */
 export function memory(heeds: boolean | undefined, count?: number) {
   const told: [what: "skip" | "count", name: string, value?: boolean | number][] = [];
   const of: ListHints = {

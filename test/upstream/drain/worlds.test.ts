@@ -1,4 +1,4 @@
-/** No small world makes the drain answer a short list as whole (see worlds.ts; design section 5). */
+/** No small world makes the drain answer a short list as whole. */
 import { expect, it } from "vitest";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";

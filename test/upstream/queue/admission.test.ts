@@ -17,7 +17,7 @@ function subject(known: Known = {}) {
   const calls = (of: Known) => ({
     isLong: () => of.long === true,
     predictedMs: () => of.waitMs ?? 0,
-    held: () => of.held ?? 0,
+    usedBy: () => of.held ?? 0,
     turnedAway: (overloaded: boolean) => void turnedAway.push(overloaded),
   });
   const idle = { ...known, held: 0, long: false, waitMs: known.idleMs ?? 0 };
@@ -28,7 +28,7 @@ function subject(known: Known = {}) {
     requestSeconds: 50,
     calls: both,
     accepted: () => known.accepted === true,
-    lists: { held: () => 0, overloaded: () => {} },
+    lists: { usedBy: () => 0, overloaded: () => {} },
     now: () => clock.now,
   });
   return { admit: (here: number) => admit(here, () => "a"), turnedAway, clock };

@@ -175,9 +175,9 @@ describe("who waits", () => {
     for (const name of ["a1", "a2", "b1", "a3"]) enter(name);
     expect(queue.cancel(entries.get("a2") as Named)).toBe(true);
     expect(queue.cancel(entries.get("a2") as Named)).toBe(false);
-    expect([queue.waiting(), queue.held("a"), queue.held("c")]).toEqual([2, 2, 0]);
+    expect([queue.waiting(), queue.usedBy("a"), queue.usedBy("c")]).toEqual([2, 2, 0]);
     expect(order("a1")).toEqual(["b1", "a3"]);
-    expect([queue.waiting(), queue.taken(), queue.held("a")]).toEqual([0, 0, 0]);
+    expect([queue.waiting(), queue.taken(), queue.usedBy("a")]).toEqual([0, 0, 0]);
   });
 
   it("is taken out when what is left of the deadline is no chance", () => {

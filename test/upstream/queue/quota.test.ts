@@ -4,7 +4,7 @@ import { createCredentialQuota } from "../../../src/upstream/adaptive-limits.ts"
 function subject() {
   const clock = { now: 0 };
   const quota = createCredentialQuota({ max: 32, maxWaitMs: 5_000, now: () => clock.now });
-  /** `credential` makes `calls` calls one after the other, of which the last `refused` are refused. */
+  /** `credential` makes `calls` calls in sequence; the last `refused` of them are refused. */
   const call = (credential: string, calls: number, refused: number, askedMs = 1_000) => {
     let everybody = false;
     for (let i = 0; i < calls; i++) {

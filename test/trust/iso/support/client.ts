@@ -1,4 +1,4 @@
-/** How does a client ask for many tenants over few connections, and see every byte of every answer? */
+/** A client that makes requests for many tenants over few connections, and checks every byte of every response. */
 import { connect, type Socket } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { lookThrough, type Tenant } from "./tenants.ts";
@@ -136,7 +136,7 @@ export function lane(port: number, tally: Tally, newId: (tenant: Tenant) => stri
   };
 }
 
-/** A connection whose errors are told by its end. */
+/** A connection whose errors only show as its end. */
 export function dial(port: number): Socket {
   return connect({ port, host: "127.0.0.1", noDelay: true }).on("error", () => {});
 }

@@ -1,4 +1,4 @@
-/** What is sent when every place of a request that may hold a secret holds one? */
+/** Requests that hold a secret in every place that may hold one. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent, createServer, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";

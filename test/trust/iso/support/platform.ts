@@ -1,4 +1,4 @@
-/** What is a platform, v1 and v2, that answers fast and puts into every record whose token asked for it? */
+/** A fast platform, v1 and v2, that marks every record with the tenant whose token requested it. */
 
 import { createServer, type Socket } from "node:net";
 import { listening } from "../../../app/rig.ts";
@@ -8,7 +8,7 @@ export interface Behaviour {
   readonly random: () => number;
   /** Milliseconds before an answer; 0: at once. */
   readonly delay: (random: () => number) => number;
-  /** True when a second answer, which nobody asked for, follows the first. */
+  /** True when a second, unsolicited response follows the first. */
   readonly twice?: (random: () => number) => boolean;
 }
 

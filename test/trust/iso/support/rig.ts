@@ -1,4 +1,4 @@
-/** What do the tests of isolation send, and through what? */
+/** The requests of the isolation tests, and the carryover that they go through. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

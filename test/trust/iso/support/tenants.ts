@@ -1,4 +1,4 @@
-/** Who are the tenants of a test, and how is something of one told in what another gets? */
+/** The tenants of a test, and how to find one tenant's data in another's response. */
 
 /** One tenant: everything that is its own holds its marker, and its token stands nowhere but in its requests. */
 export interface Tenant {
