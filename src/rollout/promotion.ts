@@ -8,6 +8,8 @@ import { isBelow, RISK, upperBound } from "./upper-bound.ts";
 const COMPARISONS_PER_HALF = 20;
 const SMALLEST_HALF = 100;
 const LARGEST_HALF = 10_000_000;
+/** The part of `RISK` that is spent before any evidence is forgotten. */
+export const FIRST_RISK = RISK * 0.8;
 /** For rules without `promoteWhen`, whose bound is shown all the same. */
 const DEFAULT_PROMOTE_SETTINGS: PromoteSettings = { differencesBelow: 0.001, minClients: 1, automatic: false };
 
@@ -78,11 +80,11 @@ export function promote(state: PromotionState): PromotionState {
 }
 
 /**
- * The risk of the bound after `forgotten` halves. Each time evidence is forgotten the test starts anew, and looking at all of
- * these tests must not be wrong more often than in 5 % of cases: the first has 4 %, the others share 1 % (1/2, 1/6, 1/12 … of it).
+ * The risk of the bound after `forgotten` halves. Forgetting evidence starts a new test, and all tests of a rule
+ * together may be wrong in at most 5 % of cases. The first has 4 %, the others share 1 % (1/2, 1/6, 1/12 … of it).
  */
 function riskAfter(forgotten: number): number {
-  return forgotten === 0 ? RISK * 0.8 : (RISK * 0.2) / (forgotten * (forgotten + 1));
+  return forgotten === 0 ? FIRST_RISK : (RISK - FIRST_RISK) / (forgotten * (forgotten + 1));
 }
 
 export function evidence({ older, newer, forgotten }: PromotionState): PromotionEvidence {

@@ -1,7 +1,7 @@
 /**
  * A bound for the share of comparisons that differ, which holds however often one looks at it: with a chance of 95 % the true share
- * lies below every bound from the first comparison to the last. A bound for a fixed number of comparisons does not: looked at after
- * each of 5,000 comparisons, it is wrong once in 23 % of cases.
+ * lies below every bound from the first comparison to the last. A bound for a fixed number of comparisons does not: evaluated after
+ * each of 5,000 comparisons, it is wrong at least once in 23 % of cases.
  *
  * The test is a mixture e-process (Ramdas et al., "Game-theoretic statistics and safe anytime-valid inference", 2023). If the true
  * share is `rate` or more, betting on a smaller share multiplies a stake of 1 by a factor whose mean is at most 1 for each

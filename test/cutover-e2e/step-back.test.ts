@@ -228,8 +228,8 @@ describe("promoteWhen", () => {
       return Number.POSITIVE_INFINITY;
     };
     expect(await moved(ROLES)).toBe(Number.POSITIVE_INFINITY);
-    // No difference in n: at most 3/n differ.
-    expect([29, 30, 31]).toContain(await moved("/iam/v1/groups"));
+    // 35 comparisons without a difference prove less than 10 %.
+    expect([34, 35, 36]).toContain(await moved("/iam/v1/groups"));
     const [says, moves] = (await rig.view("/rules")).rules;
     expect(says).toMatchObject({ couldMove: true, promoted: false, effective: "shadow" });
     expect(moves).toMatchObject({ promoted: true, effective: "translate", mode: "shadow" });
@@ -250,6 +250,6 @@ describe("promoteWhen", () => {
       ["client-3", 10],
     ]);
     expect(ofRoles[0]).toMatchObject({ operation: "list", differences: 0 });
-    expect(ofRoles[0].upper).toBeLessThanOrEqual(3 / 40);
+    expect(ofRoles[0].upper).toBeLessThanOrEqual(3.7 / 40);
   });
 });

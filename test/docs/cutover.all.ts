@@ -5,6 +5,7 @@ import { type ComparisonResult, DIFFERENCE_CLASSES, isConclusive, isDifference }
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import { EVERY_REQUEST, type Rule } from "../../src/model/rules.ts";
 import { SLICES } from "../../src/rollout/evidence-window.ts";
+import { FIRST_RISK } from "../../src/rollout/promotion.ts";
 import { failedByTranslation, initialRuleState } from "../../src/rollout/rule-state.ts";
 import { DECISIVE_COMPARISONS, LONGEST_WAIT, MAX_QUIET_TIMES_PER_STEP, STEPS } from "../../src/rollout/step-back.ts";
 import { upperBound } from "../../src/rollout/upper-bound.ts";
@@ -50,8 +51,8 @@ describe("docs/cutover.md", () => {
     for (const [differences, ...needed] of lines) {
       for (const [index, share] of [0.02, 0.01, 0.001].entries()) {
         const comparisons = Number(needed[index]?.replace(",", ""));
-        expect(upperBound(Number(differences), comparisons)).toBeLessThan(share);
-        expect(upperBound(Number(differences), comparisons - 1)).toBeGreaterThanOrEqual(share);
+        expect(upperBound(Number(differences), comparisons, FIRST_RISK)).toBeLessThan(share);
+        expect(upperBound(Number(differences), comparisons - 1, FIRST_RISK)).toBeGreaterThanOrEqual(share);
       }
     }
   });
