@@ -156,8 +156,8 @@ export interface CarryoverConfig {
   readonly unknownFields?: {
     /** Request fields that v1 does not know. Default: `drop`. */
     readonly request?: "drop" | "pass" | "refuse" | undefined;
-    /** Response fields that neither version is known to have. Default: `pass`. */
-    readonly response?: "pass" | "drop" | undefined;
+    /** Response fields that the catalogue does not know. Default: `drop`. */
+    readonly response?: "drop" | "pass" | undefined;
   } | undefined;
   readonly v1?: {
     /** Which v1 records have createdAt and updatedAt: all, or only those whose published v1 messages have them. Default: `all`. */

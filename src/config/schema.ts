@@ -291,7 +291,7 @@ export const SettingsSchema = z.strictObject({
   unknownFields: z
     .strictObject({
       request: oneOf("drop", "pass", "refuse").default("drop").describe("Request fields that v1 does not know"),
-      response: oneOf("pass", "drop").default("pass").describe("Response fields that neither version is known to have"),
+      response: oneOf("drop", "pass").default("drop").describe("Response fields that the catalogue does not know"),
     })
     .prefault({}),
   v1: z

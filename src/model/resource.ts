@@ -393,6 +393,21 @@ function unpublishedPathsIn(rows: readonly Row[], prefix: string): readonly stri
   });
 }
 
+/** False for the path of a member that no row of the response has, written as in `Difference.path`. */
+export function isKnownPath(operation: Operation, path: string): boolean {
+  if (!("answer" in operation)) return true;
+  const isList = operation.kind === "list";
+  if (isList && !path.startsWith("items[].")) return true;
+  let rows: readonly Row[] = operation.answer.rows;
+  for (const name of path.slice(isList ? "items[].".length : 0).split(".")) {
+    const row = rows.find(({ v1 }) => v1 === name.replace("[]", ""));
+    if (row === undefined) return false;
+    if (row.kind !== "message") return true;
+    rows = row.rows;
+  }
+  return true;
+}
+
 export function isUnpublished(row: Row): boolean {
   return row.access === "output" && row.unpublished === true;
 }

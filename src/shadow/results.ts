@@ -8,7 +8,7 @@ import {
   isDifference,
 } from "../model/comparison.ts";
 import type { RequestHead } from "../model/request.ts";
-import { type Operation, unpublishedPaths } from "../model/resource.ts";
+import { isKnownPath, type Operation, unpublishedPaths } from "../model/resource.ts";
 import type { ComparisonRequest, SampleOptions } from "./request.ts";
 
 interface ShownDifference {
@@ -155,8 +155,13 @@ function typeOf(json: string): string {
   return value === null ? "null" : "boolean";
 }
 
-/** The setting for times that the specification has on a record, and native v1 does not. */
+/**
+ * The setting that removes a difference: for times that the specification has on a record, and native v1 does not; and for members
+ * that the catalogue does not know.
+ */
 function settingFor({ class: name, path }: DifferencePlace, operation: Operation): string | undefined {
+  if (name !== "extra" && name !== "missing") return undefined;
+  if (!isKnownPath(operation, path)) return `unknownFields.response: ${name === "extra" ? "drop" : "pass"}`;
   return name === "extra" && unpublishedPaths(operation).includes(path) ? "v1.recordTimes: published" : undefined;
 }
 

@@ -80,6 +80,19 @@ describe("samples", () => {
     ]);
   });
 
+  test("one of a field that the catalogue does not know names the setting that drops or shows it", () => {
+    const samples = createSamples({ perOperation: 2, values: "redact" });
+    const differences = (["extra", "missing", "value"] as const).map((name) =>
+      difference({ class: name, path: "items[].novelty.deep" }),
+    );
+    samples.add(over({ differences }), ASKED);
+    expect(samples.view(ALL).samples[0]?.differences.map(({ set }) => set)).toEqual([
+      "unknownFields.response: drop",
+      "unknownFields.response: pass",
+      undefined,
+    ]);
+  });
+
   test.each(["equal", "noise", "order", "failed"] as const)("what is no difference is no sample: %s", (result) => {
     const samples = createSamples({ perOperation: 2, values: "redact" });
     samples.add(over({ result }), ASKED);

@@ -107,8 +107,9 @@ export const differences: readonly DifferenceGroup[] = [
       {
         id: "V11",
         v1: "a record had v1's fields and no other",
-        carryover: "a field unknown in both versions is passed on as v2 sent it",
-        why: "no data from the platform is silently dropped. A client that refuses unknown fields needs `drop`",
+        carryover:
+          "the same: a field that the catalogue does not know is left out, counted and listed (`/unknown-fields`). With `pass` the client gets it as v2 sent it",
+        why: "native v1 would not have shown it, and clients that refuse unknown fields would fail",
         option: "`unknownFields.response`",
       },
       {
