@@ -74,7 +74,7 @@ describe("defaults", () => {
         share: { collapse: false, seconds: 0, bytes: 33_554_432 },
       },
       updates: { mismatch: "zeros" },
-      unknownFields: { request: "drop", response: "pass" },
+      unknownFields: { request: "drop", response: "drop" },
       v1: { recordTimes: "all" },
       fallback: "refuse",
       limits: { bodyBytes: 1_048_576, headerBytes: 16_384, uriBytes: 8192, requestSeconds: 50 },

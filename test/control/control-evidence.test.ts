@@ -128,7 +128,7 @@ describe("promotion", () => {
 
   test("a rule moves by itself when the bound is low enough, goes on comparing, and says so once", () => {
     const made = rig(rulesOf([rule({ ...shadowed, promoteWhen: when() })]));
-    made.compare(299, { served: "shadow" });
+    made.compare(367, { served: "shadow" });
     expect(made.choose()).toMatchObject({ mode: "shadow", why: "rule" });
     made.compare(100, { served: "shadow" });
     expect(made.choose()).toMatchObject({ mode: "translate", why: "promoted", shadow: { sample: 0.1 } });
@@ -141,7 +141,7 @@ describe("promotion", () => {
     expect(made.told).toHaveLength(1);
     expect(made.told[0]).toMatchObject({ kind: "promoted", from: "shadow", to: "translate" });
     expect(made.told[0]?.reason).toBe(
-      "0 differences in 300 comparisons of 3 clients or more: at most 0.9986 % differ (95 %), less than 1 %",
+      "0 differences in 368 comparisons of 3 clients or more: at most 0.9973 % differ (95 %), less than 1 %",
     );
   });
 
@@ -167,7 +167,7 @@ describe("promotion", () => {
   test("what moved by itself steps back by itself, and does not move again until it is changed", () => {
     const promoteWhen = when();
     const made = rig(rulesOf([rule({ ...shadowed, promoteWhen })]));
-    made.compare(300, { served: "shadow" });
+    made.compare(368, { served: "shadow" });
     made.compare(20, { result: "value" });
     expect(made.choose()).toMatchObject({ mode: "shadow", why: "stepped-back" });
     made.at += 1e9;
@@ -176,7 +176,7 @@ describe("promotion", () => {
     expect(made.told.map(({ kind }) => kind)).toEqual(["promoted", "stepped-back"]);
     made.control.replace(rulesOf([rule({ ...shadowed, promoteWhen, identity: "2" })], { digest: "b" }));
     expect(made.choose()).toMatchObject({ mode: "shadow", why: "rule" });
-    made.compare(300, { served: "shadow" });
+    made.compare(368, { served: "shadow" });
     expect(made.choose().why).toBe("promoted");
   });
 

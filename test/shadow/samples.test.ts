@@ -9,7 +9,10 @@ import { comparison } from "../control/control-rig.ts";
 const TOKEN = "Bearer eyJhbGciOiJub25lIn0";
 const HEAD = { method: "GET", target: "/iam/v1/groups?name=a%20b", headers: [["authorization", TOKEN]] } as const;
 const answer = {
-  rows: [{ v1: "createdAt", v2: "createTime", kind: "timestamp", access: "output", unpublished: true }],
+  rows: [
+    { v1: "createdAt", v2: "createTime", kind: "timestamp", access: "output", unpublished: true },
+    { v1: "name", v2: "name", kind: "string", zero: "" },
+  ],
 };
 const LIST = { kind: "list", name: "list", answer, filters: [] } as unknown as Operation;
 const ASKED = { head: HEAD, match: { operation: LIST } as OperationMatch };
