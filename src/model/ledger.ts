@@ -1,5 +1,7 @@
 /** What ledgers exchange with each other and with reports: who calls what, and how hard each client is to move. */
 
+import type { FaultOrigin } from "./problem.ts";
+
 /** The ledger of one instance at one time, or of several merged. Times are milliseconds since 1970. */
 export interface LedgerSnapshot {
   readonly version: 1;
@@ -49,7 +51,11 @@ export interface ClientOperation {
   readonly operation: string;
   readonly requests: number;
   readonly lastSeen: number;
+  /** Those of the requests that failed, by who was at fault (`faultOf`); absent where none did, or nothing is known. */
+  readonly errors?: OperationErrors | undefined;
 }
+
+export type OperationErrors = Readonly<Partial<Record<FaultOrigin, number>>>;
 
 /** What makes a client hard to move; all lists are bounded and sorted. */
 export interface ClientNeeds {
