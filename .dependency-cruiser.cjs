@@ -20,7 +20,7 @@ const FENCES = {
   "lru-cache": "upstream|drain",
   "prom-client": "telemetry",
   pino: "telemetry",
-  zod: "config|commands/report",
+  zod: "config|commands/report|rollout",
   "close-with-grace": "main\\.ts",
   commander: "cli\\.ts|commands",
   yaml: "config",

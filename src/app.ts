@@ -8,6 +8,7 @@ import type { Catalogue } from "./catalogue.ts";
 import { createExplainView } from "./commands/explain/view.ts";
 import { createConnectionRenewal } from "./config/certificate-renewal.ts";
 import type { Config } from "./config/config.ts";
+import { type ConfigSource, createConfigWatch } from "./config/reloaded-config.ts";
 import { readBounded } from "./config/watched-file.ts";
 import { createListSharing } from "./drain/list-sharing.ts";
 import { clientsTable, clientsView } from "./ledger/clients-view.ts";
@@ -38,7 +39,7 @@ export interface App {
    * then neither is open.
    */
   listen(): Promise<{ readonly url: string; readonly adminUrl: string }>;
-  /** Looks at the rules file and the certificates now; resolves when what they hold is in force, or refused. */
+  /** Looks at the rules file, the configuration file and the certificates now; resolves when what they hold is in force, or refused. */
   reload(): Promise<void>;
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
   settle(): void;
@@ -63,6 +64,8 @@ export interface AppOptions {
   readonly onComparison?: (comparison: Comparison) => void;
   /** The clock of rules and files; default: the machine's. Tests hand in their own. */
   readonly clock?: Pick<Time, "wall" | "later">;
+  /** The configuration file, to be watched. */
+  readonly configSource?: ConfigSource | undefined;
   /** Makes the translations. Tests share those of one catalogue. */
   readonly translate?: Translate;
 }
@@ -78,7 +81,6 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const files = { read: readBounded, later, wall, log };
   const renewal = createConnectionRenewal(config.upstream, { ...files, lookup });
   const adminToken = createAdminToken(config.admin, files);
-  const watches: FileWatch[] = adminToken === undefined ? [renewal] : [renewal, adminToken];
   const { now } = TIME;
   const logError = (message: string, cause: unknown): void => log.error(message, cause);
   const memory = createMemoryBudget(config.limits.memoryBytes);
@@ -95,6 +97,9 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     wall,
     later,
   });
+  const { configSource } = options;
+  const configWatch = configSource && createConfigWatch(config, configSource, { ...files, rename: migration.rename });
+  const watches: readonly FileWatch[] = [renewal, adminToken, configWatch].filter((watch) => watch !== undefined);
   const metrics = createMetrics({
     version: VERSION,
     resources: knownLabels(catalogue),
@@ -178,7 +183,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
 
 /** What looks at files while carryover runs. */
 interface FileWatch {
-  start(): void;
+  start(): void | Promise<void>;
   check(): Promise<void>;
   close(): void;
 }
@@ -217,7 +222,7 @@ function lifeOf(
     async listen() {
       try {
         await migration.start();
-        for (const watch of watches) watch.start();
+        for (const watch of watches) await watch.start();
         const { url: adminUrl } = await admin.listen();
         const { url } = await listener.listen();
         state.ready = true;

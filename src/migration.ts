@@ -1,12 +1,11 @@
 /** Everything about the migration that outlives one request: rules and their evidence, the ledger, comparisons, progress. */
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Catalogue } from "./catalogue.ts";
 import type { ExplainCutover } from "./commands/explain/rule.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
 import { faultsOf, readBounded } from "./config/watched-file.ts";
-import { createLedgerFile, disk, type LedgerFile } from "./ledger/file.ts";
 import { type ClientIdentity, createIdentity } from "./ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "./ledger/ledger.ts";
 import { later, type Timer } from "./model/clock.ts";
@@ -24,8 +23,9 @@ import {
 import type { RequestHead } from "./model/request.ts";
 import type { CutoverMode } from "./model/rules.ts";
 import { clearLastMatch } from "./model/text.ts";
+import { createCredentialDigests, createSavedState } from "./persistence.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
-import { createBucket, createCredentials } from "./rollout/callers.ts";
+import { createBucket } from "./rollout/callers.ts";
 import { createRollout, type Rollout } from "./rollout/rollout.ts";
 import type { RolloutEvent } from "./rollout/rule-state.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "./rollout/rules-file.ts";
@@ -76,11 +76,13 @@ export interface Migration {
   observe(exchange: Exchange): void;
   /** Calls `listener` from now on; to be called before `start`. */
   subscribe(listener: MigrationListener): void;
-  /** Reads the ledger's file and the rules. Rejects with ConfigError for an invalid rules file. */
+  /** Reads what was saved and the rules. Rejects with ConfigError for an unusable `state.dir` and an invalid rules file. */
   start(): Promise<void>;
   /** Looks at the rules file now. */
   reload(): Promise<void>;
-  /** Ends comparisons, and saves the ledger. */
+  /** Replaces `clients.names`. */
+  rename(names: readonly string[]): void;
+  /** Ends comparisons, and saves everything. */
   close(): Promise<void>;
 }
 
@@ -106,9 +108,10 @@ export function createMigration(
   });
   const totals = createTotals(wall);
   const bucketOf = createBucket(salt);
-  const onEvent = (event: RolloutEvent): void => logRolloutEvent(log, event);
+  const onEvent = (event: RolloutEvent): void => saved.afterSaving(() => logRolloutEvent(log, event));
   const rollout = createRollout({ rules: undefined, mode, bucketOf, wall, onEvent });
-  const credentialOf = createCredentials(config.clients.identify, randomBytes(32));
+  const digests = createCredentialDigests(config);
+  const { credentialOf } = digests;
   const shadow = createBackgroundShadow(config, decisions, {
     renewal: hooks.renewal,
     queues: hooks.queues,
@@ -124,7 +127,7 @@ export function createMigration(
   const rulesFile = watchedRulesFile(config, catalogue, rollout, hooks, (successful) => {
     for (const listener of listeners) listener.reloaded(successful, wall());
   });
-  const ledgerFile = ledgerFileOf(config, ledger, hooks);
+  const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests }, hooks);
   const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
   const since = wall();
   return {
@@ -137,7 +140,7 @@ export function createMigration(
       rules: rollout.states,
       force: () => rollout.rules()?.force ?? "none",
       digest: () => rollout.rules()?.digest,
-      ledgerSaved: () => ledgerFile?.failing() !== true,
+      stateSaved: () => !saved.failing(),
       wall,
       shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
     },
@@ -166,14 +169,18 @@ export function createMigration(
     },
     subscribe: (listener) => listeners.push(listener),
     start: async () => {
-      await ledgerFile?.start();
+      await saved.start();
       await rulesFile?.start().catch(asConfigError);
     },
     reload: async () => rulesFile?.check(),
+    rename: (names) => {
+      identity.rename(names);
+      ledger.rename();
+    },
     close: async () => {
       rulesFile?.close();
       await shadow?.close();
-      await ledgerFile?.close();
+      await saved.close();
     },
   };
 }
@@ -236,13 +243,6 @@ function watchedRulesFile(
       log.info("the rules file holds the rules in force again", { digest: rollout.rules()?.digest ?? "none" });
     },
   });
-}
-
-function ledgerFileOf(config: Config, ledger: Ledger, { log, later }: MigrationHooks): LedgerFile | undefined {
-  const { file } = config.clients;
-  if (file === undefined) return undefined;
-  const warn = (message: string, cause: unknown): void => log.warn(message, cause);
-  return createLedgerFile({ path: file, disk, later, ledger, warn });
 }
 
 interface BackgroundShadowHooks

@@ -175,7 +175,7 @@ function choose({ method, headers, exchange }: RequestContext, { rollout }: Cuto
 
 function noteRule(exchange: Exchange, rule: Rule | undefined): void {
   exchange.rule = rule?.name;
-  exchange.ruleId = rule?.identity;
+  exchange.ruleId = rule?.evidenceKey;
 }
 
 function isV1(target: string): boolean {

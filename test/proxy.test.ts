@@ -356,6 +356,7 @@ const RULE: Rule = {
   promoteWhen: undefined,
   headers: undefined,
   identity: "1",
+  evidenceKey: "1",
 };
 const WATCH: PassThroughObserver = { sent: () => {}, head: () => {}, data: () => {}, over: () => {} };
 

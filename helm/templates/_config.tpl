@@ -187,7 +187,7 @@ cutover.salt:
   secretKeyRef: { name: {{ .Values.salt.existingSecret | quote }}, key: {{ .Values.salt.key | quote }} }
 {{- end }}
 {{- if include "carryover.keepsLedger" . }}
-clients.file: /var/lib/carryover/ledger.json
+state.dir: /var/lib/carryover
 {{- end }}
 {{- range $name := list "v2" "v1" "sts" }}
 {{- if include "carryover.hasCa" (list $ $name) }}

@@ -2,6 +2,7 @@
 import { createApp } from "../app.ts";
 import type { Catalogue } from "../catalogue.ts";
 import { type Config, loadConfigWithCatalogue } from "../config/config.ts";
+import { configSource } from "../config/reloaded-config.ts";
 import { VERSION } from "../version.ts";
 import type { CommandIo } from "./command.ts";
 import { type ListenPort, openPorts } from "./listening.ts";
@@ -11,9 +12,10 @@ const REST_MS = 5_000;
 
 /** Listens, and prints where. Throws ConfigError. Gives exit code 1 when a port cannot be opened. */
 export async function serveClients(flags: Record<string, unknown>, io: CommandIo): Promise<number | undefined> {
-  const { config, catalogue, warnings } = await loadConfigWithCatalogue({ flags, env: io.env, readFile: io.readFile });
+  const input = { flags, env: io.env, readFile: io.readFile };
+  const { config, catalogue, warnings } = await loadConfigWithCatalogue(input);
   for (const warning of warnings) io.warn(`warning: ${warning}`);
-  const app = createApp(config, catalogue);
+  const app = createApp(config, catalogue, { configSource: configSource(input) });
   io.onExit(() => app.settle());
   const { listen, admin } = config;
   const ports: ListenPort[] = [

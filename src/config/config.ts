@@ -141,11 +141,17 @@ const INVALID_TOKEN: OptionRemark = {
 };
 
 /** The configuration file that a flag or a variable names. */
-function configFile({ flags, env, readFile }: ConfigInput): OptionSources["file"] {
+export function configFileName({ flags, env }: Pick<ConfigInput, "flags" | "env">): string | undefined {
   const flag = Object.hasOwn(flags, "config") ? flags["config"] : undefined;
   const name = typeof flag === "string" ? flag : env[FILE_VARIABLE];
-  if (name === undefined || name === "") return undefined;
-  const where = typeof flag === "string" ? "--config" : FILE_VARIABLE;
+  return name === "" ? undefined : name;
+}
+
+function configFile(input: ConfigInput): OptionSources["file"] {
+  const { flags, readFile } = input;
+  const name = configFileName(input);
+  if (name === undefined) return undefined;
+  const where = typeof flags["config"] === "string" ? "--config" : FILE_VARIABLE;
   const read = readBytes(readFile, name);
   if (typeof read !== "string") return { name, text: new TextDecoder().decode(read) };
   throw new ConfigError([{ where, what: read, remedy: "name a YAML file that is there and not empty" }]);

@@ -204,8 +204,10 @@ export interface CarryoverConfig {
     readonly metricSeries?: number | undefined;
     /** Clients outside the migration, such as health checks and scanners. */
     readonly exclude?: readonly string[] | undefined;
-    /** File that keeps the ledger across restarts. */
-    readonly file?: string | undefined;
+  } | undefined;
+  readonly state?: {
+    /** Directory that keeps rule states, evidence and the ledger across restarts; each process needs its own. */
+    readonly dir?: string | undefined;
   } | undefined;
   readonly limits?: {
     /** Largest request body. Default: `1MiB`. */

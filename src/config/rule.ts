@@ -23,7 +23,7 @@ export function buildRule(text: RuleText, facts: RuleFileFacts): Rule {
   const match = matchOf(text, resources);
   const most = match.clients?.size ?? Number.POSITIVE_INFINITY;
   const { promoteWhen, headers } = text;
-  const rule: Omit<Rule, "line" | "identity"> = {
+  const rule: Omit<Rule, "line" | "identity" | "evidenceKey"> = {
     name: text.name,
     match,
     mode: text.mode,
@@ -38,7 +38,7 @@ export function buildRule(text: RuleText, facts: RuleFileFacts): Rule {
       successor: headers.successor,
     },
   };
-  return freezeRule({ ...rule, line, identity: identityOf(rule) });
+  return freezeRule({ ...rule, line, identity: keyOf(rule), evidenceKey: keyOf(subjectOf(match)) });
 }
 
 /** A translating rule calls native only where it sets a sample or needs differences: v1 is to be relieved. Without native v1 nothing is compared. */
@@ -77,9 +77,14 @@ function stepBackOf(text: NonNullable<RuleText["stepBack"]>, most: number): Step
   };
 }
 
-/** Equal for equal rules, whatever their line and the order of their names. */
-function identityOf(rule: Omit<Rule, "line" | "identity">): string {
-  const canonical = JSON.stringify(rule, (_key, value: unknown) => (value instanceof Set ? [...value].sort() : value));
+/** Which requests a rule is about, whenever and for however many clients. */
+function subjectOf({ percent: _percent, time: _time, ...subject }: RuleMatch): unknown {
+  return subject;
+}
+
+/** Equal for equal values, whatever the order of the names in their sets. */
+function keyOf(what: unknown): string {
+  const canonical = JSON.stringify(what, (_key, value: unknown) => (value instanceof Set ? [...value].sort() : value));
   return digestOf(canonical).slice(0, 16);
 }
 

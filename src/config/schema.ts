@@ -49,7 +49,12 @@ export const clients = z.strictObject({
   exclude: listOf(z.string({ error: CLIENT }).regex(/^[\x20-\x7e]{1,128}$/, { error: CLIENT }), CLIENT.slice(9))
     .default([])
     .describe("Clients outside the migration, such as health checks and scanners"),
-  file: file.optional().describe("File that keeps the ledger across restarts"),
+});
+
+export const state = z.strictObject({
+  dir: file
+    .optional()
+    .describe("Directory that keeps rule states, evidence and the ledger across restarts; each process needs its own"),
 });
 
 export const shadow = z.strictObject({
@@ -309,6 +314,7 @@ export const SettingsSchema = z.strictObject({
   cutover: cutover.prefault({}),
   shadow: shadow.prefault({}),
   clients: clients.prefault({}),
+  state: state.prefault({}),
   limits: limits.prefault({}),
   log: z
     .strictObject({

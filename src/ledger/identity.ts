@@ -19,11 +19,13 @@ export interface IdentityOptions {
 }
 
 export interface ClientIdentity {
-  /** The configured names. */
+  /** The configured names: always the present ones. */
   readonly names: ReadonlySet<string>;
+  /** Replaces the configured names (`clients.names`). Throws `Error` for an invalid one, and changes nothing then. */
+  rename(names: readonly string[]): void;
   /** The name of the client that sent `headers`: never empty, at most 128 printable characters. It proves nothing. */
   nameOf(headers: HeaderList): string;
-  /** The current name of a client that a ledger stored as `stored`: with `hash`, no client's own text is shown any more. */
+  /** The current name of a client that was stored as `stored`: it may have a configured name now, or be kept as a hash only. */
   nameNow(stored: string): string;
   /** What metrics call the client of that name: a configured name, `unknown`, or `c-` and 12 hexadecimal digits. */
   labelOf(name: string): string;
@@ -32,6 +34,8 @@ export interface ClientIdentity {
 }
 
 const UNKNOWN = "unknown";
+/** Names that mean something else than one client. */
+const RESERVED = [UNKNOWN, "other"] as const;
 /** Precedes a client's own text that could be mistaken for a configured name or one that the ledger made. */
 const RAW = "raw:";
 const HASHED = /^h-[0-9a-f]{16}$/;
@@ -42,9 +46,11 @@ const MAX_LABELS = 1000;
 export function createIdentity(options: IdentityOptions): ClientIdentity {
   const { hash, key } = options;
   const sources = options.identify.map(identitySourceOf);
-  const names = readNames(options.names);
+  const readsProducts = options.identify.includes("user-agent");
+  let names = readNames(options.names);
   const excludedBy = createExclusion(options.exclude);
-  const own = new Set([...names.exact.values(), UNKNOWN, "other"]);
+  const configured = new Set(names.exact.values());
+  const own = new Set([...configured, ...RESERVED]);
   const hashed = (identity: string): string => `h-${digest(key, "name", identity).slice(0, 16)}`;
   const nameOf = (headers: HeaderList): string => {
     // Read once, and only if a source asks for them.
@@ -62,8 +68,8 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
   const nameOfFound = (found: FoundIdentity | undefined): string | undefined => {
     if (found === undefined) return undefined;
     const { identity, secret, product } = found;
-    const configured = names.exact.get(identity) ?? (product ? names.lower.get(identity) : undefined);
-    if (configured !== undefined) return configured;
+    const named = names.exact.get(identity) ?? (product ? names.lower.get(identity) : undefined);
+    if (named !== undefined) return named;
     // An excluded client is shown as the operator's pattern, since a hash could not be excluded any more.
     if (hash || secret) return (secret ? undefined : excludedBy(identity)) ?? hashed(identity);
     const isAmbiguous =
@@ -73,12 +79,20 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
     return name.length > MAX_NAME ? undefined : detachedText(name);
   };
   return {
-    names: new Set(names.exact.values()),
+    names: configured,
+    rename: (list) => {
+      names = readNames(list);
+      for (const set of [configured, own]) set.clear();
+      for (const name of names.exact.values()) configured.add(name);
+      for (const name of [...configured, ...RESERVED]) own.add(name);
+    },
     nameOf,
     nameNow: (stored) => {
-      if (!hash || own.has(stored) || HASHED.test(stored)) return stored;
+      if (own.has(stored)) return stored;
+      if (HASHED.test(stored)) return [...names.exact].find(([one]) => hashed(one) === stored)?.[1] ?? stored;
       const identity = stored.startsWith(RAW) ? stored.slice(RAW.length) : stored;
-      return names.exact.get(identity) ?? excludedBy(identity) ?? hashed(identity);
+      const named = names.exact.get(identity) ?? (readsProducts ? names.lower.get(identity) : undefined);
+      return named ?? (hash ? (excludedBy(identity) ?? hashed(identity)) : stored);
     },
     labelOf: createLabels(own, key),
     isExcluded: (name) => excludedBy(name) !== undefined,

@@ -50,6 +50,8 @@ export interface Ledger {
    * Continues from `snapshot`, also under its instance. Throws `Error` when a request has been counted already.
    */
   restore(snapshot: LedgerSnapshot): void;
+  /** Gives clients that have another name now their new name; entries of one name become one. */
+  rename(): void;
   /** Grows with every change. */
   revision(): number;
 }
@@ -83,7 +85,7 @@ interface LedgerState {
  */
 export function createLedger(options: LedgerOptions): Ledger {
   const since = options.wall();
-  const state = createState(options, [options.instance], since);
+  let state = createState(options, [options.instance], since);
   return {
     observe: (exchange) => observe(state, exchange),
     learn: (findings) => {
@@ -94,19 +96,29 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (operation !== undefined) operation.inspected += 1;
       noteNeeds(state, record, findings);
     },
-    snapshot: () => ({
-      version: 1,
-      instances: state.instances,
-      since: state.since,
-      watchedSince: state.watchedSince > state.since ? state.watchedSince : undefined,
-      at: options.wall(),
-      requests: { v1: state.v1, v2: state.v2 },
-      bound: state.clients.bound(),
-      clients: [...state.clients.items()].map((record) => entryOf(record, options.traits.revealsNeeds)).sort(byCount),
-    }),
+    snapshot: () => snapshotOf(state),
     callers: () => callers(state.clients.items()),
     restore: (snapshot) => restore(state, snapshot),
+    rename: () => {
+      const [before, { revision }] = [snapshotOf(state), state];
+      state = createState(options, before.instances, options.wall());
+      restore(state, before);
+      state.revision = revision + 1;
+    },
     revision: () => state.revision,
+  };
+}
+
+function snapshotOf({ options, clients, instances, since, watchedSince, v1, v2 }: LedgerState): LedgerSnapshot {
+  return {
+    version: 1,
+    instances,
+    since,
+    watchedSince: watchedSince > since ? watchedSince : undefined,
+    at: options.wall(),
+    requests: { v1, v2 },
+    bound: clients.bound(),
+    clients: [...clients.items()].map((record) => entryOf(record, options.traits.revealsNeeds)).sort(byCount),
   };
 }
 

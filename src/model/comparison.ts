@@ -75,7 +75,7 @@ export interface Comparison {
   readonly client: string;
   /** Name of the rule that asked for the comparison; undefined: `cutover.mode`. */
   readonly rule: string | undefined;
-  /** Its identity: a changed rule keeps its name. */
+  /** Its `evidenceKey`: a rule that is about other requests now may keep its name. */
   readonly ruleId?: string | undefined;
   /** Which response the client got: `shadow` native's, `translate` the translated one. */
   readonly served: "shadow" | "translate";
@@ -100,4 +100,15 @@ export function isDifference(result: ComparisonResult): boolean {
 /** True if the result counts as a comparison. */
 export function isConclusive(result: ComparisonResult): boolean {
   return result !== "failed";
+}
+
+/** Comparisons of one operation that had a result, of all clients or of one. */
+export interface ComparisonCounts {
+  readonly resource: string;
+  readonly operation: string;
+  /** Undefined: all clients together. */
+  readonly client: string | undefined;
+  /** Noise and another order are among them. */
+  readonly comparisons: number;
+  readonly differences: number;
 }

@@ -53,7 +53,7 @@ export interface Exchange {
   client: string;
   /** Name of the cutover rule that decided on the mode. */
   rule: string | undefined;
-  /** Its identity: a rule that is changed keeps its name. */
+  /** Its `evidenceKey`: a rule that is about other requests now may keep its name. */
   ruleId?: string | undefined;
   /** Digest of the credential of a request that a rule had translated, computed on demand: to count, never to show. */
   credential?: (() => string) | undefined;

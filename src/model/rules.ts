@@ -28,8 +28,13 @@ export interface Rule {
   readonly stepBack: StepBackSettings | undefined;
   readonly promoteWhen: PromoteSettings | undefined;
   readonly headers: RuleHeaders | undefined;
-  /** Changes with the rule, which resets its counters and evidence. */
+  /** Changes with every change of the rule. */
   readonly identity: string;
+  /**
+   * Changes with the requests that the rule is about, so that what was learnt of it no longer holds. How many clients
+   * (`percent`), when, and all thresholds do not change it.
+   */
+  readonly evidenceKey: string;
 }
 
 /** All conditions must hold; of header, cookie and percent the first that decides counts, as in ingress controllers. */

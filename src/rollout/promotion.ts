@@ -25,6 +25,11 @@ export interface PromotionState {
   readonly promoted: boolean;
 }
 
+/** A promotion as it is saved: without the settings, which the rules file says. */
+export interface PromotionMemory extends Omit<PromotionState, "settings" | "clientsNeeded"> {
+  readonly differencesBelow: number;
+}
+
 interface PromotionCounts {
   readonly comparisons: number;
   readonly differences: number;
@@ -73,6 +78,21 @@ export function reducePromotion(
   if (!full) return { ...state, newer: half };
   const isFirst = older.comparisons === 0;
   return { ...state, older: half, newer: NO_PROMOTION_COUNTS, forgotten: isFirst ? 0 : forgotten + 1 };
+}
+
+/**
+ * What was compared `before`, under the settings of `fresh`. Evidence holds for any threshold, since its bound holds however often one
+ * looks. A promotion stays while the rule still promotes by itself, and the evidence still allows it.
+ */
+export function continuedPromotion(fresh: PromotionState, before: PromotionMemory): PromotionState {
+  const { older, newer, forgotten } = before;
+  const state = { ...fresh, older, newer, forgotten };
+  const isStricter = fresh.settings.differencesBelow < before.differencesBelow;
+  return { ...state, promoted: before.promoted && fresh.settings.automatic && (!isStricter || canPromote(state)) };
+}
+
+export function promotionMemory({ settings, older, newer, forgotten, promoted }: PromotionState): PromotionMemory {
+  return { differencesBelow: settings.differencesBelow, older, newer, forgotten, promoted };
 }
 
 export function promote(state: PromotionState): PromotionState {
@@ -137,7 +157,7 @@ export interface OperationEvidence {
   readonly older: OperationCounts;
   readonly newer: OperationCounts;
   /** Why a comparison failed last. */
-  readonly failure: ComparisonFailure | undefined;
+  readonly failure?: ComparisonFailure | undefined;
 }
 
 interface OperationCounts {

@@ -5,11 +5,13 @@ import type { CutoverMode, ModeDecision, Rule, Rules, ShadowSettings } from "../
 import { createChooser, type RuleInput } from "./choose.ts";
 import {
   choiceFor,
-  initialRuleState,
+  continuedRuleState,
+  memoryOf,
   NO_SHADOW,
   next,
   type RolloutEvent,
   type RuleEvent,
+  type RuleMemory,
   type RuleState,
 } from "./rule-state.ts";
 import { statusOf, transitionView, viewOf } from "./view.ts";
@@ -49,7 +51,7 @@ export interface Rollout {
   observe(exchange: Exchange): void;
   /** Takes every finished comparison, and what stands for the credential of its request; ignores what `observe` ignores. */
   compared(comparison: Comparison, credential: string | undefined): void;
-  /** In force from the next request on. Rules of the same name and identity keep their state. */
+  /** In force from the next request on. A rule of the same name continues what was learnt of it (`continuedRuleState`). */
   replace(rules: Rules): void;
   rules(): Rules | undefined;
   /** The rule of that name, where there is one. */
@@ -58,6 +60,18 @@ export interface Rollout {
   states(): readonly RuleStatus[];
   /** For `GET /rules`: JSON. */
   view(): unknown;
+  /** What must survive a restart. */
+  memory(): RolloutMemory;
+  /** Continues from `memory`; to be called before the first rules come into force. */
+  restore(memory: RolloutMemory): void;
+  /** Grows with every change of what `memory` returns. */
+  revision(): number;
+}
+
+export interface RolloutMemory {
+  readonly rules: readonly RuleMemory[];
+  /** The latest changes, oldest first. */
+  readonly transitions: readonly RolloutEvent[];
 }
 
 interface RulesInForce {
@@ -73,21 +87,25 @@ interface RulesInForce {
   nextExpiry: number;
 }
 
-/** Decides what serves each v1 request, from the rules, `force` and the evidence. All state is in memory. */
+/** Decides what serves each v1 request, from the rules, `force` and the evidence. */
 export function createRollout(options: RolloutOptions): Rollout {
   const { mode, wall, bucketOf } = options;
   const transitions: RolloutEvent[] = [];
+  let restored: readonly RuleMemory[] = [];
+  let revision = 0;
   const report = (event: RolloutEvent): void => {
+    revision += 1;
     transitions.push(event);
     if (transitions.length > MAX_TRANSITIONS) transitions.shift();
     options.onEvent(event);
   };
   const standard = choiceWithoutRule(mode, "default");
-  let present = rulesInForce(options.rules, new Map(), options);
+  let present = rulesInForce(options.rules, [], options);
   if (present.force !== "none") report(forced("none", present.force, wall()));
 
   const apply = (state: RuleState, event: RuleEvent): RuleState => {
     const after = next(state, event);
+    if (after.state !== state) revision += 1;
     present.states.set(state.rule.name, after.state);
     if (after.report !== undefined) report(after.report);
     return after.state;
@@ -106,10 +124,10 @@ export function createRollout(options: RolloutOptions): Rollout {
     reportExpiries(wall());
     return [...present.states.values()];
   };
-  /** The state of the rule that decided, unless the rule was changed since; without `ruleId`, of the rule of that name. */
+  /** The state of the rule that decided, unless it is about other requests now; without `ruleId`, of the rule of that name. */
   const decidedBy = ({ rule, ruleId }: Pick<Exchange, "rule" | "ruleId">): RuleState | undefined => {
     const found = rule === undefined ? undefined : present.states.get(rule);
-    return ruleId === undefined || ruleId === found?.rule.identity ? found : undefined;
+    return ruleId === undefined || ruleId === found?.rule.evidenceKey ? found : undefined;
   };
   return {
     choose: (input) => {
@@ -137,7 +155,10 @@ export function createRollout(options: RolloutOptions): Rollout {
     },
     replace: (rules) => {
       const before = present;
-      present = rulesInForce(rules, before.states, options);
+      // Before the first rules there are no states, only what was restored.
+      const memories = before.rules === undefined ? restored : [...before.states.values()].map(memoryOf);
+      present = rulesInForce(rules, memories, options);
+      restored = [];
       const at = wall();
       if (rules.digest !== before.rules?.digest) report(replaced(before, present, at));
       if (rules.force !== before.force) report(forced(before.force, rules.force, at));
@@ -154,6 +175,15 @@ export function createRollout(options: RolloutOptions): Rollout {
       // Latest first.
       transitions: transitions.map(transitionView).reverse(),
     }),
+    memory: () => ({
+      rules: present.rules === undefined ? restored : [...present.states.values()].map(memoryOf),
+      transitions,
+    }),
+    restore: (memory) => {
+      restored = memory.rules;
+      transitions.unshift(...memory.transitions.slice(-MAX_TRANSITIONS));
+    },
+    revision: () => revision,
   };
 }
 
@@ -164,12 +194,13 @@ function choiceWithoutRule(mode: CutoverMode, why: "default" | "forced"): ModeDe
 
 function rulesInForce(
   rules: Rules | undefined,
-  before: ReadonlyMap<string, RuleState>,
+  memories: readonly RuleMemory[],
   { wall, mode, bucketOf }: RolloutOptions,
 ): RulesInForce {
   const at = wall();
   const list = rules?.rules ?? [];
-  const states = new Map(list.map((rule) => [rule.name, stateOf(rule, before.get(rule.name), at)]));
+  const known = new Map(memories.map((memory) => [memory.name, memory]));
+  const states = new Map(list.map((rule) => [rule.name, continuedRuleState(rule, known.get(rule.name), at)]));
   const force = rules?.force ?? "none";
   const withoutForce = list.length === 0 ? choiceWithoutRule(mode, "default") : undefined;
   return {
@@ -192,11 +223,6 @@ function firstExpiry(states: Iterable<RuleState>, now: number): number {
   return first;
 }
 
-/** A rule of the same identity keeps its state; its line may have changed. */
-function stateOf(rule: Rule, before: RuleState | undefined, at: number): RuleState {
-  return before?.rule.identity === rule.identity ? { ...before, rule } : initialRuleState(rule, at);
-}
-
 function forced(from: string, to: string, at: number): RolloutEvent {
   const reason = to === "none" ? "the rules file no longer forces anything" : `the rules file says force: ${to}`;
   return { kind: "forced", rule: undefined, at, from, to, reason };
@@ -204,13 +230,15 @@ function forced(from: string, to: string, at: number): RolloutEvent {
 
 function replaced(before: RulesInForce, after: RulesInForce, at: number): RolloutEvent {
   const names = [...after.states.keys()];
+  const differs = (key: "identity" | "evidenceKey", name: string): boolean => {
+    const old = before.states.get(name)?.rule[key];
+    return old !== undefined && old !== after.states.get(name)?.rule[key];
+  };
   const added = names.filter((name) => !before.states.has(name)).length;
   const removed = [...before.states.keys()].filter((name) => !after.states.has(name)).length;
-  const changed = names.filter((name) => {
-    const old = before.states.get(name)?.rule.identity;
-    return old !== undefined && old !== after.states.get(name)?.rule.identity;
-  }).length;
-  const reason = `${names.length} rules: ${added} new, ${changed} changed (begin afresh), ${removed} gone`;
+  const changed = names.filter((name) => differs("identity", name)).length;
+  const reset = names.filter((name) => differs("evidenceKey", name)).length;
+  const reason = `${names.length} rules: ${added} new, ${changed} changed (${reset} without their evidence), ${removed} gone`;
   const [from, to] = [before.rules?.digest ?? "none", after.rules?.digest ?? "none"];
   return { kind: "rules", rule: undefined, at, from, to, reason };
 }

@@ -3,26 +3,38 @@ import { CLIENT_LEFT, type Exchange, faultOf, wasLetIn } from "../model/exchange
 import type { CutoverMode, ModeDecision, Rule, ShadowSettings, StepBackSettings } from "../model/rules.ts";
 import {
   canPromote,
+  continuedPromotion,
   evidence,
   initialPromotion,
   isEvidence,
   type OperationEvent,
   type OperationEvidence,
   type PromotionBlocker,
+  type PromotionMemory,
   type PromotionState,
   promote,
   promotionBlocker,
+  promotionMemory,
   reduceOperation,
   reducePromotion,
   UNKNOWN_OPERATION,
 } from "./promotion.ts";
-import { initialStepBack, reduceStepBack, type StepBack, type StepBackEvent, translatedShare } from "./step-back.ts";
+import {
+  continuedStepBack,
+  initialStepBack,
+  reduceStepBack,
+  type StepBack,
+  type StepBackEvent,
+  type StepBackMemory,
+  stepBackMemory,
+  translatedShare,
+} from "./step-back.ts";
 import { changeText, evidenceText, percent, phaseText } from "./text.ts";
 
 /** Nothing is compared. */
 export const NO_SHADOW: ShadowSettings = { sample: 0, control: 0 };
 
-/** A rule and everything learnt about it since it was last changed. An immutable value: only `next` makes a new one. */
+/** A rule and everything learnt about it. An immutable value: only `next` makes a new one. */
 export interface RuleState {
   readonly rule: Rule;
   /** Undefined: the rule never steps back. */
@@ -109,6 +121,58 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
     requests: 0,
     failures: 0,
     since: at,
+  };
+}
+
+/** Everything learnt about a rule, without the rule: what a changed rule and a restart continue from. */
+export interface RuleMemory {
+  readonly name: string;
+  readonly evidenceKey: string;
+  readonly mode: CutoverMode;
+  readonly stepBack?: StepBackMemory | undefined;
+  readonly promotion: PromotionMemory;
+  readonly operations: ReadonlyMap<string, OperationEvidence>;
+  readonly promotedOperations: ReadonlySet<string>;
+  readonly promotionReported: boolean;
+  readonly requests: number;
+  readonly failures: number;
+  readonly since: number;
+}
+
+export function memoryOf(state: RuleState): RuleMemory {
+  const { rule, stepBack, promotion, ...learnt } = state;
+  const { name, evidenceKey, mode } = rule;
+  return {
+    ...learnt,
+    name,
+    evidenceKey,
+    mode,
+    stepBack: stepBack && stepBackMemory(stepBack),
+    promotion: promotionMemory(promotion),
+  };
+}
+
+/**
+ * The state of a rule of which `before` was learnt. A rule that is about other requests begins anew. One of another mode keeps what
+ * was compared, and is no longer back or promoted. Any other change keeps everything that the new settings allow.
+ */
+export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, at: number): RuleState {
+  const fresh = initialRuleState(rule, at);
+  if (before?.evidenceKey !== rule.evidenceKey) return fresh;
+  const isSameMode = before.mode === rule.mode;
+  const wasPromoted = isSameMode && before.promotion.promoted;
+  const promotion = continuedPromotion(fresh.promotion, { ...before.promotion, promoted: wasPromoted });
+  const compared = { ...fresh, promotion, operations: mayPromote(fresh) ? before.operations : fresh.operations };
+  if (!isSameMode) return compared;
+  const { promotedOperations, promotionReported, requests, failures, since } = before;
+  return {
+    ...compared,
+    stepBack: fresh.stepBack && before.stepBack ? continuedStepBack(fresh.stepBack, before.stepBack) : fresh.stepBack,
+    promotedOperations: promotion.promoted ? promotedOperations : fresh.promotedOperations,
+    promotionReported,
+    requests,
+    failures,
+    since: promotion.promoted === wasPromoted ? since : at,
   };
 }
 

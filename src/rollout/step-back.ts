@@ -78,6 +78,32 @@ export function initialStepBack(settings: StepBackConfig): StepBack {
   };
 }
 
+/** A step back as it is saved: without the settings, which the rules file says. */
+export type StepBackMemory = Omit<StepBack, "settings">;
+
+/**
+ * What was learnt `before`, under the settings of `fresh`. A rule that stepped back stays back, unless what made it step back no longer
+ * exceeds a threshold. A window of another length counts from 0.
+ */
+export function continuedStepBack(fresh: StepBack, before: StepBackMemory): StepBack {
+  const { settings } = fresh;
+  const { time, phase, factor, stepBacks } = before;
+  const isSameLength = before.window.slice === fresh.window.slice;
+  const isMoot = phase.kind === "back" && !exceeds(phase.cause.bad, phase.cause.all, settings[phase.cause.what]);
+  return {
+    settings,
+    time,
+    window: isSameLength ? { ...before.window, keep: fresh.window.keep } : fresh.window,
+    phase: isMoot ? { kind: "forward", since: time.now } : phase,
+    factor,
+    stepBacks,
+  };
+}
+
+export function stepBackMemory({ time, window, phase, factor, stepBacks }: StepBack): StepBackMemory {
+  return { time, window, phase, factor, stepBacks };
+}
+
 /** The state after `event`; the phase changes at most once. Events of the same time may come in any order. */
 export function reduceStepBack(state: StepBack, event: StepBackEvent): StepBack {
   const timed = { ...state, time: elapse(state.time, event.at, state.settings.window) };

@@ -64,7 +64,7 @@ export interface ComparisonRequest {
   readonly client: string;
   /** Name of the rule that asks for the comparison; undefined: `cutover.mode`. */
   readonly rule: string | undefined;
-  /** Its identity: a changed rule keeps its name. */
+  /** Its `evidenceKey`: a rule that is about other requests now may keep its name. */
   readonly ruleId?: string | undefined;
   readonly settings: ShadowSettings;
   readonly requestId: string;

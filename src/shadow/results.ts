@@ -1,6 +1,7 @@
 /** What comparisons found: redacted samples of differing responses for operators, and counts by operation and client. */
 import {
   type Comparison,
+  type ComparisonCounts,
   type ComparisonFailure,
   type Difference,
   type DifferenceClass,
@@ -197,14 +198,7 @@ function quoted(text: string): string {
 }
 
 /** Counts of one operation, of all clients or of one. Their bound is `upperBound(differences, comparisons)`. */
-export interface ComparisonStatisticsRow {
-  readonly resource: string;
-  readonly operation: string;
-  /** Undefined: all clients together. */
-  readonly client: string | undefined;
-  /** With a result; noise and another order are among them. */
-  readonly comparisons: number;
-  readonly differences: number;
+export interface ComparisonStatisticsRow extends ComparisonCounts {
   readonly byClass: Readonly<Partial<Record<DifferenceClass, number>>>;
   readonly noise: number;
   /** There was nothing to compare; part of no bound. */
@@ -213,9 +207,6 @@ export interface ComparisonStatisticsRow {
   /** Comparisons for which native was requested twice, and those where it differed from itself. */
   readonly controls: number;
   readonly noisy: number;
-  /** Milliseconds since 1970. */
-  readonly since: number;
-  readonly lastDifference: number | undefined;
 }
 
 interface ComparisonStatistics {
@@ -228,6 +219,8 @@ interface ComparisonStatistics {
   rows(): readonly ComparisonStatisticsRow[];
   /** Comparisons of clients that have no row of their own. */
   unlisted(): number;
+  /** Continues from the rows of an earlier process, which may name a client twice; to be called before the first comparison. */
+  restore(rows: readonly ComparisonCounts[]): void;
 }
 
 /** Later clients count for their operation only: to remove an older row would remove its differences. */
@@ -256,10 +249,36 @@ export function createComparisonStatistics(maxClients: number = MAX_CLIENTS): Co
     },
     rows: () => [...operations.values()].flatMap((entry) => [entry.all, ...entry.clients.values()]),
     unlisted: () => unlisted,
+    restore(rows) {
+      for (const { resource, operation, client, comparisons, differences } of rows) {
+        const key = `${resource} ${operation}`;
+        const row = (of: string | undefined) => ({
+          ...emptyRow({ resource, operation }, of),
+          comparisons,
+          differences,
+        });
+        if (client === undefined) {
+          operations.set(key, { all: row(undefined), clients: new Map() });
+          continue;
+        }
+        const known = operations.get(key)?.clients;
+        const same = known?.get(client);
+        if (same === undefined && clients >= maxClients) continue;
+        if (same === undefined) clients += 1;
+        const sum = {
+          comparisons: comparisons + (same?.comparisons ?? 0),
+          differences: differences + (same?.differences ?? 0),
+        };
+        known?.set(client, { ...row(client), ...sum });
+      }
+    },
   };
 }
 
-function emptyRow({ resource, operation, at }: Comparison, client: string | undefined): ComparisonStatisticsRow {
+function emptyRow(
+  { resource, operation }: Pick<Comparison, "resource" | "operation">,
+  client: string | undefined,
+): ComparisonStatisticsRow {
   return {
     resource,
     operation,
@@ -272,13 +291,11 @@ function emptyRow({ resource, operation, at }: Comparison, client: string | unde
     byFailure: {},
     controls: 0,
     noisy: 0,
-    since: at,
-    lastDifference: undefined,
   };
 }
 
 function counted(row: ComparisonStatisticsRow, comparison: Comparison, noisy?: boolean): ComparisonStatisticsRow {
-  const { result, failure = "internal", at } = comparison;
+  const { result, failure = "internal" } = comparison;
   if (result === "failed") {
     return {
       ...row,
@@ -296,6 +313,5 @@ function counted(row: ComparisonStatisticsRow, comparison: Comparison, noisy?: b
     noise: row.noise + (result === "noise" ? 1 : 0),
     controls: row.controls + (noisy === undefined ? 0 : 1),
     noisy: row.noisy + (noisy === true ? 1 : 0),
-    lastDifference: differs ? at : row.lastDifference,
   };
 }

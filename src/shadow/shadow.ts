@@ -1,5 +1,5 @@
 /** Compares the responses of both versions in the background, within its own limits. */
-import type { Comparison, ComparisonFailure } from "../model/comparison.ts";
+import type { Comparison, ComparisonCounts, ComparisonFailure } from "../model/comparison.ts";
 import { type ApiResponse, type ClientResponse, header, retryAfter } from "../model/http.ts";
 import type { PassThroughObserver } from "../model/request.ts";
 import { createSignalController, type Signal, type SignalController } from "../model/signal.ts";
@@ -25,6 +25,8 @@ export interface Shadow {
   follow(asked: ComparisonRequest, answer: ClientResponse): ClientResponse;
   state(): ShadowState;
   bounds(): readonly ComparisonStatisticsRow[];
+  /** Continues from the `bounds` of an earlier process; to be called before the first comparison. */
+  restore(bounds: readonly ComparisonCounts[]): void;
   /** The view `/samples`. */
   samples(query: URLSearchParams): unknown;
   /** Ends all comparisons, and reports nothing more. */
@@ -194,6 +196,7 @@ export function createShadow(options: ShadowOptions): Shadow {
       passed: { ...passed },
     }),
     bounds: statistics.rows,
+    restore: statistics.restore,
     samples: samples.view,
     close() {
       closed = true;

@@ -116,7 +116,7 @@ export const METRICS = {
     PER_CLIENT,
   ),
   clients: gauge("clients", "Clients in the ledger by the version that they call", ["api_version"], 2),
-  ledger_last_save_successful: gauge("boolean", "0 if the ledger file cannot be read or written, else 1"),
+  state_last_save_successful: gauge("boolean", "0 if state.dir cannot be written, else 1"),
 
   comparisons_total: counter(
     "comparisons",

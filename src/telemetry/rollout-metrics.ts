@@ -23,8 +23,8 @@ export interface RolloutMetricSources {
   force(): string;
   /** Digest of the rules in force, in hexadecimal digits; undefined without a rules file. */
   digest(): string | undefined;
-  /** False while the ledger's file cannot be read or written. */
-  ledgerSaved(): boolean;
+  /** False while `state.dir` cannot be written. */
+  stateSaved(): boolean;
   /** Milliseconds since 1970. */
   wall(): number;
   shadow(): {
@@ -45,8 +45,9 @@ export function createRolloutMetrics(
   labels: ResourceLabels,
   sources: RolloutMetricSources,
 ): { observe(exchange: Exchange): void; compared(comparison: Comparison): void } {
-  const names = new Set([...sources.clientNames, ...RESERVED_CLIENT_LABELS]);
-  const clients = createClientSeries(sources.metricSeries, names);
+  const reserved = new Set<string>(RESERVED_CLIENT_LABELS);
+  const hasOwnSeries = (label: string): boolean => sources.clientNames.has(label) || reserved.has(label);
+  const clients = createClientSeries(sources.metricSeries, hasOwnSeries);
   const comparisons = make.counted("comparisons_total");
   const failures = make.counted("comparison_failures_total");
   const calls = { v1: 0, v2: 0 };
@@ -90,7 +91,7 @@ function exportClients(make: MetricFactory, clients: ClientSeries, sources: Roll
     for (const [client, { lastV1 }] of clients.rows()) if (lastV1 > 0) yield [[client], lastV1 / 1000];
   });
   make.gauge("clients", () => Object.entries(sources.clients()).map(([version, count]) => [[version], count]));
-  make.gauge("ledger_last_save_successful", () => Number(sources.ledgerSaved()));
+  make.gauge("state_last_save_successful", () => Number(sources.stateSaved()));
 }
 
 function exportComparisons(
@@ -157,7 +158,7 @@ const CANDIDATES = 4;
  * fill the first half only. A client keeps its row, so that no counter ever goes down; what was counted before stays with
  * `other`.
  */
-export function createClientSeries(max: number, own: ReadonlySet<string>): ClientSeries {
+export function createClientSeries(max: number, isOwn: (label: string) => boolean): ClientSeries {
   let taken = 0;
   const rows = new Map<string, ClientRow>();
   const candidates = new Map<string, number>();
@@ -176,7 +177,7 @@ export function createClientSeries(max: number, own: ReadonlySet<string>): Clien
   const rowOf = (label: string): ClientRow => {
     const known = rows.get(label);
     if (known !== undefined) return known;
-    if (own.has(label)) return add(label);
+    if (isOwn(label)) return add(label);
     if (taken >= max || (taken >= max / 2 && !isRegular(label))) return rows.get(OTHER_LABEL) ?? add(OTHER_LABEL);
     taken += 1;
     return add(label);

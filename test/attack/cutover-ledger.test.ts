@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ask } from "../../src/commands/report/ask.ts";
 import { createReport } from "../../src/commands/report/report.ts";
@@ -46,7 +45,7 @@ it("many users of v2 do not push the last callers of v1 out", async () => {
 });
 
 it("a report of two replicas that began with one file does not say that nobody calls v1", async () => {
-  const first = await cutover({ flags: { clientsFile: join(await folder(), "ledger.json") } });
+  const first = await cutover({ flags: { stateDir: await folder() } });
   await first.ask("GET", "/iam/v2beta1/groups", as("seed"));
   await first.close();
   const [a, b] = [await first.replica(), await first.replica()];

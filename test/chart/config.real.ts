@@ -116,9 +116,9 @@ describe.each(ciValues())("$name", ({ path }) => {
 
   it("can write where it is told to, and nowhere else", () => {
     const writable = seen.mounts.filter(({ readOnly }) => !readOnly).map((mount) => mount.path);
-    if (config.clients.file === undefined) return;
-    expect(config.clients.file).toBe("/var/lib/carryover/ledger.json");
-    expect(writable.filter((folder) => config.clients.file?.startsWith(`${folder}/`))).toHaveLength(1);
+    if (config.state.dir === undefined) return;
+    expect(config.state.dir).toBe("/var/lib/carryover");
+    expect(writable.filter((folder) => config.state.dir === folder)).toHaveLength(1);
   });
 
   it("lets nobody reach the admin port through an Ingress, a route or a load balancer", () => {

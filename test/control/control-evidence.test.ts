@@ -174,7 +174,7 @@ describe("promotion", () => {
     made.compare(5_000, { served: "shadow" });
     expect(made.choose()).toMatchObject({ mode: "shadow", why: "stepped-back" });
     expect(made.told.map(({ kind }) => kind)).toEqual(["promoted", "stepped-back"]);
-    made.control.replace(rulesOf([rule({ ...shadowed, promoteWhen, identity: "2" })], { digest: "b" }));
+    made.control.replace(rulesOf([rule({ ...shadowed, promoteWhen, evidenceKey: "2" })], { digest: "b" }));
     expect(made.choose()).toMatchObject({ mode: "shadow", why: "rule" });
     made.compare(368, { served: "shadow" });
     expect(made.choose().why).toBe("promoted");

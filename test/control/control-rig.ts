@@ -16,7 +16,7 @@ import type { RolloutEvent } from "../../src/rollout/rule-state.ts";
 
 export const MINUTE = 60_000;
 
-const STEP_BACK: StepBackSettings = {
+export const STEP_BACK: StepBackSettings = {
   failures: 0.02,
   differences: 0.001,
   minRequests: 200,
@@ -36,6 +36,7 @@ export function rule(over: Partial<Omit<Rule, "match">> & { readonly match?: Par
     promoteWhen: undefined,
     headers: undefined,
     identity: "1",
+    evidenceKey: "1",
     ...over,
     match: { ...EVERY_REQUEST, ...over.match },
   };

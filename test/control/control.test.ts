@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { Rule } from "../../src/model/rules.ts";
 import { createBucket } from "../../src/rollout/callers.ts";
 import { createRollout, DEFAULT_SHADOW } from "../../src/rollout/rollout.ts";
-import { MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
+import { MINUTE, rig, rule, rulesOf, START, STEP_BACK } from "./control-rig.ts";
 
 const BROKEN = { status: 502, reason: "UPSTREAM_INVALID" };
 
@@ -177,23 +178,60 @@ describe("other rules", () => {
     expect(made.choose().rule).toBe(moved);
     expect(made.told.at(-1)).toMatchObject({
       kind: "rules",
-      reason: "2 rules: 1 new, 0 changed (begin afresh), 0 gone",
+      reason: "2 rules: 1 new, 0 changed (0 without their evidence), 0 gone",
     });
   });
 
-  test("a rule that was changed begins afresh", () => {
+  test("a rule that is about other requests begins anew", () => {
     const made = rig(rulesOf([rule()]));
     made.requests(200, BROKEN);
     made.at += 5;
-    made.control.replace(rulesOf([rule({ identity: "1b" })], { digest: "b" }));
+    made.control.replace(rulesOf([rule({ identity: "1b", evidenceKey: "1b" })], { digest: "b" }));
     expect(made.choose().why).toBe("rule");
     expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0, stepBacks: 0, since: START + 5 });
-    expect(made.told.at(-1)?.reason).toBe("1 rules: 0 new, 1 changed (begin afresh), 0 gone");
+    expect(made.told.at(-1)?.reason).toBe("1 rules: 0 new, 1 changed (1 without their evidence), 0 gone");
+  });
+
+  test("a rule of another mode is no longer back, and keeps what was compared", () => {
+    const made = rig(rulesOf([rule()]));
+    made.compare(30, { result: "value" });
+    expect(made.choose().why).toBe("stepped-back");
+    for (const [mode, why] of [
+      ["shadow", "rule"],
+      ["translate", "rule"],
+    ] as const) {
+      made.control.replace(rulesOf([rule({ mode })], { digest: mode }));
+      expect(made.choose()).toMatchObject({ mode, why });
+      expect(made.control.states()[0]).toMatchObject({ comparisons: 30, differences: 30, requests: 0 });
+    }
+  });
+
+  test.each<[string, Partial<Rule>]>([
+    ["sample", { shadow: { sample: 0.9, control: 0 } }],
+    ["expiry", { expires: START + 1e9 }],
+    ["headers", { headers: { deprecation: 1, sunset: 2, documentation: undefined, successor: false } }],
+    ["thresholds that it still exceeds", { stepBack: { ...STEP_BACK, failures: 0.5, minRequests: 10 } }],
+    ["window", { stepBack: { ...STEP_BACK, window: 60_000 } }],
+  ])("a rule with another %s stays back, and keeps its counts", (_what, over) => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(200, BROKEN);
+    made.control.replace(rulesOf([rule({ identity: "1b", ...over })], { digest: "b" }));
+    expect(made.choose().why).toBe("stepped-back");
+    expect(made.control.states()[0]).toMatchObject({ requests: 200, failures: 200, stepBacks: 1, since: START });
+  });
+
+  test("a rule whose threshold is no longer exceeded goes forward again", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(190, { mode: "translate" });
+    made.requests(10, BROKEN);
+    expect(made.choose().why).toBe("stepped-back");
+    made.control.replace(rulesOf([rule({ stepBack: { ...STEP_BACK, failures: 0.1 } })], { digest: "b" }));
+    expect(made.choose()).toMatchObject({ mode: "translate", why: "rule" });
   });
 
   test("what was under way when a rule was changed says nothing of what it is now", () => {
-    const made = rig(rulesOf([rule({ identity: "old" })]));
-    made.control.replace(rulesOf([rule({ identity: "new" })], { digest: "b" }));
+    const made = rig(rulesOf([rule({ evidenceKey: "old" })]));
+    made.control.replace(rulesOf([rule({ evidenceKey: "new" })], { digest: "b" }));
     made.requests(300, { ...BROKEN, ruleId: "old" });
     made.compare(300, { result: "value", ruleId: "old" });
     expect(made.choose().why).toBe("rule");

@@ -13,6 +13,7 @@ export function makeRule(name: string, match: Partial<RuleMatch> = {}, rest: Par
     promoteWhen: undefined,
     headers: undefined,
     identity: name,
+    evidenceKey: name,
     ...rest,
   };
 }

@@ -43,7 +43,7 @@ describe("the systemd unit", () => {
     );
     const { config, warnings } = loadConfig({ flags: {}, env, readFile: () => Buffer.from("token") });
     expect([config.listen.port, config.admin.port, warnings]).toEqual([8080, 18080, []]);
-    expect(config.clients.file).toBe("%S/carryover/8080/ledger.json");
+    expect(config.state.dir).toBe("%S/carryover/8080");
   });
 
   test("image and unit start node as the benchmarks do", () => {
@@ -89,7 +89,7 @@ describe("the compose file", () => {
       services.carryover.command[2],
       config.cutover.rulesFile,
       config.admin.tokenFile,
-      config.clients.file,
+      config.state.dir,
     ]) {
       expect(
         mounts.some((mount) => path?.startsWith(mount)),

@@ -137,4 +137,5 @@ const AUTOMATIC: Rule = {
   promoteWhen: { differencesBelow: 0.005, minClients: 3, automatic: true },
   headers: undefined,
   identity: "one",
+  evidenceKey: "one",
 };

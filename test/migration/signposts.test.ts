@@ -41,6 +41,7 @@ function ruleWith(headers: RuleHeaders | undefined): Rule {
     promoteWhen: undefined,
     headers,
     identity: "r",
+    evidenceKey: "r",
   };
 }
 

@@ -1,5 +1,5 @@
 /** Starts the servers of the monitoring test and triggers each alert on purpose. */
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
@@ -62,8 +62,7 @@ export async function startEverything(folder: string, watch: Watching): Promise<
   });
   const [platform, oddPlatform] = [await startPlatform(), await startPlatform()];
   const edge = await Promise.all(["one", "two"].map((name) => startEdge(folder, name, platform.url)));
-  const ledger = join(folder, "a-folder");
-  await mkdir(ledger);
+  const state = join(folder, "state");
   const authority = join(folder, "authority.pem");
   await writeFile(authority, LOCALHOST.cert);
   const oddFlags = {
@@ -71,8 +70,7 @@ export async function startEverything(folder: string, watch: Watching): Promise<
     // No client exchanges tokens here: only the certificate is checked, repeatedly.
     "upstream-sts-url": "https://localhost:9",
     "upstream-sts-tls-ca-file": authority,
-    // A folder is no file: the ledger cannot be read.
-    "clients-file": ledger,
+    "state-dir": state,
     "limits-in-flight": "4",
     "lists-max-concurrent": "1",
     "lists-max-concurrent-per-credential": "1",
@@ -81,6 +79,8 @@ export async function startEverything(folder: string, watch: Watching): Promise<
   };
   // Its log is not read.
   const odd = await startInstance(oddFlags, "pipe");
+  // From now on nothing can be saved.
+  await rm(state, { recursive: true });
   const restlessFlags = ofPlatform(platform.url);
   const restless = await startInstance(restlessFlags);
   const madeUp = { internal: 0 };
@@ -111,7 +111,7 @@ async function startEdge(folder: string, name: string, url: string): Promise<Ins
     "cutover-rules-file": rules,
     "cutover-reload-seconds": "0.1",
     "clients-names": "ci-bot=ci-bot,web-ui=web-ui",
-    "clients-file": join(folder, `${name}.json`),
+    "state-dir": join(folder, name),
   });
 }
 

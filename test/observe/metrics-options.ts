@@ -19,7 +19,7 @@ export const IDLE: MetricsOptions = {
     rules: () => [],
     force: () => "none",
     digest: () => undefined,
-    ledgerSaved: () => true,
+    stateSaved: () => true,
     wall: () => 0,
     shadow: () => ({ running: 0, waiting: 0, heldBytes: 0, passed: {} }),
   },

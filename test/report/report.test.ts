@@ -91,7 +91,7 @@ describe("what a report says", () => {
     expect(both.v1Left).toBe("yes");
     expect(both.instances.map(({ sharesLedgerWith }) => sharesLedgerWith)).toEqual([null, "http://10.0.0.1:8081"]);
     expect(warningsOf(both, false)).toEqual([
-      expect.stringMatching(/^http:\/\/10.0.0.2:8081 began with the same ledger file/),
+      expect.stringMatching(/^http:\/\/10.0.0.2:8081 began with the same saved ledger/),
     ]);
   });
 

@@ -268,7 +268,7 @@ export function warningsOf(report: MigrationReport, reason: boolean): readonly s
     ...warnings(({ sharesLedgerWith }) =>
       sharesLedgerWith === null
         ? undefined
-        : `began with the same ledger file as ${sharesLedgerWith}: what it held is counted for both (give each replica a clients.file of its own)`,
+        : `began with the same saved ledger as ${sharesLedgerWith}: what it held is counted for both (give each replica a state.dir of its own)`,
     ),
     ...warnings(({ sameAs, clockBehind }) =>
       sameAs !== null || clockBehind === null || clockBehind <= CLOCKS_MAY_DIFFER

@@ -64,7 +64,7 @@ export interface InstanceLine {
   readonly lastReloadSuccessful: boolean | null;
   /** An earlier address of the same instance, which counts once. */
   readonly sameAs: string | null;
-  /** An earlier address whose ledger started from the same file (`clients.file`): what that held counts for both. */
+  /** An earlier address whose ledger started from the same file (`state.dir`): what that held counts for both. */
   readonly sharesLedgerWith: string | null;
   /** Seconds by which its clock is behind the latest one, which all times outside of this line follow. */
   readonly clockBehind: number | null;

@@ -46,7 +46,7 @@ describe("whatever the process writes and shows", () => {
   }, async () => {
     let ill = false;
     const { folder, running, port, admin, agent } = await started(
-      (home) => ({ flags: `--log-level debug --clients-file ${join(home, "ledger.json")}` }),
+      (home) => ({ flags: `--log-level debug --state-dir ${join(home, "state")}` }),
       () => ill,
     );
     const statuses: number[] = [];
@@ -77,12 +77,14 @@ describe("whatever the process writes and shows", () => {
     await running.ended;
     outputs.set("log", running.out());
     outputs.set("stderr", running.err());
-    outputs.set("ledger file", await readFile(join(folder, "ledger.json"), "utf8"));
+    for (const section of ["counts", "rollout"]) {
+      outputs.set(`saved ${section}`, await readFile(join(folder, "state", `${section}.json`), "utf8"));
+    }
 
     // They say something: of every kind of output there is some of what was asked.
     expect(names.length).toBeGreaterThan(1);
     expect(outputs.get("log")?.split("\n").length).toBeGreaterThan(statuses.length);
-    for (const name of ["metrics", "clients", "samples", "log", "ledger file", "report --json"]) {
+    for (const name of ["metrics", "clients", "samples", "log", "saved counts", "saved rollout", "report --json"]) {
       expect([name, /group/.test(outputs.get(name) ?? "")]).toEqual([name, true]);
     }
     expect(outputs.get("explain")).toContain("clientSecret");

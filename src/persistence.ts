@@ -1,0 +1,144 @@
+/** What survives a restart: rule states, their evidence, comparisons and the ledger, in `state.dir`. */
+import { createHmac, randomBytes } from "node:crypto";
+import type { Config } from "./config/config.ts";
+import { ConfigError } from "./config/faults.ts";
+import type { ClientIdentity } from "./ledger/identity.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { readSnapshot } from "./ledger/snapshot.ts";
+import type { Timer } from "./model/clock.ts";
+import { member } from "./model/json.ts";
+import { type CredentialOf, createCredentials } from "./rollout/callers.ts";
+import type { Rollout } from "./rollout/rollout.ts";
+import { createSavedSection, type SavedSection } from "./rollout/saved-section.ts";
+import { readSavedComparisons, readSavedRollout, savedRollout } from "./rollout/saved-state.ts";
+import { createFolderStore } from "./rollout/state-store.ts";
+import type { Shadow } from "./shadow/shadow.ts";
+import type { Log } from "./telemetry/log.ts";
+
+/** Digests of credentials, under a key that survives a restart with the evidence that holds them. */
+export interface CredentialDigests {
+  readonly credentialOf: CredentialOf;
+  /** 64 hexadecimal digits. */
+  key(): string;
+  restore(key: string): void;
+}
+
+/** The salt is in no saved file: the key alone does not tell which credential a digest belongs to. */
+export function createCredentialDigests({ clients, cutover }: Config): CredentialDigests {
+  const under = (key: string): CredentialOf =>
+    createCredentials(clients.identify, createHmac("sha256", cutover.salt).update(`credentials\0${key}`).digest());
+  let key = randomBytes(32).toString("hex");
+  let digestOf = under(key);
+  return {
+    credentialOf: (headers) => digestOf(headers),
+    key: () => key,
+    restore: (before) => {
+      key = before;
+      digestOf = under(key);
+    },
+  };
+}
+
+interface SavedParts {
+  readonly rollout: Rollout;
+  readonly ledger: Ledger;
+  readonly shadow: Shadow | undefined;
+  readonly identity: ClientIdentity;
+  readonly digests: CredentialDigests;
+}
+
+export interface SavedState {
+  /** Rejects with ConfigError when `state.dir` cannot be used. */
+  start(): Promise<void>;
+  failing(): boolean;
+  /** Runs once the rules' states are on disk: what operators are told of survives a restart. */
+  afterSaving(run: () => void): void;
+  close(): Promise<void>;
+}
+
+/** Milliseconds between two saves of evidence, and of counts. A step back is saved when it happens. */
+const EVIDENCE_MS = 5_000;
+const COUNTS_MS = 30_000;
+/** The counts say until when carryover was watching, so they are saved every 5 minutes even if nobody calls. */
+const IDLE_CHECKS = 10;
+/** How long a change waits for a slow disk before it is logged all the same, in milliseconds. */
+const SAVE_MS = 1_000;
+
+/** What survives a restart: in two sections of `state.dir`, or in memory only. */
+export function createSavedState(
+  config: Config,
+  parts: SavedParts,
+  { log, later }: { readonly log: Log; readonly later: Timer },
+): SavedState {
+  const { dir } = config.state;
+  if (dir === undefined) {
+    return { start: async () => {}, failing: () => false, afterSaving: (run) => run(), close: async () => {} };
+  }
+  const { rollout, ledger, shadow, identity, digests } = parts;
+  const store = createFolderStore(dir);
+  const warn = (message: string, cause: unknown): void => log.warn(message, cause);
+  const rules = createSavedSection({
+    store,
+    name: "rollout",
+    everyMs: EVIDENCE_MS,
+    later,
+    warn,
+    revision: rollout.revision,
+    snapshot: () => savedRollout({ key: digests.key(), ...rollout.memory() }),
+    restore: (found) => {
+      const { key, ...memory } = readSavedRollout(found, identity.nameNow);
+      digests.restore(key);
+      rollout.restore(memory);
+    },
+  });
+  const counts = createSavedSection({
+    store,
+    name: "counts",
+    everyMs: COUNTS_MS,
+    idleChecks: IDLE_CHECKS,
+    later,
+    warn,
+    revision: ledger.revision,
+    snapshot: () => ({ version: 1, ledger: ledger.snapshot(), comparisons: shadow?.bounds() ?? [] }),
+    restore: (found) => {
+      const comparisons = readSavedComparisons(member(found, "comparisons"), identity.nameNow);
+      ledger.restore(readSnapshot(member(found, "ledger")));
+      shadow?.restore(comparisons);
+    },
+  });
+  const sections: readonly SavedSection[] = [rules, counts];
+  return {
+    start: async () => {
+      try {
+        await store.prepare();
+        for (const section of sections) await section.start();
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        const remedy =
+          "name a directory that this process may read and write, or remove the option to keep everything in memory";
+        throw new ConfigError([{ where: "state.dir", what: `${dir} cannot be used (${why})`, remedy }]);
+      }
+    },
+    failing: () => sections.some((section) => section.failing()),
+    afterSaving: (run) => {
+      const once = onlyOnce(run);
+      const giveUp = later(SAVE_MS, once);
+      void rules.save().then(() => {
+        giveUp();
+        once();
+      });
+    },
+    close: async () => {
+      for (const section of sections) await section.close();
+    },
+  };
+}
+
+function onlyOnce(run: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    run();
+  };
+}

@@ -1,0 +1,108 @@
+/** Where everything is kept that must survive a restart: the folder `state.dir`, or nowhere. */
+import { constants } from "node:fs";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Sections of text by name, each replaced as a whole. */
+export interface StateStore {
+  /** Rejects when sections cannot be written here. */
+  prepare(): Promise<void>;
+  /** Undefined when nothing was saved. Rejects for any other reason. */
+  read(section: string): Promise<string | undefined>;
+  /** Durable when it resolves. When it rejects, or the process is killed meanwhile, the old text is unchanged. */
+  write(section: string, text: string): Promise<void>;
+  /** Keeps an unusable section under another name, and resolves to its place. */
+  setAside(section: string): Promise<string>;
+  /** Where a section is, for messages. */
+  placeOf(section: string): string;
+}
+
+/** One file for each section. `folder` is created if its parent exists. */
+export function createFolderStore(folder: string): StateStore {
+  const placeOf = (section: string): string => join(folder, `${section}.json`);
+  return {
+    placeOf,
+    prepare: async () => {
+      await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+      });
+      if (!(await stat(folder)).isDirectory()) throw new Error("it is no directory");
+      // Left by processes that were killed while they wrote.
+      for (const name of await readdir(folder)) if (name.endsWith(TEMPORARY)) await rm(join(folder, name));
+      const probe = join(folder, "probe");
+      await writeWhole(probe, "");
+      await rm(probe);
+    },
+    read: (section) => readWhole(placeOf(section)),
+    write: (section, text) => writeWhole(placeOf(section), text),
+    setAside: async (section) => {
+      const taken = new Set(await readdir(folder));
+      let name = `${section}.damaged`;
+      for (let n = 2; taken.has(name); n++) name = `${section}.damaged-${n}`;
+      await rename(placeOf(section), join(folder, name));
+      return join(folder, name);
+    },
+  };
+}
+
+const TEMPORARY = ".tmp";
+/** For the owner only: sections hold names of clients. */
+const PRIVATE = 0o600;
+/** Larger than any ledger. */
+const MAX_BYTES = 512 * 1024 ** 2;
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+/** Opens without blocking: a pipe would wait for a writer, and carryover would not start. */
+async function readWhole(path: string): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error("it is no file");
+    if (found.size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  // In the same folder, so that the rename is atomic.
+  const temporary = `${path}.${process.pid}${TEMPORARY}`;
+  try {
+    // A link that somebody put there must not be followed.
+    await rm(temporary, { force: true });
+    const file = await open(temporary, "wx", PRIVATE);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Makes the rename survive a power cut, where folders can be synced. The file itself is whole either way. */
+async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path, "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch {
+    // Some file systems refuse it.
+  }
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import type { PromoteSettings } from "../../src/model/rules.ts";
+import { readSavedRollout, savedRollout } from "../../src/rollout/saved-state.ts";
+import { MINUTE, type Rig, rig, rule, rulesOf, STEP_BACK } from "../control/control-rig.ts";
+
+const BROKEN = { status: 502, reason: "UPSTREAM_INVALID" };
+const KEY = "0".repeat(64);
+const promoteWhen: PromoteSettings = { differencesBelow: 0.01, minClients: 3, automatic: true };
+const shadowed = rule({ mode: "shadow", promoteWhen, shadow: { sample: 1, control: 0 } });
+
+/** The process after this one, `after` milliseconds later, which goes on from what this one saved. */
+function restarted(before: Rig, rules = [rule()], after = 0, nameNow = (name: string) => name): Rig {
+  const saved: unknown = JSON.parse(JSON.stringify(savedRollout({ key: KEY, ...before.control.memory() })));
+  const next = rig(undefined);
+  next.at = before.at + after;
+  const { key, ...memory } = readSavedRollout(saved, nameNow);
+  expect(key).toBe(KEY);
+  next.control.restore(memory);
+  next.control.replace(rulesOf(rules));
+  return next;
+}
+
+describe("after a restart", () => {
+  test("a rule that stepped back is back, with its numbers and the changes that led there", () => {
+    const one = rig(rulesOf([rule()]));
+    one.requests(200, BROKEN);
+    const two = restarted(one);
+    expect(two.choose()).toMatchObject({ mode: "shadow", why: "stepped-back" });
+    expect(two.control.states()).toEqual(one.control.states());
+    const kinds = (made: Rig) =>
+      (made.control.view() as { transitions: { kind: string }[] }).transitions.map(({ kind }) => kind);
+    expect(kinds(two)).toContain("stepped-back");
+    expect(restarted(two).choose().why).toBe("stepped-back");
+  });
+
+  test("the time without a process is no quiet time", () => {
+    const one = rig(rulesOf([rule()]));
+    one.requests(200, BROKEN);
+    one.at += 9 * MINUTE;
+    one.choose();
+    const two = restarted(one, [rule()], 60 * MINUTE);
+    expect(two.choose().why).toBe("stepped-back");
+    two.at += 2 * MINUTE;
+    expect(two.choose("any").why).not.toBe("rule");
+    expect(two.control.states()[0]?.state).toBe("returning");
+  });
+
+  test("half of the failures before it and half after it make a rule step back", () => {
+    const one = rig(rulesOf([rule()]));
+    one.requests(100, BROKEN);
+    expect(one.choose().why).toBe("rule");
+    const two = restarted(one);
+    two.requests(99, BROKEN);
+    expect(two.choose().why).toBe("rule");
+    two.requests(1, BROKEN);
+    expect(two.choose().why).toBe("stepped-back");
+  });
+
+  test("comparisons before it count for a promotion, also with another sample", () => {
+    const one = rig(rulesOf([shadowed]));
+    one.compare(300, { served: "shadow" });
+    const two = restarted(one, [{ ...shadowed, shadow: { sample: 0.9, control: 0 } }]);
+    expect(two.control.states()[0]).toMatchObject({ comparisons: 300, differences: 0 });
+    two.compare(68, { served: "shadow" });
+    expect(two.choose().why).toBe("promoted");
+    expect(restarted(two, [shadowed]).choose().why).toBe("promoted");
+  });
+
+  test("a promotion ends when its rule asks for more than was shown, or promotes no more by itself", () => {
+    const one = rig(rulesOf([shadowed]));
+    one.compare(400, { served: "shadow" });
+    expect(one.choose().why).toBe("promoted");
+    for (const other of [{ differencesBelow: 0.001 }, { automatic: false }]) {
+      const two = restarted(one, [{ ...shadowed, promoteWhen: { ...promoteWhen, ...other } }]);
+      expect(two.choose()).toMatchObject({ mode: "shadow", why: "rule" });
+    }
+  });
+
+  test("clients have their present names", () => {
+    const one = rig(rulesOf([rule({ stepBack: { ...STEP_BACK, minClients: 6 } })]));
+    one.requests(199, BROKEN);
+    const text = JSON.stringify(
+      restarted(one, undefined, 0, (name) => `h-${name}`).control.memory().rules[0]?.stepBack,
+    );
+    expect(text).toContain('"h-c0"');
+    expect(text).not.toContain('"c0"');
+  });
+
+  test("what is no saved state is refused", () => {
+    const good = savedRollout({ key: KEY, ...rig(rulesOf([rule()])).control.memory() });
+    for (const bad of [null, [], {}, { ...(good as object), version: 2 }, { ...(good as object), rules: [{}] }]) {
+      expect(() => readSavedRollout(bad, (name) => name)).toThrow();
+    }
+  });
+});

@@ -1,0 +1,155 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { createSavedSection } from "../../src/rollout/saved-section.ts";
+import type { StateStore } from "../../src/rollout/state-store.ts";
+
+const disk = { text: undefined as string | undefined, full: false, writes: 0, aside: undefined as string | undefined };
+beforeEach(() => Object.assign(disk, { text: undefined, full: false, writes: 0, aside: undefined }));
+
+const store: StateStore = {
+  prepare: async () => {},
+  read: async () => disk.text,
+  write: async (_section, text) => {
+    if (disk.full) throw new Error("ENOSPC");
+    disk.writes += 1;
+    disk.text = text;
+  },
+  setAside: async () => {
+    disk.aside = disk.text;
+    disk.text = undefined;
+    return "/state/n.damaged";
+  },
+  placeOf: (section) => `/state/${section}.json`,
+};
+
+/** A process that keeps a number, and timers that `pass` runs. */
+function start(given: { readonly idleChecks?: number; readonly store?: StateStore } = {}) {
+  const memory = { number: 0, revision: 0 };
+  const warnings: string[] = [];
+  const timers: (() => void)[] = [];
+  const section = createSavedSection({
+    store,
+    name: "n",
+    everyMs: 5,
+    later: (ms, run) => {
+      expect(ms).toBe(5);
+      timers.push(run);
+      return () => timers.splice(timers.indexOf(run), 1);
+    },
+    revision: () => memory.revision,
+    snapshot: () => ({ number: memory.number }),
+    restore: (saved) => {
+      const { number } = saved as { number: unknown };
+      if (typeof number !== "number") throw new Error("no number");
+      memory.number = number;
+    },
+    warn: (message) => warnings.push(message),
+    ...given,
+  });
+  const set = (number: number): void => {
+    memory.number = number;
+    memory.revision += 1;
+  };
+  const pass = async (times = 1): Promise<void> => {
+    for (let n = 0; n < times; n++) {
+      timers.shift()?.();
+      while (timers.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  return { memory, section, warnings, timers, set, pass };
+}
+
+describe("a section", () => {
+  test("is written when something is new, and read by the next process", async () => {
+    const one = start();
+    await one.section.start();
+    await one.pass(3);
+    expect(disk.text).toBeUndefined();
+    one.set(7);
+    await one.pass(3);
+    expect([disk.text, disk.writes]).toEqual(['{"number":7}', 1]);
+    const two = start();
+    await two.section.start();
+    expect(two.memory.number).toBe(7);
+  });
+
+  test("is written at once when asked, and at the end", async () => {
+    const one = start();
+    await one.section.start();
+    one.set(1);
+    await one.section.save();
+    expect(disk.text).toBe('{"number":1}');
+    one.set(2);
+    await one.section.close();
+    expect([disk.text, one.timers]).toEqual(['{"number":2}', []]);
+    one.set(3);
+    await one.section.save();
+    expect(disk.text).toBe('{"number":2}');
+  });
+
+  test("can be written now and then although nothing is new", async () => {
+    const one = start({ idleChecks: 3 });
+    await one.section.start();
+    await one.pass(2);
+    expect(disk.writes).toBe(0);
+    await one.pass(5);
+    expect(disk.writes).toBe(2);
+  });
+
+  test.each([
+    ["cut off", '{"number":'],
+    ["empty", ""],
+    ["of another form", '{"number":"7"}'],
+  ])("that is %s is set aside with a warning", async (_what, text) => {
+    disk.text = text;
+    const one = start();
+    await one.section.start();
+    expect([one.memory.number, disk.aside]).toEqual([0, text]);
+    expect(one.warnings).toEqual([
+      "state.dir: /state/n.json cannot be used; it is /state/n.damaged now, and what it held is forgotten",
+    ]);
+    one.set(1);
+    await one.pass();
+    expect(disk.text).toBe('{"number":1}');
+  });
+
+  test("that cannot be read is no start", async () => {
+    const broken = start({ store: { ...store, read: () => Promise.reject(new Error("EIO")) } });
+    await expect(broken.section.start()).rejects.toThrow("EIO");
+    await broken.section.close();
+    expect(disk.writes).toBe(0);
+  });
+});
+
+test("a full disk is warned of once, and what is new is written when there is room", async () => {
+  const one = start();
+  await one.section.start();
+  disk.full = true;
+  one.set(1);
+  await one.pass(3);
+  expect(one.warnings).toEqual(["state.dir: /state/n.json cannot be written; a restart would lose what is new"]);
+  expect(one.section.failing()).toBe(true);
+  disk.full = false;
+  await one.pass();
+  expect([disk.text, one.section.failing()]).toEqual(['{"number":1}', false]);
+});
+
+test("of two processes with one store the last one wins, and each says so once", async () => {
+  const [one, two] = [start({ idleChecks: 1 }), start({ idleChecks: 1 })];
+  await one.section.start();
+  await two.section.start();
+  one.set(1);
+  await one.pass();
+  await two.pass();
+  expect(disk.text).toBe('{"number":1}');
+  two.set(2);
+  await two.pass();
+  one.set(3);
+  await one.pass();
+  two.set(4);
+  await two.pass();
+  expect(disk.text).toBe('{"number":4}');
+  const said = [
+    "state.dir: another process writes /state/n.json; the last one wins. Give each replica a directory of its own",
+  ];
+  expect([one.warnings, two.warnings]).toEqual([said, said]);
+});
