@@ -48,6 +48,7 @@ describe("what a file says", () => {
           window: 300_000,
         },
         identity: expect.stringMatching(/^[0-9a-f]{16}$/),
+        evidenceKey: expect.stringMatching(/^[0-9a-f]{16}$/),
       },
       {
         name: "everything-else",
@@ -62,6 +63,7 @@ describe("what a file says", () => {
           successor: true,
         },
         identity: expect.stringMatching(/^[0-9a-f]{16}$/),
+        evidenceKey: expect.stringMatching(/^[0-9a-f]{16}$/),
       },
     ]);
     expect(
@@ -184,6 +186,21 @@ describe("what a file says", () => {
     ]) {
       expect(identity(other), other).not.toBe(plain);
     }
+  });
+
+  test.each([
+    ["{ name: a, mode: translate, match: { client: [x], resource: [repos, groups] } }", true],
+    ["{ name: a, mode: native, match: { resource: [group, repo], client: x } }", true],
+    ["{ name: a, mode: shadow, match: { resource: [group, repo], client: x }, shadow: { sample: 0.2 } }", true],
+    ["{ name: a, mode: translate, match: { resource: [group, repo], client: x, percent: 10 } }", true],
+    ["{ name: a, mode: translate, match: { resource: [group, repo], client: x }, expires: 2028-01-01 }", true],
+    ["{ name: a, mode: translate, match: { resource: [group], client: x } }", false],
+    ["{ name: a, mode: translate, match: { resource: [group, repo], client: y } }", false],
+    ["{ name: a, mode: translate, match: { resource: [group, repo], client: x, operation: list } }", false],
+  ])("evidence of a rule about the same requests holds for %s: %s", (text, holds) => {
+    const keyOf = (of: string) => read(file(of)).rules.rules[0]?.evidenceKey;
+    const plain = keyOf("{ name: a, mode: translate, match: { resource: [group, repo], client: x } }");
+    expect(keyOf(text) === plain).toBe(holds);
   });
 });
 

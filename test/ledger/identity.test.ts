@@ -185,6 +185,19 @@ describe("names", () => {
     expect(of({}).nameNow("ann@example.com")).toBe("ann@example.com");
   });
 
+  test("a name given later also fits what was stored before, in clear or as a hash", () => {
+    const plain = of({});
+    const hashing = of({ identify: ["header:x-client"], hash: true });
+    const hashed = hashing.nameOf([["x-client", "ann@example.com"]]);
+    for (const identity of [plain, hashing]) identity.rename(["ann=ann@example.com", "ci-bot=CI-Bot"]);
+    expect([plain.nameNow("ann@example.com"), hashing.nameNow(hashed)]).toEqual(["ann", "ann"]);
+    // The product of a user agent is stored in lower case; a header's value is compared as it is.
+    expect(plain.nameNow("ci-bot")).toBe("ci-bot");
+    expect([...plain.names]).toEqual(["ann", "ci-bot"]);
+    expect(() => plain.rename(["no name"])).toThrow("NAME=IDENTITY");
+    expect(plain.labelOf("ann")).toBe("ann");
+  });
+
   test("hashed names tell nothing, differ by key, and configured names stay", () => {
     const { nameOf } = of({ names, identify, hash: true });
     const hashed = nameOf([["x-client", "ann@example.com"]]);

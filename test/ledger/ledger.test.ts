@@ -313,6 +313,22 @@ describe("restoring", () => {
     expect(ledger.revision()).not.toBe(revision);
   });
 
+  test("clients that get one name while it runs are one entry from then on", () => {
+    const now = { name: (name: string) => name };
+    const { ledger, clock } = ledgerOf({ identity: { nameNow: (name) => now.name(name) } });
+    for (const name of ["ann", "builder", "ann"]) ledger.observe(exchange(name));
+    const { revision, since } = { revision: ledger.revision(), since: ledger.snapshot().since };
+    now.name = () => "ci-bot";
+    clock.at += 5_000_000;
+    ledger.rename();
+    expect(names(ledger)).toEqual(["ci-bot"]);
+    ledger.observe(exchange("ci-bot"));
+    expect(first(ledger).requests.v1).toBe(4);
+    expect(ledger.revision()).toBeGreaterThan(revision);
+    expect(ledger.snapshot()).toMatchObject({ since, requests: { v1: 4 } });
+    expect(ledger.snapshot().watchedSince).toBeUndefined();
+  });
+
   test("after ten minutes off it has watched since the start only, and after the next short restart still", () => {
     const before = filled();
     const startedAt = (at: number, snapshot: LedgerSnapshot) => {

@@ -1,0 +1,81 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { later, takeDownAfterEach } from "../app/rig.ts";
+import { scale } from "../support/scale.ts";
+import { type Instance, serve } from "../trust/lod/serving.ts";
+
+takeDownAfterEach();
+
+const RULES = `version: carryover/v1
+rules:
+  - { name: forward, match: {}, mode: translate, stepBack: { failures: 0.2, minRequests: 20, minClients: 1 } }
+`;
+const CLIENTS = 8;
+
+/** v1 is right, v2 is not JSON. */
+async function platform(): Promise<string> {
+  const server = createServer((request, response) => {
+    const isV1 = request.url?.startsWith("/iam/v1/") === true;
+    response.writeHead(200, { "content-type": isV1 ? "application/json" : "text/html" });
+    response.end(isV1 ? '{"items":[]}' : "<html>");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  later(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Sends requests until the process is gone. */
+async function load(url: string): Promise<void> {
+  const client = async (): Promise<void> => {
+    for (;;) await (await fetch(`${url}/iam/v1/roles`)).text();
+  };
+  await Promise.allSettled(Array.from({ length: CLIENTS }, client));
+}
+
+async function kill({ run }: Instance): Promise<void> {
+  run.stop("SIGKILL");
+  await run.ended;
+}
+
+const hasTold = ({ run }: Instance): boolean => run.out().includes("cutover: stepped-back");
+
+it("a step back that was logged survives kill -9 at any moment, under load", async () => {
+  const url = await platform();
+  const folder = await mkdtemp(join(tmpdir(), "kill-"));
+  later(() => rm(folder, { recursive: true, force: true }));
+  const rules = join(folder, "rules.yaml");
+  await writeFile(rules, RULES);
+  const rounds = scale(6, 100);
+  const counts = { told: 0, back: 0, lost: 0 };
+  for (let round = 0; round < rounds; round++) {
+    const stateDir = join(folder, `state-${round}`);
+    const flags = { upstreamV2Url: url, upstreamV1Url: url, cutoverMode: "native", cutoverRulesFile: rules, stateDir };
+    const first = await serve(flags);
+    const loading = load(first.url);
+    // Half of the processes die the moment they tell, the others at some time around it.
+    if (round % 2 === 0) await Promise.race([first.run.until(/cutover: stepped-back/), sleep(5_000)]);
+    else await sleep(Math.random() * 500);
+    await kill(first);
+    await loading;
+    const second = await serve(flags);
+    const { rules: states } = (await (await fetch(`${second.adminUrl}/rules`)).json()) as {
+      rules: { state: string }[];
+    };
+    const isBack = states[0]?.state === "back";
+    if (hasTold(first)) counts.told += 1;
+    if (isBack) counts.back += 1;
+    if (hasTold(first) && !isBack) counts.lost += 1;
+    await kill(second);
+  }
+  console.info({ rounds, ...counts });
+  expect(counts.told).toBeGreaterThanOrEqual(rounds / 2);
+  expect(counts.lost).toBe(0);
+}, 600_000);
