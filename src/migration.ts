@@ -294,6 +294,7 @@ function createBackgroundShadow(
     native: upstreams.v1,
     translate,
     samples: { perOperation: config.shadow.samples, values: config.shadow.values },
+    ignore: config.shadow.ignore,
     now: () => performance.now(),
     wall: () => Date.now(),
     random: Math.random,

@@ -201,6 +201,13 @@ describe("values", () => {
       expect(load(given).config.lists.share.collapse).toBe(text === "true");
   });
 
+  test("shadow.ignore names members of known resources", () => {
+    const { config, requireKnown } = load({ flags: { shadowIgnore: "group.description,grup.name" } });
+    expect(config.shadow.ignore).toEqual(["group.description", "grup.name"]);
+    expect(() => requireKnown(["group"])).toThrow(/shadow-ignore: there is no resource "grup"; did you mean group\?/);
+    expect(() => load({ flags: { shadowIgnore: "group" } })).toThrow(/expected RESOURCE.PATH/);
+  });
+
   test("lists.require takes one word for all, or a map by resource", () => {
     const one = load({ env: { CARRYOVER_LISTS_REQUIRE: "count" } }).config.lists.require;
     expect(one).toEqual({ default: "count", resources: new Map() });

@@ -168,10 +168,14 @@ function readBytes(readFile: ConfigInput["readFile"], name: string): Uint8Array 
 }
 
 function unknownResources(settings: Settings, known: readonly string[]): readonly OptionRemark[] {
-  return [...settings.lists.require.resources.keys()]
-    .filter((name) => !known.includes(name))
-    .map((name) => ({
-      path: `lists.require.${name}`,
+  const named = [
+    ...Array.from(settings.lists.require.resources.keys(), (name) => ({ path: `lists.require.${name}`, name })),
+    ...settings.shadow.ignore.map((entry) => ({ path: "shadow.ignore", name: entry.split(".", 1)[0] ?? "" })),
+  ];
+  return named
+    .filter(({ name }) => !known.includes(name))
+    .map(({ path, name }) => ({
+      path,
       what: `there is no resource ${JSON.stringify(name)}`,
       remedy: didYouMean(nearest(name, known)),
     }));

@@ -57,6 +57,7 @@ export const state = z.strictObject({
     .describe("Directory that keeps rule states, evidence and the ledger across restarts; each process needs its own"),
 });
 
+const IGNORED = "expected RESOURCE.PATH, such as group.description or repo.syncConfig.source";
 export const shadow = z.strictObject({
   concurrent: whole(1, 1000)
     .default(4)
@@ -68,6 +69,12 @@ export const shadow = z.strictObject({
     .prefault("64MiB")
     .describe("Bytes held for comparisons at most, waiting ones included; half for one credential"),
   seconds: seconds(0.1, 58).prefault("20s").describe("Time limit of one comparison"),
+  ignore: listOf(
+    z.string({ error: IGNORED }).regex(/^[a-z][a-z-]{0,63}\.[\x21-\x7e]{1,256}$/, { error: IGNORED }),
+    IGNORED.slice(9),
+  )
+    .default([])
+    .describe("Members of records that are known to differ harmlessly, and are not compared"),
   samples: whole(0, 1000).default(20).describe("Differences kept per operation for /samples"),
   values: oneOf("redact", "show").default("redact").describe("Whether samples show values, or only types and lengths"),
 });

@@ -200,6 +200,7 @@ class ResponseComparison {
 
   /** Compares one member; undefined: absent. */
   *#compareMember(native: ValueSpan | undefined, translated: ValueSpan | undefined, at: ValueLocation): Steps {
+    if (this.#shape.ignored?.has(at.path) === true) return;
     const [one, other] = [unlessNull(native), unlessNull(translated)];
     const isVolatile = this.#volatile.has(at.path);
     if (one !== undefined && other !== undefined) {

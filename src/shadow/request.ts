@@ -15,6 +15,8 @@ export interface ShadowOptions {
   /** Takes every finished comparison, failed ones included, and the head of the compared request. */
   report(comparison: Comparison, head: RequestHead): void;
   readonly samples: SampleOptions;
+  /** Members of records that are not compared: `RESOURCE.PATH` (`shadow.ignore`). */
+  readonly ignore?: readonly string[];
   /** Whose share of places and bytes a comparison takes: something that the sender cannot choose. */
   ownerOf(asked: Pick<ComparisonRequest, "head" | "client">): string;
   /** Monotonic clock, milliseconds. */

@@ -144,7 +144,7 @@ export function createShadow(options: ShadowOptions): Shadow {
         return compare({
           asked,
           answers: createAnswerSource({ asked, options, reservation, signal, calls, observe }),
-          shape: shapeOf(asked.match),
+          shape: shapeOf(asked.match, options.ignore),
           signal,
           random,
           inSteps: (steps) => runInSteps(steps, turn, signal),

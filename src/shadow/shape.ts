@@ -24,24 +24,39 @@ export interface CompareShape {
   readonly key: string;
   /** Paths, as in `Difference.path`, of members that change by themselves. */
   readonly volatile: readonly string[];
+  /** Paths of members that are not compared, nor is anything in them. */
+  readonly ignored?: ReadonlySet<string>;
   /** Members of the body by their v1 names. Without them nothing is a time, a set or a map. */
   readonly fields?: ComparedFields;
 }
 
 const ITEMS = "items";
 
-/** Takes time for each row of the operation, so it is called once for each comparison. */
-export function shapeOf({ resource, operation }: Pick<OperationMatch, "resource" | "operation">): CompareShape {
+/**
+ * Takes time for each row of the operation, so it is called once for each comparison. `ignore`: paths in records by resource
+ * (`shadow.ignore`).
+ */
+export function shapeOf(
+  { resource, operation }: Pick<OperationMatch, "resource" | "operation">,
+  ignore: readonly string[] = [],
+): CompareShape {
+  const ignored = ignoredOf(resource, operation, ignore);
   const rows = "answer" in operation ? operation.answer.rows : [];
   const fields = fieldsOf(rows);
   if (operation.kind === "list") {
     const envelope = fieldsOf(operation.envelope ?? []);
     const all = new Map(envelope).set(ITEMS, { ...PLAIN, members: fields });
-    return { list: true, key: resource.key, volatile: volatileOf(resource, operation), fields: all };
+    return { list: true, key: resource.key, volatile: volatileOf(resource, operation), ignored, fields: all };
   }
   // A list of parts of one record (events), which have ids of their own.
   const list = fields.get(ITEMS)?.members?.has("id") === true;
-  return { list, key: list ? "id" : resource.key, volatile: volatileOf(resource, operation), fields };
+  return { list, key: list ? "id" : resource.key, volatile: volatileOf(resource, operation), ignored, fields };
+}
+
+/** The paths of `shadow.ignore` that are about this resource, as paths of differences. */
+function ignoredOf({ name }: Resource, { kind }: Operation, ignore: readonly string[]): ReadonlySet<string> {
+  const own = ignore.filter((entry) => entry.startsWith(`${name}.`)).map((entry) => entry.slice(name.length + 1));
+  return new Set(kind === "list" ? own.map((path) => `${ITEMS}[].${path}`) : own);
 }
 
 /** The volatile members that this operation shows, as paths of differences. */

@@ -144,14 +144,18 @@ async function compareAll(
   // An error about what v2 holds is no response to compare; the fields that it names are.
   const responses = incomplete ? EQUAL : await compareResponses(work, write.answer, translated);
   const compared = withMore(withoutPaths(responses, create?.hidden ?? new Set()), [
-    ...mismatches.map((v1) => fieldDifference("value", v1)),
-    ...(create?.differences ?? []),
+    ...counted(work, [...mismatches.map((v1) => fieldDifference("value", v1)), ...(create?.differences ?? [])]),
     ...(stillThere() ? [notDeleted(match.resource.key, match.uid)] : []),
   ]);
   const answered = write.answer.status < 400 && (incomplete || translated.answer.status < 400);
   if (!answered) return { compared, unproved: false };
   const { differences, unproved } = judgeUnnamed(match, intercepted, sent, native);
-  return { compared: withMore(compared, differences), unproved };
+  return { compared: withMore(compared, counted(work, differences)), unproved };
+}
+
+/** Without those in members that are not compared. */
+function counted({ shape }: ComparisonWork, differences: readonly Difference[]): readonly Difference[] {
+  return differences.filter(({ path }) => shape.ignored?.has(path) !== true);
 }
 
 /** Native says that the record is gone, and v2 still shows it. */

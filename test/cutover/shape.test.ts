@@ -101,6 +101,15 @@ describe("shapeOf", () => {
     expect(shapeOf({ resource: still, operation: list }).volatile).toEqual([]);
   });
 
+  test("ignored members of this resource are not compared, in a list as in a record, nor is anything in them", () => {
+    const native = { group: "a", kind: "OLD", labels: { x: "1" }, box: { seen: "2026-01-01T00:00:00Z" } };
+    const translated = { group: "a", labels: { x: "2" }, box: { seen: "2026-02-01T00:00:00Z" } };
+    const ignore = ["tree.kind", "tree.box", "tree-house.labels", "other.labels"];
+    expect(placesFor(shapeOf({ resource, operation: get }, ignore), native, translated)).toEqual(["value labels.*"]);
+    const shape = shapeOf({ resource, operation: list }, ignore);
+    expect(placesFor(shape, { items: [native] }, { items: [translated] })).toEqual(["value items[].labels.*"]);
+  });
+
   test("kinds of members are known in a list as in a record", () => {
     const [native, translated] = [
       {

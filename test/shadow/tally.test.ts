@@ -13,7 +13,7 @@ describe("tally", () => {
   test("failed comparisons are part of no bound; noise and order are comparisons without a difference", () => {
     const tally = createComparisonStatistics();
     const results = ["equal", "order", "noise", "value", "value", "status", "failed"] as const;
-    for (const [at, result] of results.entries()) tally.add(over(result, { at }), undefined);
+    for (const result of results) tally.add(over(result), undefined);
     const [row] = tally.rows();
     expect(row).toEqual({
       resource: "group",
@@ -27,8 +27,6 @@ describe("tally", () => {
       byFailure: { busy: 1 },
       controls: 0,
       noisy: 0,
-      since: 0,
-      lastDifference: 5,
     });
     expect(upperBound(row?.differences ?? 0, row?.comparisons ?? 0)).toBeGreaterThan(0.5);
   });
@@ -44,6 +42,19 @@ describe("tally", () => {
       ["list", "web", 1, 1, 0],
       ["update", undefined, 1, 0, 0],
       ["update", "ci", 1, 0, 0],
+    ]);
+  });
+
+  test("rows of an earlier process go on, and two clients that have one name now are one", () => {
+    const tally = createComparisonStatistics(2);
+    const row = { resource: "group", operation: "list", comparisons: 9, differences: 1 };
+    const clients = ["ci", "web", "ci", "one too many"].map((client) => ({ ...row, client }));
+    tally.restore([{ ...row, client: undefined, comparisons: 36 }, ...clients]);
+    tally.add(over("value"), undefined);
+    expect(tally.rows().map(({ client, comparisons, differences }) => [client, comparisons, differences])).toEqual([
+      [undefined, 37, 2],
+      ["ci", 19, 3],
+      ["web", 9, 1],
     ]);
   });
 

@@ -44,6 +44,14 @@ async function written(request: ApiRequest, native: ApiResponse, held: ApiRespon
 const REFUSED = json(403, { code: 7, message: "no", details: [] });
 
 describe("updates", () => {
+  test("a field that v2 did not take is a difference, unless it is ignored", async () => {
+    const held = json(200, { ...V2, description: "other" });
+    const { report } = await written(put(), json(200, V1), held);
+    expect(report?.differences.map(({ path }) => path)).toEqual(["description"]);
+    const ignoring = await written(put(), json(200, V1), held, { ignore: ["group.description"] });
+    expect(ignoring.report).toMatchObject({ result: "equal", differences: [] });
+  });
+
   test("what v2 holds is what the PATCH would have made, and makes native's answer", async () => {
     const { report, v2 } = await written(put(), json(200, V1), json(200, V2));
     expect(report).toMatchObject({ result: "equal", kind: "write", controlled: false, calls: { v1: 0, v2: 1 } });
