@@ -83,9 +83,10 @@ export interface OptionFlag {
   /** For the help text only; the loader fills in defaults after variables and the file. */
   readonly default: string | undefined;
   readonly env: string;
+  readonly usual: boolean;
 }
 
-/** Every option as a flag, `--config` first. */
+/** Every option as a flag, `--config` first, then the other usual ones. */
 export function optionFlags(): readonly OptionFlag[] {
   const config = {
     flags: "--config <file>",
@@ -93,6 +94,7 @@ export function optionFlags(): readonly OptionFlag[] {
     description: "YAML file with any of these options",
     default: undefined,
     env: FILE_VARIABLE,
+    usual: true,
   };
   const others = ALL_OPTIONS.map((option) => ({
     flags: `${option.flag} <${option.form}>`,
@@ -100,8 +102,9 @@ export function optionFlags(): readonly OptionFlag[] {
     description: option.description,
     default: option.default,
     env: option.variable,
+    usual: option.usual,
   }));
-  return [config, ...others];
+  return [config, ...others.filter(({ usual }) => usual), ...others.filter(({ usual }) => !usual)];
 }
 
 /** Reads the configuration file and the files that options name. Flags win over variables, variables over the file. Throws ConfigError with every fault. */

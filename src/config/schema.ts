@@ -17,6 +17,9 @@ import {
 
 const MiB = 1024 ** 2;
 
+/** Marks an option that most operators set or look at: help, pages and the chart list these first. All others are advanced. */
+const USUAL = { "x-usual": true };
+
 const IDENTITY = "expected user-agent, header:NAME, or claim:NAME (several claims joined by +)";
 const CLIENT = "expected a client's name, or the beginning of one and *";
 const CLIENT_NAME = "expected NAME=IDENTITY, such as ci-bot=ci@example.com";
@@ -30,13 +33,15 @@ export const clients = z.strictObject({
     .default(["user-agent"])
     .describe(
       "How a client is identified; the first source with a value counts. Tokens are read for this, never trusted for access",
-    ),
+    )
+    .meta(USUAL),
   names: listOf(
     z.string({ error: CLIENT_NAME }).regex(/^[a-z0-9][a-z0-9-]{0,62}=.+$/, { error: CLIENT_NAME }),
     CLIENT_NAME.slice(9),
   )
     .default([])
-    .describe("Names of clients for rules, reports and metrics"),
+    .describe("Names of clients for rules, reports and metrics")
+    .meta(USUAL),
   hash: onOff().prefault("false").describe("Keep clients without a configured name as keyed hashes only"),
   max: whole(10, 20_000)
     .default(1000)
@@ -68,10 +73,11 @@ export const shadow = z.strictObject({
 });
 
 export const cutover = z.strictObject({
-  rulesFile: file.optional().describe("YAML file with rules for v1 requests; reloaded when it changes"),
+  rulesFile: file.optional().describe("YAML file with rules for v1 requests; reloaded when it changes").meta(USUAL),
   mode: oneOf("native", "shadow", "translate")
     .default("translate")
-    .describe("What serves v1 requests that no rule matches"),
+    .describe("What serves v1 requests that no rule matches")
+    .meta(USUAL),
   // Errors never repeat the salt: with it anybody can find the identity of a hash.
   salt: z
     .string({ error: "the salt is no text; expected a text" })
@@ -114,7 +120,7 @@ const breaker = onOff()
   .describe("Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds");
 
 const v2 = z.strictObject({
-  url: url.describe("Base URL of the v2 API; its path is put before every v2 path. Required"),
+  url: url.describe("Base URL of the v2 API; its path is put before every v2 path. Required").meta(USUAL),
   version: z
     .string({ error: "expected a version such as v2beta1" })
     .regex(/^v2[a-z0-9]{0,16}$/, { error: "expected a version such as v2beta1" })
@@ -131,7 +137,8 @@ const v2 = z.strictObject({
     .default("unknown")
     .describe(
       "What page tokens hold: a record (keyset) or a row number (offset); carryover check --write-under finds out",
-    ),
+    )
+    .meta(USUAL),
   totals: oneOf("verify", "ignore")
     .default("verify")
     .describe(
@@ -148,7 +155,7 @@ const v2 = z.strictObject({
 });
 
 const v1 = z.strictObject({
-  url: url.describe("Base URL of the platform's own v1. Without it, operations that v2 lacks are refused"),
+  url: url.describe("Base URL of the platform's own v1. Without it, operations that v2 lacks are refused").meta(USUAL),
   tls,
   timeouts,
   connections,
@@ -156,7 +163,7 @@ const v1 = z.strictObject({
 });
 
 const sts = z.strictObject({
-  url: url.describe("Base URL of the token exchange; /sts/exchange passes through to it"),
+  url: url.describe("Base URL of the token exchange; /sts/exchange passes through to it").meta(USUAL),
   tls,
   timeouts,
   connections,
@@ -168,7 +175,7 @@ const listen = z.strictObject({
     .meta(form("host"))
     .default("0.0.0.0")
     .describe("Address to listen on"),
-  port: port.default(8080).describe("Port to listen on; 0 picks a free one"),
+  port: port.default(8080).describe("Port to listen on; 0 picks a free one").meta(USUAL),
   basePath: z
     .string({ error: `${PREFIX}, or nothing` })
     .refine((value) => value === "" || isPathPrefix(value), { error: `${PREFIX}, or nothing` })
@@ -177,7 +184,8 @@ const listen = z.strictObject({
     .describe("Path prefix of all client requests"),
   publicUrl: url
     .optional()
-    .describe("The URL by which clients reach carryover, with or without listen.basePath; used for aud and Link"),
+    .describe("The URL by which clients reach carryover, with or without listen.basePath; used for aud and Link")
+    .meta(USUAL),
   trustedProxies: listOf(z.string({ error: NETWORK }).refine(isNetwork, { error: NETWORK }), NETWORK.slice(9))
     .default([])
     .describe("Networks whose X-Forwarded-* headers are trusted"),
@@ -195,9 +203,13 @@ const admin = z.strictObject({
   host: text("expected an address or a host name")
     .meta(form("host"))
     .default("127.0.0.1")
-    .describe("Address of the admin port"),
+    .describe("Address of the admin port")
+    .meta(USUAL),
   port: port.default(8081).describe("Port for health, metrics and views; 0 picks a free one"),
-  tokenFile: file.optional().describe("File with the token for the views; without it they answer this machine only"),
+  tokenFile: file
+    .optional()
+    .describe("File with the token for the views; without it they answer this machine only")
+    .meta(USUAL),
 });
 
 const share = z.strictObject({
@@ -222,7 +234,8 @@ const lists = z.strictObject({
     .transform(readRequirement)
     .meta(form("none|count|cover|resource=...,default=..."))
     .prefault("none")
-    .describe("What a list must prove to be served (none, count or cover), for all or per resource"),
+    .describe("What a list must prove to be served (none, count or cover), for all or per resource")
+    .meta(USUAL),
   maxPages: whole(1, 100_000).default(600).describe("Pages of one list at most"),
   maxRecords: whole(1, 10_000_000).default(120_000).describe("Records of one list at most"),
   maxBytes: bytes(1024, 4096 * MiB)
@@ -275,9 +288,9 @@ const limits = z.strictObject({
 
 /** The schema of the whole configuration file; flags and variables are merged into the same tree. */
 export const SettingsSchema = z.strictObject({
+  upstream: z.strictObject({ v2, v1: v1.optional(), sts: sts.optional() }),
   listen: listen.prefault({}),
   admin: admin.prefault({}),
-  upstream: z.strictObject({ v2, v1: v1.optional(), sts: sts.optional() }),
   lists: lists.prefault({}),
   updates: z
     .strictObject({
@@ -314,7 +327,8 @@ export const SettingsSchema = z.strictObject({
     .strictObject({
       level: oneOf("debug", "info", "warn", "error", "silent")
         .default("info")
-        .describe("Lowest level to log; requests are logged at info"),
+        .describe("Lowest level to log; requests are logged at info")
+        .meta(USUAL),
     })
     .prefault({}),
 });
