@@ -63,11 +63,15 @@ export interface AppOptions {
   readonly onComparison?: (comparison: Comparison) => void;
   /** The clock of rules and files; default: the machine's. Tests hand in their own. */
   readonly clock?: Pick<Time, "wall" | "later">;
+  /** Milliseconds between two looks at the rules file; default: 2,000. Tests hand in their own. */
+  readonly reloadMs?: number;
   /** Makes the translations. Tests share those of one catalogue. */
   readonly translate?: Translate;
 }
 
 const LOG_FLUSH_MS = 1_000;
+/** A change takes two equal reads, so about twice this. */
+const RELOAD_MS = 2_000;
 /** For the last bytes of a request that came at the end of the drain and took all its time. */
 const SPARE_SECONDS = 5;
 
@@ -94,6 +98,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     queues: upstreams.queues,
     wall,
     later,
+    reloadMs: options.reloadMs ?? RELOAD_MS,
   });
   const metrics = createMetrics({
     version: VERSION,

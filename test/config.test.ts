@@ -70,7 +70,6 @@ describe("defaults", () => {
         readers: 4,
         readersPerUpstream: 32,
         maxConcurrent: 16,
-        maxConcurrentPerCredential: 4,
         share: { collapse: false, seconds: 0, bytes: 33_554_432 },
       },
       updates: { mismatch: "zeros" },
@@ -88,6 +87,13 @@ describe("defaults", () => {
   test("native v1 serves what v2 lacks once its address is known, unless told to refuse", () => {
     expect(load({ flags: { upstreamV1Url: "https://v1" } }).config.fallback).toBe("native");
     expect(load({ flags: { upstreamV1Url: "https://v1", fallback: "refuse" } }).config.fallback).toBe("refuse");
+  });
+
+  test("token exchange is called as v2 is", () => {
+    const flags = { upstreamStsUrl: "https://sts", upstreamV2Connections: "9", upstreamV2TimeoutsHeadersSeconds: "7s" };
+    const { v2, sts } = load({ flags }).config.upstream;
+    expect(sts).toMatchObject({ url: "https://sts", timeouts: v2.timeouts, connections: 9, breaker: true });
+    expect(sts?.timeouts.headersSeconds).toBe(7);
   });
 
   test("what must stay below a limit follows it down, when only the limit is set", () => {
@@ -288,7 +294,6 @@ describe("faults", () => {
     ["one port for clients and operators", { listenPort: "9000", adminPort: "9000" }, "--admin-port"],
     ["a list that may outlast its request", { limitsRequestSeconds: "20" }, "lists.maxSeconds"],
     ["a list that may last as long as its request", { limitsRequestSeconds: "45" }, "lists.maxSeconds"],
-    ["more lists for one than for all", { listsMaxConcurrent: "2" }, "lists.maxConcurrentPerCredential"],
     ["more readers for one list than for all", { listsReaders: "33" }, "--lists-readers"],
     ["a buffer that no list may fill", { listsMaxBytes: "1MiB", listsBufferBytes: "2MiB" }, "--lists-buffer-bytes"],
     ["a target longer than the head it is in", { limitsHeaderBytes: "4KiB" }, "limits.uriBytes"],
@@ -408,6 +413,7 @@ describe("what is derived", () => {
       description: "PEM file of the trusted authorities, instead of the system's",
       default: undefined,
       env: "CARRYOVER_UPSTREAM_V2_TLS_CA_FILE",
+      usual: false,
     });
     expect(flags.every((flag) => flag.description.length > 10)).toBe(true);
     expect(configOptions().filter((option) => option.form === "text")).toEqual([]);

@@ -35,7 +35,8 @@ export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "
   readonly upstream: {
     readonly v2: WithTls<Settings["upstream"]["v2"]> & { readonly audience: string };
     readonly v1?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
-    readonly sts?: WithTls<NonNullable<Settings["upstream"]["sts"]>>;
+    /** Token exchange belongs to the platform: it has the timeouts, connections and breaker of v2. */
+    readonly sts?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
   };
   readonly admin: Readonly<Settings["admin"]> & {
     /** Contents of `tokenFile` without white space around it. */
@@ -200,7 +201,7 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
     upstream: {
       v2: { ...withTls("v2", v2), audience: v2.audience ?? v2.url },
       ...(v1 === undefined ? {} : { v1: withTls("v1", v1) }),
-      ...(sts === undefined ? {} : { sts: withTls("sts", sts) }),
+      ...(sts === undefined ? {} : { sts: { ...withTls("sts", sts), ...callLimitsOf(v2) } }),
     },
     admin: {
       ...settings.admin,
@@ -212,6 +213,10 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
     },
     fallback: settings.fallback ?? (v1 === undefined ? "refuse" : "native"),
   };
+}
+
+function callLimitsOf({ timeouts, connections, breaker }: Settings["upstream"]["v2"]) {
+  return { timeouts, connections, breaker };
 }
 
 /** Trimmed: editors leave a newline at the end. */

@@ -61,12 +61,6 @@ export const shadow = z.strictObject({
   concurrent: whole(1, 1000)
     .default(4)
     .describe("Comparisons at a time, half of them for one credential; twice as many wait, further ones are skipped"),
-  answerBytes: bytes(1024, 256 * MiB)
-    .prefault("8MiB")
-    .describe("Longest response that is compared"),
-  memoryBytes: bytes(1024, 4096 * MiB)
-    .prefault("64MiB")
-    .describe("Bytes held for comparisons at most, waiting ones included; half for one credential"),
   seconds: seconds(0.1, 58).prefault("20s").describe("Time limit of one comparison"),
   samples: whole(0, 1000).default(20).describe("Differences kept per operation for /samples"),
   values: oneOf("redact", "show").default("redact").describe("Whether samples show values, or only types and lengths"),
@@ -86,7 +80,6 @@ export const cutover = z.strictObject({
     .default("")
     .describe("Selects the clients of a percentage, and keys their hashes; equal on every replica"),
   saltFile: file.optional().describe("File with the salt, instead of cutover.salt; read at start"),
-  reloadSeconds: seconds(0.05, 3600).prefault("2s").describe("Time between two reads of the rules file"),
 });
 
 const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
@@ -165,9 +158,6 @@ const v1 = z.strictObject({
 const sts = z.strictObject({
   url: url.describe("Base URL of the token exchange; /sts/exchange passes through to it").meta(USUAL),
   tls,
-  timeouts,
-  connections,
-  breaker,
 });
 
 const listen = z.strictObject({
@@ -258,9 +248,6 @@ const lists = z.strictObject({
     .optional()
     .describe("order_by of every page, for platforms that do not list by uid by default"),
   maxConcurrent: whole(1, 10_000).default(16).describe("Lists of several pages read at a time; further ones wait"),
-  maxConcurrentPerCredential: whole(1, 10_000)
-    .default(4)
-    .describe("How many of these are reserved for credentials that read fewer; one alone may use all others"),
   share: share.prefault({}),
 });
 
@@ -281,7 +268,7 @@ const limits = z.strictObject({
   memoryBytes: bytes(16 * MiB, 4096 * MiB)
     .prefault("64MiB")
     .describe(
-      "Bytes of bodies held for clients at most, half for one credential; beyond that, reading waits. An eighth of the container's memory is a good value",
+      "Bytes of bodies held for clients at most, half for one credential; beyond that, reading waits. Comparisons may hold as much again. An eighth of the container's memory is a good value",
     ),
   requestSeconds: seconds(1, 59).prefault("50s").describe("Time limit of one request; below the ingress's 60 s"),
 });

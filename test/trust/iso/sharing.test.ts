@@ -177,7 +177,7 @@ describe("lists that are shared", () => {
         (request.headers.some(([, value]) => isGreedy(value)) ? held : next)(request, options);
     };
     const rig = await rigForTest({
-      flags: { ...SHARED, listsMaxConcurrent: "4", listsMaxConcurrentPerCredential: "2" },
+      flags: { ...SHARED, listsMaxConcurrent: "4" },
       sandbox: { faults: heldForOne },
     });
     const greedyToken = rig.sandbox.token("admin#greedy");
