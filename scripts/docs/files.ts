@@ -10,7 +10,7 @@ import { missedWords, type Result, trustPage } from "../trust/page.ts";
 import { withBlock } from "./blocks.ts";
 import { readmeWith, readValues, valuesSchema } from "./chart.ts";
 import { checkPage } from "./check.ts";
-import { configurationPage, configurationSchemaFile, schemaText } from "./configuration.ts";
+import { configurationPage, configurationSchemaFile, schemaText, usualOptions } from "./configuration.ts";
 import { coveragePage } from "./coverage.ts";
 import { embeddedConfigFile } from "./embedded-config.ts";
 import { errorsPage } from "./errors.ts";
@@ -62,7 +62,10 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ["docs/traps.md", trapsPage],
   ["docs/trust.md", () => trustPage(PROMISES, GOALS, trustResult())],
   ["docs/v1-behaviour.md", v1BehaviourPage],
-  ["helm/README.md", () => readmeWith(read("helm/README.md"), values())],
+  [
+    "helm/README.md",
+    () => withBlock(readmeWith(read("helm/README.md"), values()), "usual options", usualOptions().join("\n")),
+  ],
   ["helm/files/dashboards/carryover.json", dashboardFile],
   [
     "helm/values.schema.json",

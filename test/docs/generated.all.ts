@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { GENERATED } from "../../scripts/docs/files.ts";
 import { EXAMPLE_RULES, rulesSchemaFile } from "../../scripts/docs/rules.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import { configOptions } from "../../src/config/config.ts";
 import { isJsonObject, type Json, member } from "../../src/model/json.ts";
 import type { Operation } from "../../src/model/resource.ts";
 import { faults, read as readRules } from "../config/rules/context.ts";
@@ -14,6 +15,21 @@ const { resources, natives } = await loadCatalogue("v2beta1");
 
 it.each([...GENERATED])("%s is up to date", { timeout: 120_000 }, async (path, make) => {
   expect(await make(), `${path} is stale: \`npm run docs\` regenerates it`).toBe(read(path));
+});
+
+describe("docs/configuration.md", () => {
+  it("has every option once, the usual ones first", () => {
+    const named = [...read("docs/configuration.md").matchAll(/^\| `([a-zA-Z\d.]+)` \|.*\|.*\|.*\|.*\|$/gm)].map(
+      ([, path]) => path,
+    );
+    const usual = configOptions().filter((option) => option.usual);
+    expect(named.toSorted()).toEqual(
+      configOptions()
+        .map(({ path }) => path)
+        .toSorted(),
+    );
+    expect(named.slice(0, usual.length)).toEqual(usual.map(({ path }) => path));
+  });
 });
 
 describe("docs/coverage.md", () => {
