@@ -70,6 +70,8 @@ export interface AppOptions {
 }
 
 const LOG_FLUSH_MS = 1_000;
+/** Finished lists that are kept for equal requests. */
+const SHARED_BYTES = 32 * 1024 ** 2;
 /** A change takes two equal reads, so about twice this. */
 const RELOAD_MS = 2_000;
 /** For the last bytes of a request that came at the end of the drain and took all its time. */
@@ -122,7 +124,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   });
   const unknownFields = createUnknownFields();
   const sharing = createListSharing({
-    ...config.lists.share,
+    seconds: config.lists.shareSeconds,
+    bytes: SHARED_BYTES,
     now,
     wall: TIME.wall,
     secret: randomBytes(32),

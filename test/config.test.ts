@@ -70,7 +70,7 @@ describe("defaults", () => {
         readers: 4,
         readersPerUpstream: 32,
         maxConcurrent: 16,
-        share: { collapse: false, seconds: 0, bytes: 33_554_432 },
+        shareSeconds: 0,
       },
       updates: { mismatch: "zeros" },
       unknownFields: { request: "drop", response: "drop" },
@@ -198,13 +198,9 @@ describe("values", () => {
   });
 
   test.each(["true", "false"])("a switch is %s in every source", (text) => {
-    const on = { env: { CARRYOVER_LISTS_SHARE_COLLAPSE: text } };
-    for (const given of [
-      on,
-      { flags: { listsShareCollapse: text } },
-      { yaml: `lists: { share: { collapse: ${text} } }` },
-    ])
-      expect(load(given).config.lists.share.collapse).toBe(text === "true");
+    const on = { env: { CARRYOVER_CLIENTS_HASH: text } };
+    for (const given of [on, { flags: { clientsHash: text } }, { yaml: `clients: { hash: ${text} }` }])
+      expect(load(given).config.clients.hash).toBe(text === "true");
   });
 
   test("lists.require takes one word for all, or a map by resource", () => {
@@ -269,7 +265,7 @@ describe("faults", () => {
     [{ env: { CARRYOVER_FALLBACK: "native" } }, /^CARRYOVER_FALLBACK: .*upstream\.v1\.url is not set/],
     [{ flags: { upstreamV1Connections: "4" } }, /^upstream\.v1\.url: required/],
     [{ flags: { limitsRequestSeconds: "60" } }, /^--limits-request-seconds: /],
-    [{ flags: { listsShareCollapse: "yes" } }, /^--lists-share-collapse: /],
+    [{ flags: { clientsHash: "yes" } }, /^--clients-hash: /],
     ...["45x", "-1", "1e3", "", " 5", "0x10", "5 s s", "59s"].map((listsMaxSeconds): [Given, RegExp] => [
       { flags: { listsMaxSeconds } },
       /lists.max.seconds/i,

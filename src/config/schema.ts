@@ -202,18 +202,6 @@ const admin = z.strictObject({
     .meta(USUAL),
 });
 
-const share = z.strictObject({
-  collapse: onOff()
-    .prefault("false")
-    .describe("Read equal lists that one credential requests at the same time only once"),
-  seconds: seconds(0, 5)
-    .prefault("0s")
-    .describe("How long a finished list is reused for the same credential; 0 disables it"),
-  bytes: bytes(1024, 4096 * MiB)
-    .prefault("32MiB")
-    .describe("Bytes of finished lists kept at most"),
-});
-
 const ORDER = "expected the name of a field such as uid, followed by a space and desc for a descending order";
 const witness = oneOf("none", "count", "cover");
 const lists = z.strictObject({
@@ -248,7 +236,11 @@ const lists = z.strictObject({
     .optional()
     .describe("order_by of every page, for platforms that do not list by uid by default"),
   maxConcurrent: whole(1, 10_000).default(16).describe("Lists of several pages read at a time; further ones wait"),
-  share: share.prefault({}),
+  shareSeconds: seconds(0, 5)
+    .prefault("0s")
+    .describe(
+      "How long equal lists of one credential share one reading: those that come while it goes on, and those that follow within this time. 0 disables it",
+    ),
 });
 
 const limits = z.strictObject({

@@ -20,7 +20,7 @@ const STATE: readonly Remembered[] = [
   [
     "drain/list-sharing.ts lists",
     `${DIGEST}, target, fields (digested), origin, version`,
-    "lists.share.bytes, a tenth of it for one credential; 5 s",
+    "32 MiB, a tenth of it for one credential; 5 s",
     NOBODY,
   ],
   [
