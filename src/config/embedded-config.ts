@@ -15,7 +15,7 @@ export interface CarryoverConfig {
       readonly version?: string | undefined;
       /** How updateMask spells fields; auto learns it from the first rejected mask. Default: `auto`. */
       readonly maskSpelling?: "auto" | "camelCase" | "snake_case" | undefined;
-      /** Whether v2 omits zero values, so that v1's are inserted; auto inserts whatever is missing. Default: `auto`. */
+      /** Whether v2 omits zero values, so that v1's are inserted. auto inserts whatever is missing, and takes a page without its list for empty but unproved (yes: for proved, no: for an error). Default: `auto`. */
       readonly omitsZeros?: "auto" | "yes" | "no" | undefined;
       /** What page tokens hold: a record (keyset) or a row number (offset); carryover check --write-under finds out. Default: `unknown`. */
       readonly pageTokens?: "keyset" | "offset" | "unknown" | undefined;
@@ -126,14 +126,8 @@ export interface CarryoverConfig {
     readonly orderBy?: string | undefined;
     /** Lists of several pages read at a time; further ones wait. Default: `16`. */
     readonly maxConcurrent?: number | undefined;
-    readonly share?: {
-      /** Read equal lists that one credential requests at the same time only once. Default: `false`. */
-      readonly collapse?: boolean | undefined;
-      /** How long a finished list is reused for the same credential; 0 disables it. Default: `0s`. */
-      readonly seconds?: number | string | undefined;
-      /** Bytes of finished lists kept at most. Default: `32MiB`. */
-      readonly bytes?: number | string | undefined;
-    } | undefined;
+    /** How long equal lists of one credential share one reading: those that come while it goes on, and those that follow within this time. 0 disables it. Default: `0s`. */
+    readonly shareSeconds?: number | string | undefined;
   } | undefined;
   readonly updates?: {
     /** Which fields that v2 did not store as asked make a PUT fail: cleared ones (zeros), none (report), any (fail). Default: `zeros`. */

@@ -125,7 +125,9 @@ const v2 = z.strictObject({
     .describe("How updateMask spells fields; auto learns it from the first rejected mask"),
   omitsZeros: oneOf("auto", "yes", "no")
     .default("auto")
-    .describe("Whether v2 omits zero values, so that v1's are inserted; auto inserts whatever is missing"),
+    .describe(
+      "Whether v2 omits zero values, so that v1's are inserted. auto inserts whatever is missing, and takes a page without its list for empty but unproved (yes: for proved, no: for an error)",
+    ),
   pageTokens: oneOf("keyset", "offset", "unknown")
     .default("unknown")
     .describe(

@@ -44,9 +44,34 @@ describe("docs/coverage.md", () => {
     expect(paths).toHaveLength(all + others);
   });
 
-  it("counts the operations as the README does", () => {
-    const [, translated, known] = /^(\d+) of (\d+) v1 operations are translated/m.exec(page) ?? [];
-    expect(read("README.md")).toContain(`carryover translates ${translated} of v1's ${known} operations: `);
+  it("begins with how many operations of each domain are translated, as its tables show", () => {
+    const [opening = "", ...sections] = page.split("\n## ");
+    const count = { translated: new Map<string, number>(), native: new Map<string, number>() };
+    for (const line of sections.join("\n").split("\n")) {
+      const [, domain = ""] = /`[A-Z]+ \/([a-z]+)\/v1\//.exec(line) ?? [];
+      if (domain === "" || line.includes("v1 had no such Get")) continue;
+      const map = /\| (?:no such operation|has it; not translated) \|$/.test(line) ? count.native : count.translated;
+      map.set(domain, (map.get(domain) ?? 0) + 1);
+    }
+    const told = [...opening.matchAll(/^\| ([a-z]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$/gm)];
+    for (const [, domain = "", all, translated, inV2, onlyV1] of told.filter(([, name]) => name !== "all")) {
+      expect([domain, Number(translated), Number(inV2) + Number(onlyV1)]).toEqual([
+        domain,
+        count.translated.get(domain) ?? 0,
+        count.native.get(domain) ?? 0,
+      ]);
+      expect(Number(translated) + Number(inV2) + Number(onlyV1)).toBe(Number(all));
+    }
+    expect(told.at(-1)?.slice(1, 3)).toEqual(["all", "139"]);
+  });
+
+  it("names its limits before its first resource, and the README before its first section", () => {
+    const beginnings = [page.split("## account-association")[0] ?? "", read("README.md").split("\n## ")[0] ?? ""];
+    for (const beginning of beginnings) {
+      expect(beginning).toMatch(/\b51 of (?:v1's )?139\b/);
+      expect(beginning).toMatch(/leaves? .*\bPUT\b|\bPUT\b.* leaves/);
+      expect(beginning).toContain("trust.md)");
+    }
   });
 });
 
