@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { run } from "../src/cli.ts";
 import type { CommandIo } from "../src/commands/command.ts";
 
-export interface CommandOptions extends Partial<Pick<CommandIo, "env" | "isTerminal" | "fetch">> {
+export interface CommandOptions extends Partial<Pick<CommandIo, "env" | "isTerminal" | "fetch" | "onReload">> {
   /** The only files that there are, or those of the real disk. */
   readonly files?: Readonly<Record<string, string>> | "disk";
   readonly stdin?: string;
@@ -31,6 +31,7 @@ export async function runCommand(
     env: {},
     isTerminal: false,
     fetch,
+    onReload: () => {},
     ...options,
     readFile: (path) => {
       if (files === "disk") return readFileSync(path);
@@ -49,7 +50,6 @@ export async function runCommand(
     warn: (text) => {
       err += `${text}\n`;
     },
-    onReload: () => {},
     onExit: () => {},
     onStop: (stop) => onStop?.(() => stop(0)),
   };

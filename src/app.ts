@@ -66,11 +66,17 @@ export interface AppOptions {
   readonly clock?: Pick<Time, "wall" | "later">;
   /** The configuration file, to be watched. */
   readonly configSource?: ConfigSource | undefined;
+  /** Milliseconds between two looks at the rules file; default: 2,000. Tests hand in their own. */
+  readonly reloadMs?: number;
   /** Makes the translations. Tests share those of one catalogue. */
   readonly translate?: Translate;
 }
 
 const LOG_FLUSH_MS = 1_000;
+/** Finished lists that are kept for equal requests. */
+const SHARED_BYTES = 32 * 1024 ** 2;
+/** A change takes two equal reads, so about twice this. */
+const RELOAD_MS = 2_000;
 /** For the last bytes of a request that came at the end of the drain and took all its time. */
 const SPARE_SECONDS = 5;
 
@@ -96,6 +102,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     queues: upstreams.queues,
     wall,
     later,
+    reloadMs: options.reloadMs ?? RELOAD_MS,
   });
   const { configSource } = options;
   const configWatch = configSource && createConfigWatch(config, configSource, { ...files, rename: migration.rename });
@@ -122,7 +129,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   });
   const unknownFields = createUnknownFields();
   const sharing = createListSharing({
-    ...config.lists.share,
+    seconds: config.lists.shareSeconds,
+    bytes: SHARED_BYTES,
     now,
     wall: TIME.wall,
     secret: randomBytes(32),

@@ -51,6 +51,8 @@ interface MigrationHooks {
   readonly wall: () => number;
   /** When files are looked at and saved. */
   readonly later: Timer;
+  /** Milliseconds between two looks at the rules file. */
+  readonly reloadMs: number;
 }
 
 /** Events that belong to no request. */
@@ -204,10 +206,10 @@ function watchedRulesFile(
   config: Config,
   catalogue: Catalogue,
   rollout: Rollout,
-  { log, wall, later }: MigrationHooks,
+  { log, wall, later, reloadMs }: MigrationHooks,
   reloaded: (successful: boolean) => void,
 ): RulesFile | undefined {
-  const { rulesFile: path, reloadSeconds } = config.cutover;
+  const { rulesFile: path } = config.cutover;
   if (path === undefined) return undefined;
   const native = config.upstream.v1 !== undefined;
   return createRulesFile({
@@ -225,7 +227,7 @@ function watchedRulesFile(
           inForce: new Set(rollout.rules()?.rules.map(({ identity }) => identity)),
         }),
       ),
-    everyMs: reloadSeconds * 1000,
+    everyMs: reloadMs,
     later,
     wall,
     apply: (rules, warnings) => {
@@ -252,6 +254,9 @@ interface BackgroundShadowHooks
   learn(exchange: Exchange, head: RequestHead): void;
 }
 
+/** A response is compared up to this part of `limits.memoryBytes`, so that several fit. */
+const LONGEST_COMPARED = 8;
+
 /** Pages of one list that are read at a time: fewer than for a client, who waits. */
 const BACKGROUND_READERS = 2;
 
@@ -263,7 +268,9 @@ function createBackgroundShadow(
 ): Shadow | undefined {
   const { v1, v2 } = config.upstream;
   if (v1 === undefined) return undefined;
-  const { concurrent, answerBytes, memoryBytes, seconds } = config.shadow;
+  const { concurrent, seconds } = config.shadow;
+  const { memoryBytes } = config.limits;
+  const answerBytes = memoryBytes / LONGEST_COMPARED;
   const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * BACKGROUND_READERS, answerBytes, {
     renewal,
     queues,
@@ -316,7 +323,6 @@ function backgroundLists({ lists, shadow }: Config): Config["lists"] {
     ...lists,
     readers: Math.min(lists.readers, BACKGROUND_READERS),
     maxConcurrent: shadow.concurrent,
-    maxConcurrentPerCredential: shadow.concurrent,
   };
 }
 

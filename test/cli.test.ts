@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { type CommandOptions, runCommand } from "../scripts/command.ts";
+import { configOptions } from "../src/config/config.ts";
 import { carryover, paste } from "./app/process.ts";
 import { later, listening, takeDownAfterEach } from "./app/rig.ts";
 import { LOCALHOST } from "./listener/support/certificates.ts";
@@ -35,6 +36,30 @@ describe("help and version", () => {
     expect(text).toMatch(/--upstream-v2-url <url> .*? \[CARRYOVER_UPSTREAM_V2_URL\]/);
     expect(text).toMatch(/--listen-port <number> .*? \(default: 8080\) \[CARRYOVER_LISTEN_PORT\]/);
     expect(text).toMatch(/--config <file> .*? \[CARRYOVER_CONFIG\]/);
+  });
+});
+
+describe("help on options", () => {
+  /** The flags below each heading. */
+  function groupsOf(help: string): Map<string, string[]> {
+    const sections = help.split(/^(?=\S.*:$)/m).map((text) => text.split("\n"));
+    return new Map(
+      sections.map(([heading = "", ...lines]) => [
+        heading,
+        lines.flatMap((line) => /^ {2}(?:-\w, )?(--[\w-]+)/.exec(line)?.[1] ?? []),
+      ]),
+    );
+  }
+
+  it.each(["serve", "check", "explain"])("of %s begins with the dozen that operators need", async (word) => {
+    const groups = groupsOf((await inProcess([word, "--help"])).out);
+    const [usual = [], advanced = []] = ["Usual options:", "Advanced options:"].map((heading) => groups.get(heading));
+    expect([...groups.keys()].indexOf("Usual options:")).toBeLessThan([...groups.keys()].indexOf("Advanced options:"));
+    expect(usual.slice(0, 2)).toEqual(["--config", "--upstream-v2-url"]);
+    expect(usual).toEqual(expect.arrayContaining(["--cutover-mode", "--cutover-rules-file", "--clients-names"]));
+    expect(usual.length).toBeLessThanOrEqual(18);
+    expect(advanced).toEqual(expect.arrayContaining(["--lists-readers", "--upstream-v2-connections"]));
+    expect(usual.length + advanced.length).toBe(configOptions().length + 1);
   });
 });
 

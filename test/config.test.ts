@@ -70,8 +70,7 @@ describe("defaults", () => {
         readers: 4,
         readersPerUpstream: 32,
         maxConcurrent: 16,
-        maxConcurrentPerCredential: 4,
-        share: { collapse: false, seconds: 0, bytes: 33_554_432 },
+        shareSeconds: 0,
       },
       updates: { mismatch: "zeros" },
       unknownFields: { request: "drop", response: "drop" },
@@ -88,6 +87,13 @@ describe("defaults", () => {
   test("native v1 serves what v2 lacks once its address is known, unless told to refuse", () => {
     expect(load({ flags: { upstreamV1Url: "https://v1" } }).config.fallback).toBe("native");
     expect(load({ flags: { upstreamV1Url: "https://v1", fallback: "refuse" } }).config.fallback).toBe("refuse");
+  });
+
+  test("token exchange is called as v2 is", () => {
+    const flags = { upstreamStsUrl: "https://sts", upstreamV2Connections: "9", upstreamV2TimeoutsHeadersSeconds: "7s" };
+    const { v2, sts } = load({ flags }).config.upstream;
+    expect(sts).toMatchObject({ url: "https://sts", timeouts: v2.timeouts, connections: 9, breaker: true });
+    expect(sts?.timeouts.headersSeconds).toBe(7);
   });
 
   test("what must stay below a limit follows it down, when only the limit is set", () => {
@@ -192,13 +198,9 @@ describe("values", () => {
   });
 
   test.each(["true", "false"])("a switch is %s in every source", (text) => {
-    const on = { env: { CARRYOVER_LISTS_SHARE_COLLAPSE: text } };
-    for (const given of [
-      on,
-      { flags: { listsShareCollapse: text } },
-      { yaml: `lists: { share: { collapse: ${text} } }` },
-    ])
-      expect(load(given).config.lists.share.collapse).toBe(text === "true");
+    const on = { env: { CARRYOVER_CLIENTS_HASH: text } };
+    for (const given of [on, { flags: { clientsHash: text } }, { yaml: `clients: { hash: ${text} }` }])
+      expect(load(given).config.clients.hash).toBe(text === "true");
   });
 
   test("shadow.ignore names members of known resources", () => {
@@ -270,7 +272,7 @@ describe("faults", () => {
     [{ env: { CARRYOVER_FALLBACK: "native" } }, /^CARRYOVER_FALLBACK: .*upstream\.v1\.url is not set/],
     [{ flags: { upstreamV1Connections: "4" } }, /^upstream\.v1\.url: required/],
     [{ flags: { limitsRequestSeconds: "60" } }, /^--limits-request-seconds: /],
-    [{ flags: { listsShareCollapse: "yes" } }, /^--lists-share-collapse: /],
+    [{ flags: { clientsHash: "yes" } }, /^--clients-hash: /],
     ...["45x", "-1", "1e3", "", " 5", "0x10", "5 s s", "59s"].map((listsMaxSeconds): [Given, RegExp] => [
       { flags: { listsMaxSeconds } },
       /lists.max.seconds/i,
@@ -295,7 +297,6 @@ describe("faults", () => {
     ["one port for clients and operators", { listenPort: "9000", adminPort: "9000" }, "--admin-port"],
     ["a list that may outlast its request", { limitsRequestSeconds: "20" }, "lists.maxSeconds"],
     ["a list that may last as long as its request", { limitsRequestSeconds: "45" }, "lists.maxSeconds"],
-    ["more lists for one than for all", { listsMaxConcurrent: "2" }, "lists.maxConcurrentPerCredential"],
     ["more readers for one list than for all", { listsReaders: "33" }, "--lists-readers"],
     ["a buffer that no list may fill", { listsMaxBytes: "1MiB", listsBufferBytes: "2MiB" }, "--lists-buffer-bytes"],
     ["a target longer than the head it is in", { limitsHeaderBytes: "4KiB" }, "limits.uriBytes"],
@@ -415,6 +416,7 @@ describe("what is derived", () => {
       description: "PEM file of the trusted authorities, instead of the system's",
       default: undefined,
       env: "CARRYOVER_UPSTREAM_V2_TLS_CA_FILE",
+      usual: false,
     });
     expect(flags.every((flag) => flag.description.length > 10)).toBe(true);
     expect(configOptions().filter((option) => option.form === "text")).toEqual([]);

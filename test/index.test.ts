@@ -250,7 +250,7 @@ describe("its life", () => {
       listen: { host: "127.0.0.1", port: 0 },
       admin: { port: 0 },
       upstream: { v2: { url }, v1: { url } },
-      cutover: { rulesFile, reloadSeconds: 3600 },
+      cutover: { rulesFile },
     });
     later(() => carryover.close(0));
     const { url: at } = await carryover.listen();

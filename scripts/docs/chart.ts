@@ -159,7 +159,7 @@ function fitForHelm(schema: Schema): Schema {
 function fitted(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(fitted);
   if (typeof schema !== "object" || schema === null) return schema;
-  const { "x-form": form, ...rest } = schema as Schema;
+  const { "x-form": form, "x-usual": _, ...rest } = schema as Schema;
   const kept = Object.entries(rest).filter(([key, value]) => !droppedByHelm(key, value));
   const result = Object.fromEntries(kept.map(([key, value]) => [key, fitted(value)]));
   if (form === "url") return { ...result, pattern: "^https?://[^/?#\\s]" };

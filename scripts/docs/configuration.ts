@@ -18,10 +18,51 @@ export function schemaText(schema: object): string {
   return execFileSync(BIOME, words, { cwd: ROOT, input: JSON.stringify(schema, null, 2), encoding: "utf8" });
 }
 
-/** `docs/configuration.md`. */
+/** `docs/configuration.md`: the usual options first, then all others by what they are about. */
 export function configurationPage(): string {
-  const options = optionsOf(settingsJsonSchema());
-  return [...HEAD, ...options.map(row), ""].join("\n");
+  const advanced = options().filter(({ usual }) => !usual);
+  const topics = new Set(advanced.map(topicOf));
+  const sections = [...topics].flatMap((topic) => [
+    `### ${topic}`,
+    "",
+    ...table(advanced.filter((option) => topicOf(option) === topic)),
+    "",
+  ]);
+  return [...HEAD, ...USUAL, ...FORMS, "## Advanced options", "", ...sections].join("\n").trimEnd().concat("\n");
+}
+
+/** The usual options as a table: also a block of the chart's README. */
+export function usualOptions(): readonly string[] {
+  return table(options().filter(({ usual }) => usual));
+}
+
+function options(): readonly Option[] {
+  return optionsOf(settingsJsonSchema());
+}
+
+/** By the first word of an option's path; a word that is not here is a topic of its own. */
+const TOPICS: ReadonlyMap<string, string> = new Map([
+  ["upstream", "Upstreams"],
+  ["listen", "Ports"],
+  ["admin", "Ports"],
+  ["lists", "Lists"],
+  ["updates", "Translation"],
+  ["unknownFields", "Translation"],
+  ["v1", "Translation"],
+  ["fallback", "Translation"],
+  ["cutover", "Cutover"],
+  ["shadow", "Cutover"],
+  ["clients", "Clients"],
+  ["limits", "Limits"],
+]);
+
+function topicOf({ path }: Option): string {
+  const [first = ""] = path.split(".");
+  return TOPICS.get(first) ?? first;
+}
+
+function table(rows: readonly Option[]): readonly string[] {
+  return ["| option | form | default | limits | |", "|---|---|---|---|---|", ...rows.map(row)];
 }
 
 const HEAD = [
@@ -49,6 +90,15 @@ const HEAD = [
   "log: { level: info }",
   "```",
   "",
+];
+
+const USUAL = [
+  "## Usual options",
+  "",
+  "These are the options that most operators set. `--help` lists them first. All others are [advanced](#advanced-options): their defaults are right until something shows otherwise.",
+  "",
+  ...usualOptions(),
+  "",
   "`lists.require` says what carryover must prove about a list before it sends it. A list that is *known* to be incomplete is always an error.",
   "",
   "- `none` requires nothing.",
@@ -65,6 +115,11 @@ const HEAD = [
   "carryover answers a list that reaches less than required with 502 LIST_UNPROVEN. With `pageTokens: unknown`, `cover` refuses lists of more than 10,000 records, unless their records are so large that",
   "carryover reads windows anyway. `count` refuses lists that somebody changes meanwhile. [lists.md](lists.md) covers other platforms.",
   "",
+];
+
+const FORMS = [
+  "## Forms",
+  "",
   "| form | written as |",
   "|---|---|",
   "| seconds | `45`, `45s`, `1500ms`, `1m`, `1h`; a bare number is seconds |",
@@ -76,8 +131,6 @@ const HEAD = [
   "| url | `http` or `https`, without credentials, query or fragment |",
   "| `resource=…` | a YAML map; as a flag or a variable `group=cover,default=count` |",
   "",
-  "| option | form | default | limits | |",
-  "|---|---|---|---|---|",
 ];
 
 function row(option: Option): string {

@@ -1,6 +1,10 @@
-/** docs/coverage.md: how every v1 operation is served, what is lost, and what takes more than one call. */
+/**
+ * docs/coverage.md: how every v1 operation is served, what is lost, and what takes more than one call. The page begins with what carryover does
+ * not do, and so does the README.
+ */
 
 import { nestedRows } from "../../src/catalogue/check.ts";
+import type { Catalogue } from "../../src/catalogue.ts";
 import {
   type Filter,
   type Join,
@@ -13,42 +17,140 @@ import {
 } from "../../src/model/resource.ts";
 import { plural } from "./openapi.ts";
 
-/** `docs/coverage.md`. `version`: v2's version segment. */
-export function coveragePage(
-  resources: readonly Resource[],
-  natives: readonly NativeDomain[],
-  version: string,
-): string {
-  const served = resources.flatMap(({ operations }) => operations.filter((operation) => !isNative(operation)));
-  const known = served.filter((operation) => operation.kind !== "get" || !operation.extension).length;
-  const others =
-    natives.reduce((sum, { operations }) => sum + operations.length, 0) +
-    resources.reduce(
-      (sum, { operations }) => sum + operations.filter((each) => isNative(each) && each.extension !== true).length,
-      0,
-    );
+type Known = Pick<Catalogue, "resources" | "natives" | "version">;
+
+/** `docs/coverage.md`. `missed`: what docs/trust.md says of missed goals. */
+export function coveragePage({ resources, natives, version }: Known, missed: string): string {
+  const domains = countDomains(resources, natives);
   return [
     ...HEAD,
-    `${known} of ${known + others} v1 operations are translated; ${served.length - known} Gets by id are extensions.`,
-    "",
+    ...translatedSection(domains, extensionsOf(resources)),
     ...GUESSED,
+    ...updatesSection(resources),
+    "## Missed goals",
+    "",
+    missed,
+    "",
     ...resources.flatMap((resource) => resourceSection(resource, version)),
     "## Served by native v1",
     "",
     "carryover sends these operations to `upstream.v1.url`. Without that URL, or with `fallback: refuse`, the response is 501 with the operation's name.",
     "",
-    "| operation | v1 |",
-    "|---|---|",
+    "| operation | v1 | v2 |",
+    "|---|---|---|",
     ...resources.flatMap((resource) =>
       resource.operations.filter(isNative).flatMap((each) => (each.extension ? [] : [nativeRow(resource, each)])),
     ),
     ...natives.flatMap(({ domain, operations }) =>
       operations.map(
-        ({ resource, name, method, path }) => `| ${resource} ${name} | \`${method} /${domain}/v1/${path}\` |`,
+        ({ resource, name, method, path, inV2 }) =>
+          `| ${resource} ${name} | \`${method} /${domain}/v1/${path}\` | ${inV2 ? "has it; not translated" : NOT_IN_V2} |`,
       ),
     ),
     "",
   ].join("\n");
+}
+
+/** What the README says first. `missed` as above. */
+export function readmeLimits({ resources, natives }: Known, missed: string): string {
+  const domains = countDomains(resources, natives);
+  const { translated, all, inV2, onlyV1 } = sumOf(domains);
+  const some = domains.filter((domain) => domain.translated > 0);
+  const kept = keptFields(resources);
+  const fields = kept.reduce((sum, { leftOut }) => sum + leftOut.length, 0);
+  const example = kept.find(({ resource }) => resource === "group");
+  return [
+    `- carryover translates ${translated} of v1's ${all} operations: ${some.map((one) => `${one.translated} of ${one.all} in ${one.domain}`).join(", ")}. Native v1 serves the other ${inV2 + onlyV1}: v2 lacks ${onlyV1} of them, and ${inV2} are not translated ([coverage](docs/coverage.md)).`,
+    `- A \`PUT\` leaves ${fields} fields of ${kept.length} resources as they are when a client leaves them out, such as ${names(example?.leftOut.slice(0, 1) ?? [])} of a group ([all of them](docs/coverage.md#what-a-put-leaves-alone)).`,
+    "",
+    missed,
+  ].join("\n");
+}
+
+/** How many v1 operations of a domain there are: translated, not translated though v2 has them, and those that v2 lacks. */
+interface DomainCount {
+  readonly domain: string;
+  readonly all: number;
+  readonly translated: number;
+  readonly inV2: number;
+  readonly onlyV1: number;
+}
+
+function countDomains(resources: readonly Resource[], natives: readonly NativeDomain[]): readonly DomainCount[] {
+  const domains = new Set([...resources, ...natives].map(({ domain }) => domain));
+  return [...domains].map((domain) => {
+    const own = resources.filter((resource) => resource.domain === domain).flatMap(({ operations }) => operations);
+    const known = own.filter((operation) => !("extension" in operation && operation.extension === true));
+    const others = natives.filter((native) => native.domain === domain).flatMap(({ operations }) => operations);
+    const translated = known.filter((operation) => !isNative(operation)).length;
+    const inV2 = others.filter((operation) => operation.inV2).length;
+    const all = known.length + others.length;
+    return { domain, all, translated, inV2, onlyV1: all - translated - inV2 };
+  });
+}
+
+function sumOf(domains: readonly DomainCount[]): Omit<DomainCount, "domain"> {
+  const sum = (key: "all" | "translated" | "inV2" | "onlyV1") =>
+    domains.reduce((total, domain) => total + domain[key], 0);
+  return { all: sum("all"), translated: sum("translated"), inV2: sum("inV2"), onlyV1: sum("onlyV1") };
+}
+
+/** Translated Gets by id, which v1 did not have. */
+function extensionsOf(resources: readonly Resource[]): number {
+  return resources.flatMap(({ operations }) => operations.filter((each) => each.kind === "get" && each.extension))
+    .length;
+}
+
+function translatedSection(domains: readonly DomainCount[], extensions: number): readonly string[] {
+  const { translated, all, inV2, onlyV1 } = sumOf(domains);
+  return [
+    `${translated} of ${all} v1 operations are translated; ${extensions} Gets by id are extensions. [Native v1 serves](#served-by-native-v1) the other ${inV2 + onlyV1}: v2 lacks ${onlyV1} of them, and ${inV2} exist in v2 but are not translated. v1 cannot be switched off while clients call those.`,
+    "",
+    "| domain | v1 operations | translated | in v2, not translated | not in v2 |",
+    "|---|---|---|---|---|",
+    ...domains.map((one) => `| ${one.domain} | ${one.all} | ${one.translated} | ${one.inV2} | ${one.onlyV1} |`),
+    `| all | ${all} | ${translated} | ${inV2} | ${onlyV1} |`,
+    "",
+  ];
+}
+
+/** Fields that an update of this resource does not change: when the client leaves them out, and whatever it sends. */
+interface KeptFields {
+  readonly resource: string;
+  readonly leftOut: readonly string[];
+  /** Left out of a synced record. */
+  readonly synced: readonly string[];
+  readonly always: readonly string[];
+}
+
+function keptFields(resources: readonly Resource[]): readonly KeptFields[] {
+  return resources.flatMap(({ name, operations }) =>
+    operations.flatMap((operation) => {
+      // A tag is created anew; v1 kept what was left out of it, too.
+      if (operation.kind !== "update" || operation.by === "replace-by-create") return [];
+      const { rows } = operation.body;
+      const leftOut = pathsWhere(rows, staysWhenLeftOut);
+      const synced = pathsWhere(rows, staysWhenSynced);
+      const always = pathsWhere(rows, (row) => row.access !== "output" && row.mask === "never");
+      return [...leftOut, ...synced, ...always].length === 0 ? [] : [{ resource: name, leftOut, synced, always }];
+    }),
+  );
+}
+
+function updatesSection(resources: readonly Resource[]): readonly string[] {
+  return [
+    "## What a PUT leaves alone",
+    "",
+    "A v1 `PUT` replaced the whole record. These fields keep their values all the same. If a field that the client leaves out has a value, the response names it in `carryover-mismatch`. [updates.md](updates.md) says why.",
+    "",
+    "| resource | stays when left out | stays when left out of a record with a `sync_config` | stays always, because v2 sets it |",
+    "|---|---|---|---|",
+    ...keptFields(resources).map(
+      ({ resource, leftOut, synced, always }) =>
+        `| ${[resource, names(leftOut), names(synced), names(always)].join(" | ")} |`,
+    ),
+    "",
+  ];
 }
 
 const GUESSED = [
@@ -58,6 +160,8 @@ const GUESSED = [
 
 const HEAD = ["# Coverage", "", "`npm run docs` generates this page from the catalogue.", ""];
 
+const NOT_IN_V2 = "no such operation";
+
 type Native = Operation & { readonly kind: "native" };
 type Served = Exclude<Operation, Native>;
 
@@ -66,7 +170,7 @@ function isNative(operation: Operation): operation is Native {
 }
 
 function nativeRow({ name, domain }: Resource, operation: Native): string {
-  return `| ${name} ${operation.name} | \`${operation.method} /${domain}/v1/${operation.path}\` |`;
+  return `| ${name} ${operation.name} | \`${operation.method} /${domain}/v1/${operation.path}\` | ${NOT_IN_V2} |`;
 }
 
 function resourceSection(resource: Resource, version: string): readonly string[] {
@@ -176,9 +280,9 @@ function bodyLosses({ rows }: Shape, kind: Served["kind"]): readonly string[] {
   const found: string[] = [];
   const wanted = pathsWhere(rows, (row) => row.access !== "output" && row.required === true);
   if (kind === "create" && wanted.length > 0) found.push(`400 without ${names(wanted)}`);
-  const alone = pathsWhere(rows, (row) => row.access !== "output" && row.syncs !== true && leftAlone(row.mask));
+  const alone = pathsWhere(rows, staysWhenLeftOut);
   if (kind === "update" && alone.length > 0) found.push(`keeps its value when left out: ${names(alone)}`);
-  const synced = pathsWhere(rows, (row) => row.access !== "output" && row.mask === "unless-synced");
+  const synced = pathsWhere(rows, staysWhenSynced);
   if (kind === "update" && synced.length > 0)
     found.push(`keeps its value when left out of a synced record: ${names(synced)}`);
   for (const row of allRows(rows)) {
@@ -187,6 +291,14 @@ function bodyLosses({ rows }: Shape, kind: Served["kind"]): readonly string[] {
     if (lacking.length > 0) found.push(`400 because v2 has no such value: \`${row.v1}\` ${names(lacking)}`);
   }
   return found;
+}
+
+function staysWhenLeftOut(row: Row): boolean {
+  return row.access !== "output" && row.syncs !== true && leftAlone(row.mask);
+}
+
+function staysWhenSynced(row: Row): boolean {
+  return row.access !== "output" && row.mask === "unless-synced";
 }
 
 function leftAlone(mask: string | undefined): boolean {

@@ -10,8 +10,8 @@ import { missedWords, type Result, trustPage } from "../trust/page.ts";
 import { withBlock } from "./blocks.ts";
 import { readmeWith, readValues, valuesSchema } from "./chart.ts";
 import { checkPage } from "./check.ts";
-import { configurationPage, configurationSchemaFile, schemaText } from "./configuration.ts";
-import { coveragePage } from "./coverage.ts";
+import { configurationPage, configurationSchemaFile, schemaText, usualOptions } from "./configuration.ts";
+import { coveragePage, readmeLimits } from "./coverage.ts";
 import { embeddedConfigFile } from "./embedded-config.ts";
 import { errorsPage } from "./errors.ts";
 import { explainPage } from "./explain.ts";
@@ -25,6 +25,8 @@ const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
 const catalogue = () => loadCatalogue("v2beta1");
 const trustResult = (): Result => JSON.parse(read("test/trust/result.json"));
+/** `page`: where docs/trust.md is, seen from the page that says this. */
+const missed = (page: string): string => missedWords(GOALS, trustResult(), page);
 const values = () => readValues(read("helm/values.yaml"));
 
 /** Schemas that the chart's schema contains: as they are made now, not as they are on the disk. */
@@ -39,16 +41,13 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   () => string | Promise<string>
 >([
   ...SCHEMAS,
-  ["README.md", () => withBlock(read("README.md"), "missed goals", missedWords(GOALS, trustResult()))],
+  [
+    "README.md",
+    async () => withBlock(read("README.md"), "limits", readmeLimits(await catalogue(), missed("docs/trust.md"))),
+  ],
   ["docs/check.md", () => checkPage(read("docs/check.md"))],
   ["docs/configuration.md", configurationPage],
-  [
-    "docs/coverage.md",
-    async () => {
-      const { resources, natives, version } = await catalogue();
-      return coveragePage(resources, natives, version);
-    },
-  ],
+  ["docs/coverage.md", async () => coveragePage(await catalogue(), missed("trust.md"))],
   ["docs/errors.md", errorsPage],
   ["docs/explain.md", explainPage],
   ["docs/metrics.md", metricsPage],
@@ -62,7 +61,10 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ["docs/traps.md", trapsPage],
   ["docs/trust.md", () => trustPage(PROMISES, GOALS, trustResult())],
   ["docs/v1-behaviour.md", v1BehaviourPage],
-  ["helm/README.md", () => readmeWith(read("helm/README.md"), values())],
+  [
+    "helm/README.md",
+    () => withBlock(readmeWith(read("helm/README.md"), values()), "usual options", usualOptions().join("\n")),
+  ],
   ["helm/files/dashboards/carryover.json", dashboardFile],
   [
     "helm/values.schema.json",

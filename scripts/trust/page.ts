@@ -84,13 +84,13 @@ export function missedGoals(goals: readonly Goal[], { figures }: Result): readon
   });
 }
 
-/** What README.md says of them among the limits. */
-export function missedWords(goals: readonly Goal[], result: Result): string {
+/** What README.md and docs/coverage.md say of them among the limits; `page`: the address of docs/trust.md there. */
+export function missedWords(goals: readonly Goal[], result: Result, page: string): string {
   const lines = missedGoals(goals, result).map(
     ({ what, measured: value, goal }) => `- ${what}: ${value}; goal: ${goal}`,
   );
-  if (lines.length === 0) return "The last full test run met all of its goals ([trust](docs/trust.md)).";
-  return ["The last full test run missed these goals ([trust](docs/trust.md)):", "", ...lines].join("\n");
+  if (lines.length === 0) return `The last full test run met all of its goals ([trust](${page})).`;
+  return [`The last full test run missed these goals ([trust](${page})):`, "", ...lines].join("\n");
 }
 
 function opening(promises: readonly Planned[], goals: readonly Goal[], result: Result): string {

@@ -1,18 +1,21 @@
 /** v1 operations outside the ten resources: known by name for metrics and refusals, served by native v1 alone. */
 import type { NativeDomain } from "../model/resource.ts";
 
-type NativeRow = readonly [resource: string, name: string, method: string, path: string];
+type NativeRow = readonly [resource: string, name: string, method: string, path: string, inV2?: true];
+
+/** v2 has such an operation too; nobody has translated it. */
+const IN_V2 = true;
 
 /** Paths are templates below `/{domain}/v1/`; `=**` spans segments, `=*` is one. They are the same beside every v2 version. */
 const DOMAINS: Readonly<Record<string, readonly NativeRow[]>> = {
   iam: [
-    ["external-group-role-mapping", "list", "GET", "externalGroupRoleMappings"],
-    ["external-group-role-mapping", "delete", "DELETE", "externalGroupRoleMappings/{id=**}"],
-    ["external-group-role-mapping", "create", "POST", "externalGroupRoleMappings/{parent_id=**}"],
-    ["external-group-role-mapping", "get", "GET", "externalGroupRoleMappings/{uid=**}"],
-    ["external-group-role-mapping", "delete-batch", "POST", "externalGroupRoleMappings:batchDelete"],
-    ["terms-acceptance", "list", "GET", "terms/{group=**}"],
-    ["terms-acceptance", "create", "POST", "terms/{group=**}"],
+    ["external-group-role-mapping", "list", "GET", "externalGroupRoleMappings", IN_V2],
+    ["external-group-role-mapping", "delete", "DELETE", "externalGroupRoleMappings/{id=**}", IN_V2],
+    ["external-group-role-mapping", "create", "POST", "externalGroupRoleMappings/{parent_id=**}", IN_V2],
+    ["external-group-role-mapping", "get", "GET", "externalGroupRoleMappings/{uid=**}", IN_V2],
+    ["external-group-role-mapping", "delete-batch", "POST", "externalGroupRoleMappings:batchDelete", IN_V2],
+    ["terms-acceptance", "list", "GET", "terms/{group=**}", IN_V2],
+    ["terms-acceptance", "create", "POST", "terms/{group=**}", IN_V2],
   ],
   registry: [
     ["build-report", "list", "GET", "buildreports"],
@@ -43,19 +46,19 @@ const DOMAINS: Readonly<Record<string, readonly NativeRow[]>> = {
   ],
   vulnerabilities: [["advisory-event", "update", "PUT", "advisory_events/{id=**}"]],
   events: [
-    ["subscription", "list", "GET", "subscriptions"],
-    ["subscription", "delete", "DELETE", "subscriptions/{id=**}"],
-    ["subscription", "create", "POST", "subscriptions/{parent_id=**}"],
+    ["subscription", "list", "GET", "subscriptions", IN_V2],
+    ["subscription", "delete", "DELETE", "subscriptions/{id=**}", IN_V2],
+    ["subscription", "create", "POST", "subscriptions/{parent_id=**}", IN_V2],
   ],
   advisory: [
-    ["advisory-document", "list", "GET", "documents"],
-    ["resolved-vulns-report", "list", "GET", "images/resolved_vulns"],
-    ["vulnerability-metadata", "list", "GET", "metadata"],
+    ["advisory-document", "list", "GET", "documents", IN_V2],
+    ["resolved-vulns-report", "list", "GET", "images/resolved_vulns", IN_V2],
+    ["vulnerability-metadata", "list", "GET", "metadata", IN_V2],
   ],
   libraries: [
-    ["library-artifact", "list", "GET", "artifacts"],
-    ["library-artifact", "list-versions", "GET", "artifacts/{id=*}/versions"],
-    ["library-artifact", "count", "GET", "artifacts/count"],
+    ["library-artifact", "list", "GET", "artifacts", IN_V2],
+    ["library-artifact", "list-versions", "GET", "artifacts/{id=*}/versions", IN_V2],
+    ["library-artifact", "count", "GET", "artifacts/count", IN_V2],
     ["marketplace-subscription", "list", "GET", "aws-marketplace-subscriptions"],
     ["marketplace-subscription", "get", "GET", "aws-marketplace-subscriptions/{id=**}"],
     ["marketplace-subscription", "cancel", "POST", "aws-marketplace-subscriptions/{id=**}:cancel"],
@@ -81,12 +84,12 @@ const DOMAINS: Readonly<Record<string, readonly NativeRow[]>> = {
     ["resolution-cache", "opt-out", "POST", "resolutioncache/{parent_id=**}:optout"],
     ["resolution-cache", "zap", "POST", "resolutioncache/{parent_id=**}:zap"],
   ],
-  ping: [["ping", "get", "GET", "ping"]],
+  ping: [["ping", "get", "GET", "ping", IN_V2]],
 };
 
 export default Object.entries(DOMAINS).map(
   ([domain, rows]): NativeDomain => ({
     domain,
-    operations: rows.map(([resource, name, method, path]) => ({ resource, name, method, path })),
+    operations: rows.map(([resource, name, method, path, inV2]) => ({ resource, name, method, path, inV2 })),
   }),
 );

@@ -1,5 +1,5 @@
 /** What every command shares: the process as it sees it, and the options of the configuration. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type ConfigInput, optionFlags } from "../config/config.ts";
 
 /** The process, as far as a command needs it. */
@@ -38,10 +38,11 @@ export interface Outcome {
   code: number | undefined;
 }
 
-/** Adds every option of the configuration, `--config` first. */
+/** Adds every option of the configuration: the usual ones first, `--config` before all. */
 export function addConfigOptions(command: Command): void {
-  for (const { flags, description, default: byDefault, env } of optionFlags()) {
+  for (const { flags, description, default: byDefault, env, usual } of optionFlags()) {
     const text = byDefault === undefined ? description : `${description} (default: ${byDefault})`;
-    command.option(flags, `${text} [${env}]`);
+    const heading = usual ? "Usual options:" : "Advanced options:";
+    command.addOption(new Option(flags, `${text} [${env}]`).helpGroup(heading));
   }
 }

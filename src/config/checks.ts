@@ -71,7 +71,6 @@ export function contradictions(settings: Settings): readonly OptionRemark[] {
 
 /** The option on the left must not exceed the option on the right. */
 const AT_MOST = [
-  ["maxConcurrentPerCredential", "maxConcurrent"],
   ["readers", "readersPerUpstream"],
   ["bufferBytes", "maxBytes"],
 ] as const;

@@ -35,7 +35,8 @@ export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "
   readonly upstream: {
     readonly v2: WithTls<Settings["upstream"]["v2"]> & { readonly audience: string };
     readonly v1?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
-    readonly sts?: WithTls<NonNullable<Settings["upstream"]["sts"]>>;
+    /** Token exchange belongs to the platform: it has the timeouts, connections and breaker of v2. */
+    readonly sts?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
   };
   readonly admin: Readonly<Settings["admin"]> & {
     /** Contents of `tokenFile` without white space around it. */
@@ -83,9 +84,10 @@ export interface OptionFlag {
   /** For the help text only; the loader fills in defaults after variables and the file. */
   readonly default: string | undefined;
   readonly env: string;
+  readonly usual: boolean;
 }
 
-/** Every option as a flag, `--config` first. */
+/** Every option as a flag, `--config` first, then the other usual ones. */
 export function optionFlags(): readonly OptionFlag[] {
   const config = {
     flags: "--config <file>",
@@ -93,6 +95,7 @@ export function optionFlags(): readonly OptionFlag[] {
     description: "YAML file with any of these options",
     default: undefined,
     env: FILE_VARIABLE,
+    usual: true,
   };
   const others = ALL_OPTIONS.map((option) => ({
     flags: `${option.flag} <${option.form}>`,
@@ -100,8 +103,9 @@ export function optionFlags(): readonly OptionFlag[] {
     description: option.description,
     default: option.default,
     env: option.variable,
+    usual: option.usual,
   }));
-  return [config, ...others];
+  return [config, ...others.filter(({ usual }) => usual), ...others.filter(({ usual }) => !usual)];
 }
 
 /** Reads the configuration file and the files that options name. Flags win over variables, variables over the file. Throws ConfigError with every fault. */
@@ -207,7 +211,7 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
     upstream: {
       v2: { ...withTls("v2", v2), audience: v2.audience ?? v2.url },
       ...(v1 === undefined ? {} : { v1: withTls("v1", v1) }),
-      ...(sts === undefined ? {} : { sts: withTls("sts", sts) }),
+      ...(sts === undefined ? {} : { sts: { ...withTls("sts", sts), ...callLimitsOf(v2) } }),
     },
     admin: {
       ...settings.admin,
@@ -219,6 +223,10 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
     },
     fallback: settings.fallback ?? (v1 === undefined ? "refuse" : "native"),
   };
+}
+
+function callLimitsOf({ timeouts, connections, breaker }: Settings["upstream"]["v2"]) {
+  return { timeouts, connections, breaker };
 }
 
 /** Trimmed: editors leave a newline at the end. */

@@ -7,30 +7,6 @@
  * files are paths from the working directory.
  */
 export interface CarryoverConfig {
-  readonly listen?: {
-    /** Address to listen on. Default: `0.0.0.0`. */
-    readonly host?: string | undefined;
-    /** Port to listen on; 0 picks a free one. Default: `8080`. */
-    readonly port?: number | undefined;
-    /** Path prefix of all client requests. */
-    readonly basePath?: string | undefined;
-    /** The URL by which clients reach carryover, with or without listen.basePath; used for aud and Link. */
-    readonly publicUrl?: string | undefined;
-    /** Networks whose X-Forwarded-* headers are trusted. */
-    readonly trustedProxies?: readonly string[] | undefined;
-    /** Further path prefixes that pass through to v2. */
-    readonly extraPrefixes?: readonly string[] | undefined;
-    /** How long carryover still takes requests after the stop signal. /readyz says 503 meanwhile. Use the time that the load balancer needs to notice. Default: `5s`. */
-    readonly shutdownDelaySeconds?: number | string | undefined;
-  } | undefined;
-  readonly admin?: {
-    /** Address of the admin port. Default: `127.0.0.1`. */
-    readonly host?: string | undefined;
-    /** Port for health, metrics and views; 0 picks a free one. Default: `8081`. */
-    readonly port?: number | undefined;
-    /** File with the token for the views; without it they answer this machine only. */
-    readonly tokenFile?: string | undefined;
-  } | undefined;
   readonly upstream: {
     readonly v2: {
       /** Base URL of the v2 API; its path is put before every v2 path. Required. */
@@ -39,7 +15,7 @@ export interface CarryoverConfig {
       readonly version?: string | undefined;
       /** How updateMask spells fields; auto learns it from the first rejected mask. Default: `auto`. */
       readonly maskSpelling?: "auto" | "camelCase" | "snake_case" | undefined;
-      /** Whether v2 omits zero values, so that v1's are inserted; auto inserts whatever is missing. Default: `auto`. */
+      /** Whether v2 omits zero values, so that v1's are inserted. auto inserts whatever is missing, and takes a page without its list for empty but unproved (yes: for proved, no: for an error). Default: `auto`. */
       readonly omitsZeros?: "auto" | "yes" | "no" | undefined;
       /** What page tokens hold: a record (keyset) or a row number (offset); carryover check --write-under finds out. Default: `unknown`. */
       readonly pageTokens?: "keyset" | "offset" | "unknown" | undefined;
@@ -103,20 +79,32 @@ export interface CarryoverConfig {
         /** PEM file of the client certificate's private key. */
         readonly keyFile?: string | undefined;
       } | undefined;
-      readonly timeouts?: {
-        /** Time limit for connecting, TLS included. Default: `3s`. */
-        readonly connectSeconds?: number | string | undefined;
-        /** Time limit from the end of the request to the response head. Default: `15s`. */
-        readonly headersSeconds?: number | string | undefined;
-        /** Time limit between two chunks of a response body. Default: `15s`. */
-        readonly bodySeconds?: number | string | undefined;
-      } | undefined;
-      /** Connections to this upstream at most; further calls wait in the queue. Default: `128`. */
-      readonly connections?: number | undefined;
-      /** Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds. Default: `true`. */
-      readonly breaker?: boolean | undefined;
     } | undefined;
   };
+  readonly listen?: {
+    /** Address to listen on. Default: `0.0.0.0`. */
+    readonly host?: string | undefined;
+    /** Port to listen on; 0 picks a free one. Default: `8080`. */
+    readonly port?: number | undefined;
+    /** Path prefix of all client requests. */
+    readonly basePath?: string | undefined;
+    /** The URL by which clients reach carryover, with or without listen.basePath; used for aud and Link. */
+    readonly publicUrl?: string | undefined;
+    /** Networks whose X-Forwarded-* headers are trusted. */
+    readonly trustedProxies?: readonly string[] | undefined;
+    /** Further path prefixes that pass through to v2. */
+    readonly extraPrefixes?: readonly string[] | undefined;
+    /** How long carryover still takes requests after the stop signal. /readyz says 503 meanwhile. Use the time that the load balancer needs to notice. Default: `5s`. */
+    readonly shutdownDelaySeconds?: number | string | undefined;
+  } | undefined;
+  readonly admin?: {
+    /** Address of the admin port. Default: `127.0.0.1`. */
+    readonly host?: string | undefined;
+    /** Port for health, metrics and views; 0 picks a free one. Default: `8081`. */
+    readonly port?: number | undefined;
+    /** File with the token for the views; without it they answer this machine only. */
+    readonly tokenFile?: string | undefined;
+  } | undefined;
   readonly lists?: {
     /** What a list must prove to be served (none, count or cover), for all or per resource. Default: `none`. */
     readonly require?: "none" | "count" | "cover" | Readonly<Record<string, "none" | "count" | "cover">> | undefined;
@@ -138,16 +126,8 @@ export interface CarryoverConfig {
     readonly orderBy?: string | undefined;
     /** Lists of several pages read at a time; further ones wait. Default: `16`. */
     readonly maxConcurrent?: number | undefined;
-    /** How many of these are reserved for credentials that read fewer; one alone may use all others. Default: `4`. */
-    readonly maxConcurrentPerCredential?: number | undefined;
-    readonly share?: {
-      /** Read equal lists that one credential requests at the same time only once. Default: `false`. */
-      readonly collapse?: boolean | undefined;
-      /** How long a finished list is reused for the same credential; 0 disables it. Default: `0s`. */
-      readonly seconds?: number | string | undefined;
-      /** Bytes of finished lists kept at most. Default: `32MiB`. */
-      readonly bytes?: number | string | undefined;
-    } | undefined;
+    /** How long equal lists of one credential share one reading: those that come while it goes on, and those that follow within this time. 0 disables it. Default: `0s`. */
+    readonly shareSeconds?: number | string | undefined;
   } | undefined;
   readonly updates?: {
     /** Which fields that v2 did not store as asked make a PUT fail: cleared ones (zeros), none (report), any (fail). Default: `zeros`. */
@@ -174,18 +154,14 @@ export interface CarryoverConfig {
     readonly salt?: string | undefined;
     /** File with the salt, instead of cutover.salt; read at start. */
     readonly saltFile?: string | undefined;
-    /** Time between two reads of the rules file. Default: `2s`. */
-    readonly reloadSeconds?: number | string | undefined;
   } | undefined;
   readonly shadow?: {
     /** Comparisons at a time, half of them for one credential; twice as many wait, further ones are skipped. Default: `4`. */
     readonly concurrent?: number | undefined;
-    /** Longest response that is compared. Default: `8MiB`. */
-    readonly answerBytes?: number | string | undefined;
-    /** Bytes held for comparisons at most, waiting ones included; half for one credential. Default: `64MiB`. */
-    readonly memoryBytes?: number | string | undefined;
     /** Time limit of one comparison. Default: `20s`. */
     readonly seconds?: number | string | undefined;
+    /** Members of records that are known to differ harmlessly, and are not compared. */
+    readonly ignore?: readonly string[] | undefined;
     /** Differences kept per operation for /samples. Default: `20`. */
     readonly samples?: number | undefined;
     /** Whether samples show values, or only types and lengths. Default: `redact`. */
@@ -220,7 +196,7 @@ export interface CarryoverConfig {
     readonly inFlight?: number | undefined;
     /** Lowest rate of a request body in bytes per second, after the first 10 s. Slower clients get 408. 0 disables it. Default: `1KiB`. */
     readonly minBodyRate?: number | string | undefined;
-    /** Bytes of bodies held for clients at most, half for one credential; beyond that, reading waits. An eighth of the container's memory is a good value. Default: `64MiB`. */
+    /** Bytes of bodies held for clients at most, half for one credential; beyond that, reading waits. Comparisons may hold as much again. An eighth of the container's memory is a good value. Default: `64MiB`. */
     readonly memoryBytes?: number | string | undefined;
     /** Time limit of one request; below the ingress's 60 s. Default: `50s`. */
     readonly requestSeconds?: number | string | undefined;

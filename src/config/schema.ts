@@ -17,6 +17,9 @@ import {
 
 const MiB = 1024 ** 2;
 
+/** Marks an option that most operators set or look at: help, pages and the chart list these first. All others are advanced. */
+const USUAL = { "x-usual": true };
+
 const IDENTITY = "expected user-agent, header:NAME, or claim:NAME (several claims joined by +)";
 const CLIENT = "expected a client's name, or the beginning of one and *";
 const CLIENT_NAME = "expected NAME=IDENTITY, such as ci-bot=ci@example.com";
@@ -30,13 +33,15 @@ export const clients = z.strictObject({
     .default(["user-agent"])
     .describe(
       "How a client is identified; the first source with a value counts. Tokens are read for this, never trusted for access",
-    ),
+    )
+    .meta(USUAL),
   names: listOf(
     z.string({ error: CLIENT_NAME }).regex(/^[a-z0-9][a-z0-9-]{0,62}=.+$/, { error: CLIENT_NAME }),
     CLIENT_NAME.slice(9),
   )
     .default([])
-    .describe("Names of clients for rules, reports and metrics"),
+    .describe("Names of clients for rules, reports and metrics")
+    .meta(USUAL),
   hash: onOff().prefault("false").describe("Keep clients without a configured name as keyed hashes only"),
   max: whole(10, 20_000)
     .default(1000)
@@ -54,6 +59,7 @@ export const clients = z.strictObject({
 export const state = z.strictObject({
   dir: file
     .optional()
+    .meta(USUAL)
     .describe("Directory that keeps rule states, evidence and the ledger across restarts; each process needs its own"),
 });
 
@@ -62,12 +68,6 @@ export const shadow = z.strictObject({
   concurrent: whole(1, 1000)
     .default(4)
     .describe("Comparisons at a time, half of them for one credential; twice as many wait, further ones are skipped"),
-  answerBytes: bytes(1024, 256 * MiB)
-    .prefault("8MiB")
-    .describe("Longest response that is compared"),
-  memoryBytes: bytes(1024, 4096 * MiB)
-    .prefault("64MiB")
-    .describe("Bytes held for comparisons at most, waiting ones included; half for one credential"),
   seconds: seconds(0.1, 58).prefault("20s").describe("Time limit of one comparison"),
   ignore: listOf(
     z.string({ error: IGNORED }).regex(/^[a-z][a-z-]{0,63}\.[\x21-\x7e]{1,256}$/, { error: IGNORED }),
@@ -80,10 +80,11 @@ export const shadow = z.strictObject({
 });
 
 export const cutover = z.strictObject({
-  rulesFile: file.optional().describe("YAML file with rules for v1 requests; reloaded when it changes"),
+  rulesFile: file.optional().describe("YAML file with rules for v1 requests; reloaded when it changes").meta(USUAL),
   mode: oneOf("native", "shadow", "translate")
     .default("translate")
-    .describe("What serves v1 requests that no rule matches"),
+    .describe("What serves v1 requests that no rule matches")
+    .meta(USUAL),
   // Errors never repeat the salt: with it anybody can find the identity of a hash.
   salt: z
     .string({ error: "the salt is no text; expected a text" })
@@ -92,7 +93,6 @@ export const cutover = z.strictObject({
     .default("")
     .describe("Selects the clients of a percentage, and keys their hashes; equal on every replica"),
   saltFile: file.optional().describe("File with the salt, instead of cutover.salt; read at start"),
-  reloadSeconds: seconds(0.05, 3600).prefault("2s").describe("Time between two reads of the rules file"),
 });
 
 const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
@@ -126,7 +126,7 @@ const breaker = onOff()
   .describe("Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds");
 
 const v2 = z.strictObject({
-  url: url.describe("Base URL of the v2 API; its path is put before every v2 path. Required"),
+  url: url.describe("Base URL of the v2 API; its path is put before every v2 path. Required").meta(USUAL),
   version: z
     .string({ error: "expected a version such as v2beta1" })
     .regex(/^v2[a-z0-9]{0,16}$/, { error: "expected a version such as v2beta1" })
@@ -138,12 +138,15 @@ const v2 = z.strictObject({
     .describe("How updateMask spells fields; auto learns it from the first rejected mask"),
   omitsZeros: oneOf("auto", "yes", "no")
     .default("auto")
-    .describe("Whether v2 omits zero values, so that v1's are inserted; auto inserts whatever is missing"),
+    .describe(
+      "Whether v2 omits zero values, so that v1's are inserted. auto inserts whatever is missing, and takes a page without its list for empty but unproved (yes: for proved, no: for an error)",
+    ),
   pageTokens: oneOf("keyset", "offset", "unknown")
     .default("unknown")
     .describe(
       "What page tokens hold: a record (keyset) or a row number (offset); carryover check --write-under finds out",
-    ),
+    )
+    .meta(USUAL),
   totals: oneOf("verify", "ignore")
     .default("verify")
     .describe(
@@ -160,7 +163,7 @@ const v2 = z.strictObject({
 });
 
 const v1 = z.strictObject({
-  url: url.describe("Base URL of the platform's own v1. Without it, operations that v2 lacks are refused"),
+  url: url.describe("Base URL of the platform's own v1. Without it, operations that v2 lacks are refused").meta(USUAL),
   tls,
   timeouts,
   connections,
@@ -168,11 +171,8 @@ const v1 = z.strictObject({
 });
 
 const sts = z.strictObject({
-  url: url.describe("Base URL of the token exchange; /sts/exchange passes through to it"),
+  url: url.describe("Base URL of the token exchange; /sts/exchange passes through to it").meta(USUAL),
   tls,
-  timeouts,
-  connections,
-  breaker,
 });
 
 const listen = z.strictObject({
@@ -180,7 +180,7 @@ const listen = z.strictObject({
     .meta(form("host"))
     .default("0.0.0.0")
     .describe("Address to listen on"),
-  port: port.default(8080).describe("Port to listen on; 0 picks a free one"),
+  port: port.default(8080).describe("Port to listen on; 0 picks a free one").meta(USUAL),
   basePath: z
     .string({ error: `${PREFIX}, or nothing` })
     .refine((value) => value === "" || isPathPrefix(value), { error: `${PREFIX}, or nothing` })
@@ -189,7 +189,8 @@ const listen = z.strictObject({
     .describe("Path prefix of all client requests"),
   publicUrl: url
     .optional()
-    .describe("The URL by which clients reach carryover, with or without listen.basePath; used for aud and Link"),
+    .describe("The URL by which clients reach carryover, with or without listen.basePath; used for aud and Link")
+    .meta(USUAL),
   trustedProxies: listOf(z.string({ error: NETWORK }).refine(isNetwork, { error: NETWORK }), NETWORK.slice(9))
     .default([])
     .describe("Networks whose X-Forwarded-* headers are trusted"),
@@ -207,21 +208,13 @@ const admin = z.strictObject({
   host: text("expected an address or a host name")
     .meta(form("host"))
     .default("127.0.0.1")
-    .describe("Address of the admin port"),
+    .describe("Address of the admin port")
+    .meta(USUAL),
   port: port.default(8081).describe("Port for health, metrics and views; 0 picks a free one"),
-  tokenFile: file.optional().describe("File with the token for the views; without it they answer this machine only"),
-});
-
-const share = z.strictObject({
-  collapse: onOff()
-    .prefault("false")
-    .describe("Read equal lists that one credential requests at the same time only once"),
-  seconds: seconds(0, 5)
-    .prefault("0s")
-    .describe("How long a finished list is reused for the same credential; 0 disables it"),
-  bytes: bytes(1024, 4096 * MiB)
-    .prefault("32MiB")
-    .describe("Bytes of finished lists kept at most"),
+  tokenFile: file
+    .optional()
+    .describe("File with the token for the views; without it they answer this machine only")
+    .meta(USUAL),
 });
 
 const ORDER = "expected the name of a field such as uid, followed by a space and desc for a descending order";
@@ -234,7 +227,8 @@ const lists = z.strictObject({
     .transform(readRequirement)
     .meta(form("none|count|cover|resource=...,default=..."))
     .prefault("none")
-    .describe("What a list must prove to be served (none, count or cover), for all or per resource"),
+    .describe("What a list must prove to be served (none, count or cover), for all or per resource")
+    .meta(USUAL),
   maxPages: whole(1, 100_000).default(600).describe("Pages of one list at most"),
   maxRecords: whole(1, 10_000_000).default(120_000).describe("Records of one list at most"),
   maxBytes: bytes(1024, 4096 * MiB)
@@ -257,10 +251,11 @@ const lists = z.strictObject({
     .optional()
     .describe("order_by of every page, for platforms that do not list by uid by default"),
   maxConcurrent: whole(1, 10_000).default(16).describe("Lists of several pages read at a time; further ones wait"),
-  maxConcurrentPerCredential: whole(1, 10_000)
-    .default(4)
-    .describe("How many of these are reserved for credentials that read fewer; one alone may use all others"),
-  share: share.prefault({}),
+  shareSeconds: seconds(0, 5)
+    .prefault("0s")
+    .describe(
+      "How long equal lists of one credential share one reading: those that come while it goes on, and those that follow within this time. 0 disables it",
+    ),
 });
 
 const limits = z.strictObject({
@@ -280,16 +275,16 @@ const limits = z.strictObject({
   memoryBytes: bytes(16 * MiB, 4096 * MiB)
     .prefault("64MiB")
     .describe(
-      "Bytes of bodies held for clients at most, half for one credential; beyond that, reading waits. An eighth of the container's memory is a good value",
+      "Bytes of bodies held for clients at most, half for one credential; beyond that, reading waits. Comparisons may hold as much again. An eighth of the container's memory is a good value",
     ),
   requestSeconds: seconds(1, 59).prefault("50s").describe("Time limit of one request; below the ingress's 60 s"),
 });
 
 /** The schema of the whole configuration file; flags and variables are merged into the same tree. */
 export const SettingsSchema = z.strictObject({
+  upstream: z.strictObject({ v2, v1: v1.optional(), sts: sts.optional() }),
   listen: listen.prefault({}),
   admin: admin.prefault({}),
-  upstream: z.strictObject({ v2, v1: v1.optional(), sts: sts.optional() }),
   lists: lists.prefault({}),
   updates: z
     .strictObject({
@@ -327,7 +322,8 @@ export const SettingsSchema = z.strictObject({
     .strictObject({
       level: oneOf("debug", "info", "warn", "error", "silent")
         .default("info")
-        .describe("Lowest level to log; requests are logged at info"),
+        .describe("Lowest level to log; requests are logged at info")
+        .meta(USUAL),
     })
     .prefault({}),
 });

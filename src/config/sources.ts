@@ -123,6 +123,8 @@ export interface Option {
   readonly default: string | undefined;
   /** Limits in words, or empty. */
   readonly limits: string;
+  /** Most operators set it or look at it; all others are advanced. */
+  readonly usual: boolean;
 }
 
 /** All options of a JSON Schema, in its order. A node with `properties` is a branch, any other node an option. */
@@ -148,6 +150,7 @@ function optionOf(node: unknown, path: readonly string[]): Option {
     description: String(member(node, "description") ?? ""),
     default: defaultOf(member(node, "default")),
     limits: limitsOf(node),
+    usual: member(node, "x-usual") === true,
   };
 }
 

@@ -16,9 +16,10 @@ import {
 } from "./cache-policy.ts";
 
 export interface ListSharingOptions extends ListKeyOptions {
-  /** Equal requests that come while one is served wait for its response. */
-  readonly collapse: boolean;
-  /** How long a finished list may be reused, counted from when its reading began; 0: never. */
+  /**
+   * How long a finished list may be reused, counted from when its reading began. Equal requests that come while it is read
+   * wait for it. 0: nothing is shared.
+   */
   readonly seconds: number;
   /** For all finished lists; one credential gets a tenth of it. */
   readonly bytes: number;
@@ -58,11 +59,10 @@ interface ListRequest {
 
 /** By default nothing is shared, and then nothing is done for any request. Throws `Error` for more than `MOST_SECONDS`. */
 export function createListSharing(options: ListSharingOptions): ListSharing {
-  const { collapse, seconds, bytes, now, wall, secret } = options;
+  const { seconds, bytes, now, wall, secret } = options;
   if (!(seconds >= 0 && seconds <= MOST_SECONDS)) throw new Error(`lists are shared for 0 to ${MOST_SECONDS} s`);
-  const keeps = seconds > 0 && bytes > 0;
-  const tenants = createListCache(keeps ? { bytes, now } : undefined);
-  if (!collapse && !keeps) return { share: (_request, plan) => plan, over: () => {}, usage: tenants.size };
+  const tenants = createListCache({ bytes, now });
+  if (seconds === 0) return { share: (_request, plan) => plan, over: () => {}, usage: tenants.size };
   const writing = new Map<Exchange, string>();
 
   async function share(request: ListRequest): Promise<ClientResponse> {
@@ -71,7 +71,7 @@ export function createListSharing(options: ListSharingOptions): ListSharing {
       signal.throwIfAborted();
       // The platform would refuse an expired token.
       if (wall() >= credential.ends * 1000) return make(signal);
-      const kept = tenants.store?.find(key);
+      const kept = tenants.store.find(key);
       if (kept !== undefined) {
         notes.push("list-shared");
         return responseOf(kept, now());
@@ -103,14 +103,14 @@ export function createListSharing(options: ListSharingOptions): ListSharing {
       return result;
     });
     tenant.working += 1;
-    if (collapse) tenant.sharedReads.set(key, read);
+    tenant.sharedReads.set(key, read);
     return read.lead(signal);
   }
 
   /** Keeps a list, unless its credential has written since its reading began. */
   function keep(copy: SharedResponse, key: string, tenant: CredentialLists): void {
     if (!tenants.isCurrent(tenant)) return;
-    tenants.store?.keep(tenant, key, copy, copy.began + Math.min(seconds * 1000, copy.freshMs));
+    tenants.store.keep(tenant, key, copy, copy.began + Math.min(seconds * 1000, copy.freshMs));
   }
 
   return {
@@ -175,8 +175,7 @@ export interface CredentialLists {
 }
 
 interface ListCache {
-  /** Undefined without a store. */
-  readonly store: ListStore | undefined;
+  readonly store: ListStore;
   /** The lists of a credential; undefined while it is writing. */
   enter(digest: string): CredentialLists | undefined;
   /** False when the credential has written since `tenant` was entered. */
@@ -201,14 +200,14 @@ interface ListCacheUsage {
 }
 
 /** Remembers a credential only while it has a kept list, a read or a write under way. */
-function createListCache(options: ListStoreOptions | undefined): ListCache {
+function createListCache(options: ListStoreOptions): ListCache {
   const tenants = new Map<string, CredentialLists>();
   const writes = new Map<string, number>();
   const isCurrent = (tenant: CredentialLists): boolean => tenants.get(tenant.digest) === tenant;
   const settle = (tenant: CredentialLists): void => {
     if (tenant.working === 0 && tenant.keys.size === 0 && isCurrent(tenant)) tenants.delete(tenant.digest);
   };
-  const store = options && createListStore(options, settle);
+  const store = createListStore(options, settle);
 
   return {
     store,
@@ -227,7 +226,7 @@ function createListCache(options: ListStoreOptions | undefined): ListCache {
       const tenant = tenants.get(digest);
       if (tenant === undefined) return;
       tenants.delete(digest);
-      store?.clear(tenant);
+      store.clear(tenant);
     },
     endWrite(digest) {
       const rest = (writes.get(digest) ?? 1) - 1;
@@ -235,7 +234,7 @@ function createListCache(options: ListStoreOptions | undefined): ListCache {
       else writes.set(digest, rest);
     },
     size: () => ({
-      ...(store?.size() ?? { lists: 0, bytes: 0 }),
+      ...store.size(),
       works: [...tenants.values()].reduce((sum, { sharedReads }) => sum + sharedReads.size, 0),
       credentials: tenants.size,
       writers: writes.size,

@@ -312,6 +312,8 @@ export interface NativeDomain {
     readonly name: string;
     readonly method: string;
     readonly path: string;
+    /** v2 has such an operation too, which is not translated. */
+    readonly inV2?: boolean | undefined;
   }[];
 }
 

@@ -8,8 +8,6 @@ import { createFairQueue, type FairQueueEntry } from "./fair-queue.ts";
 export interface ListQueueOptions {
   /** Lists at a time (`lists.maxConcurrent`). */
   readonly maxConcurrent: number;
-  /** So many of them are kept for credentials that read fewer (`lists.maxConcurrentPerCredential`). */
-  readonly maxConcurrentPerCredential: number;
   /** Time for one list, its wait included (`lists.maxSeconds`). */
   readonly maxSeconds: number;
   readonly now: () => number;
@@ -41,9 +39,10 @@ const OVERLOAD_MS = 1_000;
 
 /** The queue of calls once more, with lists in it: fair by credential, first come first served. */
 export function createListQueue(options: ListQueueOptions): ListQueue {
-  const { maxConcurrent, maxConcurrentPerCredential: share, maxSeconds, now, later } = options;
+  const { maxConcurrent, maxSeconds, now, later } = options;
   const longestMs = maxSeconds * 1_000;
-  const kept = Math.min(share, maxConcurrent >> 1);
+  // A quarter is kept for credentials that read fewer, and never more than half.
+  const kept = Math.min(Math.ceil(maxConcurrent / 4), maxConcurrent >> 1);
   const queue = createFairQueue<QueuedList>({ capacity: maxConcurrent, kept, longestMs });
   let ticking = false;
   let overloadedAt = Number.NEGATIVE_INFINITY;

@@ -127,7 +127,7 @@ describe("a platform that fails two calls in five", () => {
   it("gives whole lists or clean errors, and both were seen", async () => {
     const rig = await rigForTest({
       sandbox: { errorRate: 0.4 },
-      flags: { listsMaxConcurrent: "100", listsMaxConcurrentPerCredential: "100" },
+      flags: { listsMaxConcurrent: "100" },
     });
     const answers = await Promise.all(Array.from({ length: 30 }, () => rig.ask("GET", GROUPS)));
     const whole = answers.filter((answer) => isWhole(answer, rig)).length;
@@ -203,7 +203,7 @@ describe("what the operator demands of lists", () => {
           return next(request, options);
         },
       },
-      flags: { listsMaxConcurrent: "2", listsMaxConcurrentPerCredential: "1" },
+      flags: { listsMaxConcurrent: "2" },
     });
     const admin = rig.sandbox.token("admin");
     const first = rig.ask("GET", GROUPS);

@@ -3,11 +3,21 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { runCommand } from "../../scripts/command.ts";
 import { carryover } from "./process.ts";
 import { reloadUnderLoad, rules, until } from "./reload.ts";
 import { later, rigForTest, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
+
+const SERVE = [
+  ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
+  ...["--listen-shutdown-delay-seconds", "0"],
+  ...["--upstream-v2-url", "http://127.0.0.1:9", "--upstream-v1-url", "http://127.0.0.1:9"],
+];
+
+/** The admin port that the command names. */
+const adminOf = (said: string): string => / admin at (\S+),/.exec(said)?.[1] ?? "";
 
 /** A directory of its own for rules, removed after the test. */
 function folder(): string {
@@ -30,7 +40,7 @@ describe("one switch", () => {
   it("force: native is in effect on the next request after it is reported, and so is the way back", async () => {
     const path = join(folder(), "rules.yaml");
     writeFileSync(path, rules("translate"));
-    const { ask, adminUrl } = await rigForTest({ flags: { cutoverRulesFile: path, cutoverReloadSeconds: "0.05" } });
+    const { ask, adminUrl } = await rigForTest({ flags: { cutoverRulesFile: path }, reloadMs: 50 });
     const mode = async () => (await ask("GET", "/iam/v1/groups")).field("carryover-mode");
     expect(await mode()).toBe("translate");
     writeFileSync(path, rules("translate", "", "force: native\n"));
@@ -46,9 +56,7 @@ describe("a bad file", () => {
   it("keeps the last good rules in force; metric, log and admin port say so until it is right again", async () => {
     const path = join(folder(), "rules.yaml");
     writeFileSync(path, rules("native"));
-    const { ask, adminUrl, lines } = await rigForTest({
-      flags: { cutoverRulesFile: path, cutoverReloadSeconds: "0.05" },
-    });
+    const { ask, adminUrl, lines } = await rigForTest({ flags: { cutoverRulesFile: path }, reloadMs: 50 });
     const mode = async () => (await ask("GET", "/iam/v1/groups")).field("carryover-mode");
     const { digest } = await until(adminUrl, () => true);
     expect([await mode(), await reloadMetric(adminUrl)]).toEqual(["native", "1"]);
@@ -79,22 +87,28 @@ describe("a bad file", () => {
   });
 });
 
-describe("the built process", () => {
-  const serve = (flags: readonly string[]) =>
-    carryover([
-      ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
-      ...[
-        "--listen-shutdown-delay-seconds",
-        "0",
-        "--upstream-v2-url",
-        "http://127.0.0.1:9",
-        "--upstream-v1-url",
-        "http://127.0.0.1:9",
-      ],
-      ...flags,
-    ]);
+describe("the command", () => {
+  it("has a change in force as soon as a reload is over", async () => {
+    const path = join(folder(), "rules.yaml");
+    writeFileSync(path, rules("native"));
+    let reload = async (): Promise<void> => expect.fail("serve reloads nothing");
+    const { err } = await runCommand([...SERVE, "--log-level", "silent", "--cutover-rules-file", path], {
+      files: "disk",
+      onStop: later,
+      onReload: (run) => {
+        reload = run;
+      },
+    });
+    writeFileSync(path, rules("translate"));
+    await reload();
+    expect((await until(adminOf(err), () => true)).reloads).toBe(1);
+  });
+});
 
-  it("looks at a mounted ConfigMap at once on SIGHUP, and lives on whatever it holds", async () => {
+describe("the built process", () => {
+  const serve = (flags: readonly string[]) => carryover([...SERVE, ...flags]);
+
+  it("lives on after SIGHUP, whatever a mounted ConfigMap holds", async () => {
     const dir = folder();
     const publish = (stamp: number, text: string): void => {
       mkdirSync(join(dir, `..${stamp}`));
@@ -105,8 +119,8 @@ describe("the built process", () => {
       else rmSync(join(dir, `..${stamp - 1}`), { recursive: true });
     };
     publish(1, rules("native"));
-    const run = serve(["--cutover-rules-file", join(dir, "rules.yaml"), "--cutover-reload-seconds", "3600"]);
-    const admin = / admin at (\S+),/.exec(await run.until(/resources\n/))?.[1] ?? "";
+    const run = serve(["--cutover-rules-file", join(dir, "rules.yaml")]);
+    const admin = adminOf(await run.until(/resources\n/));
     publish(2, rules("translate"));
     run.stop("SIGHUP");
     const second = await until(admin, ({ reloads }) => reloads === 1);

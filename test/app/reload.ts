@@ -116,8 +116,8 @@ export async function reloadUnderLoad({
   const { url: platform } = await sandbox.listen();
   const replicas = await Promise.all(
     Array.from({ length: count }, async () => {
-      const flags = { cutoverRulesFile: path, cutoverReloadSeconds: "0.05" };
-      const one = await startCarryover({ v2Url: platform, v1Url: platform, flags });
+      const flags = { cutoverRulesFile: path };
+      const one = await startCarryover({ v2Url: platform, v1Url: platform, flags, reloadMs: 50 });
       later(one.close);
       return one;
     }),

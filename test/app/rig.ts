@@ -52,6 +52,8 @@ export interface Choices {
   readonly native?: boolean;
   /** Serves v2 instead of the sandbox. */
   readonly v2Url?: string;
+  /** Milliseconds between two looks at the rules file. */
+  readonly reloadMs?: number;
 }
 
 /** `rig`, taken down after the test. */
@@ -113,6 +115,7 @@ export async function rig(choices: Choices = {}): Promise<Rig> {
     v2Url: choices.v2Url ?? sandboxUrl,
     ...native,
     ...(choices.flags === undefined ? {} : { flags: choices.flags }),
+    ...(choices.reloadMs === undefined ? {} : { reloadMs: choices.reloadMs }),
     logLine: (line) => lines.push(line),
     onExchange: (one) => exchanges.push(one),
   });

@@ -25,7 +25,7 @@ it("a list that clients get is compared as they get it, however large v2's pages
     const groups = ids.map((uid) => ({ uid, name: `n${uid}`, ignored: "x".repeat(50_000) }));
     response.end(JSON.stringify({ groups, totalCount: groups.length }));
   });
-  const flags = { shadowAnswerBytes: "2MiB", unknownFieldsResponse: "drop" };
+  const flags = { limitsMemoryBytes: "16MiB", unknownFieldsResponse: "drop" };
   const rig = await cutover({ rules: SHADOW, v1Url: v1.url, v2Url: v2.url, flags });
   await rig.ask("GET", "/iam/v1/groups", as("x"));
   await rig.compared(1);
@@ -73,7 +73,7 @@ it("a bomb is given up, whatever it is packed in", async () => {
     response.setHeader("content-encoding", next?.[0] ?? "");
     response.end(next?.[1]);
   });
-  const rig = await cutover({ rules: SHADOW, v1Url: v1.url, flags: { shadowAnswerBytes: "256KiB" } });
+  const rig = await cutover({ rules: SHADOW, v1Url: v1.url, flags: { limitsMemoryBytes: "16MiB" } });
   for (const one of packed) {
     next = one;
     const answer = await rig.ask("GET", "/iam/v1/groups", as("x"));

@@ -20,7 +20,7 @@ function written({ text, flags = {}, env = {}, changes = [] }: Given) {
 describe("a written configuration", () => {
   it("without a file holds what was given and nothing else", () => {
     const { out } = written({ flags: { upstreamV2Url: "http://a" }, env: { CARRYOVER_LISTEN_PORT: "9000" } });
-    expect(out).toBe("listen:\n  port: 9000\nupstream:\n  v2:\n    url: http://a\n");
+    expect(out).toBe("upstream:\n  v2:\n    url: http://a\nlisten:\n  port: 9000\n");
   });
 
   it("keeps comments and order of the file, and changes only what differs", () => {

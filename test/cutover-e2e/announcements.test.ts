@@ -29,7 +29,7 @@ const successor = (answer: Answer) => links(answer).find(({ rel }) => rel === "s
 
 let rig: CutoverRig;
 beforeAll(async () => {
-  rig = await cutover({ rules: rules(), flags: { listsShareSeconds: "5s", listsShareCollapse: "true" } });
+  rig = await cutover({ rules: rules(), flags: { listsShareSeconds: "5s" } });
 });
 
 describe("V74: in every mode", () => {

@@ -93,7 +93,6 @@ export async function cutover(choices: CutoverChoices = {}): Promise<CutoverRig>
       catalogue: choices.catalogue,
       wall: choices.wall ?? Date.now,
       flags: {
-        cutoverReloadSeconds: "3600",
         ...(choices.rules === undefined ? {} : { cutoverRulesFile: rulesPath }),
         ...choices.flags,
         ...flags,
@@ -147,6 +146,7 @@ async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue, wall }:
     catalogue,
     logLine: (line) => lines.push(line),
     clock: { wall, later: AT_ONCE },
+    reloadMs: 3_600_000,
     onComparison: () => {
       comparisons.over += 1;
       comparisons.look();

@@ -158,11 +158,10 @@ describe("while native v1", () => {
 });
 
 describe("a shadowed client", () => {
-  it("gets an answer longer than shadow.answerBytes whole; it is not compared, and counted", async () => {
-    const long = JSON.stringify({ items: [{ id: "a", name: "x".repeat(MiB) }] });
+  it("gets an answer longer than an eighth of limits.memoryBytes whole; it is not compared, and counted", async () => {
+    const long = JSON.stringify({ items: [{ id: "a", name: "x".repeat(2 * MiB) }] });
     const rig = await inFrontOf((_, response) => json(response, long), empty, {
-      shadowAnswerBytes: "512KiB",
-      shadowMemoryBytes: "1MiB",
+      limitsMemoryBytes: "16MiB",
     });
     const answers = await Promise.all(Array.from({ length: 4 }, () => rig.ask("GET", GROUPS, as("ui"))));
     expect(answers.every(({ status, text }) => status === 200 && text === long)).toBe(true);

@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { GENERATED } from "../../scripts/docs/files.ts";
 import { EXAMPLE_RULES, rulesSchemaFile } from "../../scripts/docs/rules.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import { configOptions } from "../../src/config/config.ts";
 import { isJsonObject, type Json, member } from "../../src/model/json.ts";
 import type { Operation } from "../../src/model/resource.ts";
 import { faults, read as readRules } from "../config/rules/context.ts";
@@ -14,6 +15,21 @@ const { resources, natives } = await loadCatalogue("v2beta1");
 
 it.each([...GENERATED])("%s is up to date", { timeout: 120_000 }, async (path, make) => {
   expect(await make(), `${path} is stale: \`npm run docs\` regenerates it`).toBe(read(path));
+});
+
+describe("docs/configuration.md", () => {
+  it("has every option once, the usual ones first", () => {
+    const named = [...read("docs/configuration.md").matchAll(/^\| `([a-zA-Z\d.]+)` \|.*\|.*\|.*\|.*\|$/gm)].map(
+      ([, path]) => path,
+    );
+    const usual = configOptions().filter((option) => option.usual);
+    expect(named.toSorted()).toEqual(
+      configOptions()
+        .map(({ path }) => path)
+        .toSorted(),
+    );
+    expect(named.slice(0, usual.length)).toEqual(usual.map(({ path }) => path));
+  });
 });
 
 describe("docs/coverage.md", () => {
@@ -28,9 +44,34 @@ describe("docs/coverage.md", () => {
     expect(paths).toHaveLength(all + others);
   });
 
-  it("counts the operations as the README does", () => {
-    const [, translated, known] = /^(\d+) of (\d+) v1 operations are translated/m.exec(page) ?? [];
-    expect(read("README.md")).toContain(`carryover translates ${translated} of v1's ${known} operations: `);
+  it("begins with how many operations of each domain are translated, as its tables show", () => {
+    const [opening = "", ...sections] = page.split("\n## ");
+    const count = { translated: new Map<string, number>(), native: new Map<string, number>() };
+    for (const line of sections.join("\n").split("\n")) {
+      const [, domain = ""] = /`[A-Z]+ \/([a-z]+)\/v1\//.exec(line) ?? [];
+      if (domain === "" || line.includes("v1 had no such Get")) continue;
+      const map = /\| (?:no such operation|has it; not translated) \|$/.test(line) ? count.native : count.translated;
+      map.set(domain, (map.get(domain) ?? 0) + 1);
+    }
+    const told = [...opening.matchAll(/^\| ([a-z]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$/gm)];
+    for (const [, domain = "", all, translated, inV2, onlyV1] of told.filter(([, name]) => name !== "all")) {
+      expect([domain, Number(translated), Number(inV2) + Number(onlyV1)]).toEqual([
+        domain,
+        count.translated.get(domain) ?? 0,
+        count.native.get(domain) ?? 0,
+      ]);
+      expect(Number(translated) + Number(inV2) + Number(onlyV1)).toBe(Number(all));
+    }
+    expect(told.at(-1)?.slice(1, 3)).toEqual(["all", "139"]);
+  });
+
+  it("names its limits before its first resource, and the README before its first section", () => {
+    const beginnings = [page.split("## account-association")[0] ?? "", read("README.md").split("\n## ")[0] ?? ""];
+    for (const beginning of beginnings) {
+      expect(beginning).toMatch(/\b51 of (?:v1's )?139\b/);
+      expect(beginning).toMatch(/leaves? .*\bPUT\b|\bPUT\b.* leaves/);
+      expect(beginning).toContain("trust.md)");
+    }
   });
 });
 

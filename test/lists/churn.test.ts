@@ -138,7 +138,6 @@ describe("T-DRN-03, T-DRN-04, T-DRN-27: lists that are read while others create,
           const { list } = await createLister(platform.send, {
             ...style.flags,
             ...how,
-            listsMaxConcurrentPerCredential: "8",
           });
           await readMany(platform, list, style, Math.ceil(lists / WRITERS.length) * TIMES);
           await until(() => platform.busy.now === 0, "pages are still read");

@@ -80,7 +80,7 @@ describe("T-DRN-23, T-DRN-30: a list of 100,000 records (20,000 in npm test)", (
 });
 
 describe("T-DRN-24: many long lists at a time", () => {
-  const flags = { listsMaxConcurrent: "4", listsMaxConcurrentPerCredential: "2", ...STREAMED };
+  const flags = { listsMaxConcurrent: "4", ...STREAMED };
 
   it("are read so many at a time; the others wait, all are served, and what is no list waits for none", async () => {
     const shelf = createShelf(rowsOf(1_400));

@@ -73,7 +73,6 @@ export async function startEverything(folder: string, watch: Watching): Promise<
     "state-dir": state,
     "limits-in-flight": "4",
     "lists-max-concurrent": "1",
-    "lists-max-concurrent-per-credential": "1",
     "lists-max-records": "600",
     "lists-require": "none",
   };
@@ -109,7 +108,6 @@ async function startEdge(folder: string, name: string, url: string): Promise<Ins
   return startInstance({
     ...ofPlatform(url),
     "cutover-rules-file": rules,
-    "cutover-reload-seconds": "0.1",
     "clients-names": "ci-bot=ci-bot,web-ui=web-ui",
     "state-dir": join(folder, name),
   });

@@ -56,7 +56,6 @@ export function rig(options: Partial<ListSharingOptions> = {}): Rig {
   const works: Work[] = [];
   const clock = { ms: 1_000_000 };
   const share = createListSharing({
-    collapse: true,
     seconds: 5,
     bytes: 1024 * 1024,
     now: () => clock.ms,

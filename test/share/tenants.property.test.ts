@@ -66,11 +66,10 @@ class World {
       state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x6d2b79f5) | 0;
       return (Math.imul(state ^ (state >>> 13), 0x297a2d39) >>> 0) % below;
     };
-    this.seconds = [0, 1, MOST_SECONDS][this.#next(3)] ?? 0;
+    this.seconds = this.#next(2) === 0 ? 1 : MOST_SECONDS;
     const end = (i: number) => (i % 4 === 0 ? this.clock.ms / 1000 + 5 + this.#next(60) : Number.POSITIVE_INFINITY);
     this.ends = Array.from({ length: TENANTS }, (_, i) => end(i));
     this.share = createListSharing({
-      collapse: this.seconds === 0 || this.#next(4) > 0,
       seconds: this.seconds,
       bytes: BYTES,
       now: () => this.clock.ms,

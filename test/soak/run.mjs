@@ -76,7 +76,7 @@ async function startCarryover(platform, rules) {
     "upstream-v2-url": platform,
     "upstream-v1-url": platform,
   };
-  const more = { "cutover-rules-file": rules, "cutover-reload-seconds": 2, "lists-share-collapse": true };
+  const more = { "cutover-rules-file": rules, "lists-share-seconds": 1 };
   const options = Object.entries({ ...flags, ...more }).map(([name, value]) => `--${name}=${value}`);
   const log = openSync(join(work, "log"), "w");
   const words = [...NODE_FLAGS, "--import", pathToFileURL(join(HERE, "probe.mjs")).href, MAIN, "serve", ...options];

@@ -211,7 +211,7 @@ export const shadow = {
     }),
     lines({
       title: "Held for comparisons",
-      description: "Bytes that each instance holds for comparisons; shadow.memoryBytes is the bound.",
+      description: "Bytes that each instance holds for comparisons; limits.memoryBytes is the bound.",
       unit: "bytes",
       queries: [[`carryover_comparisons_held_bytes{${OF}}`, "{{instance}}"]],
     }),

@@ -26,6 +26,7 @@ export async function ledgerParts({ modules, folder, calls }, { token, client, r
       log: quiet,
       wall: Date.now,
       later,
+      reloadMs: 2_000,
     });
     await migration.start();
     opened.push(migration);

@@ -44,7 +44,7 @@ async function held(stage: Stage, target: string) {
 /** For a connection: test/upstream/client.test.ts, test/listener/faults.test.ts. */
 describe("cancel: a client that leaves while its request waits", () => {
   it("for a place among the lists: it gives its place in the line up, and the place goes to the next", async () => {
-    const stage = await stageOf({ listsMaxConcurrent: "1", listsMaxConcurrentPerCredential: "1" });
+    const stage = await stageOf({ listsMaxConcurrent: "1" });
     // The first page comes, and then the list has its place; the rest of it never does.
     stage.answer(({ line }) => (line.includes("skip=") ? undefined : { bytes: page(line, 2_000) }));
     const first = await held(stage, GROUPS);

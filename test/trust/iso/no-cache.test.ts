@@ -6,7 +6,7 @@ import { figure } from "../../support/figures.ts";
 takeDownAfterEach();
 
 it("T-ISO-12: every response of v1 says that no cache may keep it, whatever was asked and whatever became of it", async () => {
-  const rig = await rigForTest({ flags: { listsShareCollapse: "true", listsShareSeconds: "5s" } });
+  const rig = await rigForTest({ flags: { listsShareSeconds: "5s" } });
   const { someGroup, rootGroup, emptyGroup, identity, customRole, repo } = rig.sandbox.wellKnown;
   const asked: readonly (readonly [method: string, target: string, body?: object])[] = [
     ...["iam/v1/groups", "iam/v1/identities", "iam/v1/roles", "iam/v1/rolebindings", "iam/v1/identityProviders"].map(

@@ -9,7 +9,7 @@ import { takeAnswer } from "./support/client.ts";
 takeDownAfterEach();
 
 const GROUPS = "/iam/v1/groups";
-const SHARED = { listsShareCollapse: "true", listsShareSeconds: "5s" };
+const SHARED = { listsShareSeconds: "5s" };
 const isPage = ({ target }: { readonly target: string }) => target.startsWith("/iam/v2beta1/groups?");
 
 /** Pages of groups that were read of the platform, by the Authorization that they were read with. */
@@ -115,7 +115,7 @@ describe("lists that are shared", () => {
         body: Buffer.from('{"code":16,"message":"revoked","details":[]}'),
       });
     };
-    const rig = await rigForTest({ flags: { ...SHARED, listsShareSeconds: "200ms" }, sandbox: { faults } });
+    const rig = await rigForTest({ flags: { listsShareSeconds: "200ms" }, sandbox: { faults } });
     const began = performance.now();
     expect((await rig.ask("GET", GROUPS)).status).toBe(200);
     state.revoked = `Bearer ${rig.sandbox.token("admin")}`;
@@ -148,7 +148,7 @@ describe("lists that are shared", () => {
         return { ...good, status, body, headers: [["content-type", "application/json"]] };
       };
     };
-    const rig = await rigForTest({ flags: { listsShareCollapse: "true" }, sandbox: { faults: failing } });
+    const rig = await rigForTest({ flags: SHARED, sandbox: { faults: failing } });
     for ([status, code] of [
       [401, 16],
       [403, 7],
@@ -177,7 +177,7 @@ describe("lists that are shared", () => {
         (request.headers.some(([, value]) => isGreedy(value)) ? held : next)(request, options);
     };
     const rig = await rigForTest({
-      flags: { ...SHARED, listsMaxConcurrent: "4", listsMaxConcurrentPerCredential: "2" },
+      flags: { ...SHARED, listsMaxConcurrent: "4" },
       sandbox: { faults: heldForOne },
     });
     const greedyToken = rig.sandbox.token("admin#greedy");

@@ -20,7 +20,7 @@ const STATE: readonly Remembered[] = [
   [
     "drain/list-sharing.ts lists",
     `${DIGEST}, target, fields (digested), origin, version`,
-    "lists.share.bytes, a tenth of it for one credential; 5 s",
+    "32 MiB, a tenth of it for one credential; 5 s",
     NOBODY,
   ],
   [
@@ -101,7 +101,7 @@ const STATE: readonly Remembered[] = [
   [
     "shadow/capture.ts byOwner",
     DIGEST,
-    "comparisons under way; shadow.memoryBytes, half of it for one credential",
+    "comparisons under way; limits.memoryBytes, half of it for one credential",
     NOBODY,
   ],
   ["shadow/shadow.ts until", DIGEST, "1,000, at most 60 s", "only who gets the platform to answer 429 or 503"],

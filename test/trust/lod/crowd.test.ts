@@ -15,8 +15,7 @@ describe("T-LOD-15: nobody in a crowd is refused who can be served", () => {
     ["clients with one token, lists of one page", scale(80, 512), 1, 150],
     ["clients with eight tokens, lists of several pages", scale(64, 512), 8, scale(450, 2_000)],
   ])("%s", async (what, clients, tokens, size) => {
-    const flags = { ...SCARCE, listsMaxConcurrentPerCredential: "1" };
-    const rig = await rigForTest({ sandbox: { size, latencyMs: 5 }, flags });
+    const rig = await rigForTest({ sandbox: { size, latencyMs: 5 }, flags: SCARCE });
     const groups = rig.sandbox.snapshot().groups.length;
     const asked = Array.from({ length: clients }, (_, i) => rig.ask("GET", GROUPS, { as: `admin#${i % tokens}` }));
     const seen = (await Promise.all(asked)).map(({ status, json }) => [status, json.items?.length]);

@@ -170,7 +170,6 @@ describe("a process that is killed", () => {
       upstreamStsUrl: exchange.url,
       listsBufferBytes: "64KiB",
       listsMaxConcurrent: "100",
-      listsMaxConcurrentPerCredential: "100",
       fallback: "native",
     });
     const port = Number(new URL(url).port);

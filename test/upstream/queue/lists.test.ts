@@ -3,7 +3,7 @@ import { createSignalController } from "../../../src/model/signal.ts";
 import { createListQueue } from "../../../src/upstream/list-queue.ts";
 import { fakeClock } from "../clock.ts";
 
-const OPTIONS = { maxConcurrent: 1, maxConcurrentPerCredential: 1, maxSeconds: 30 };
+const OPTIONS = { maxConcurrent: 1, maxSeconds: 30 };
 
 function subject() {
   const clock = fakeClock();

@@ -43,7 +43,6 @@ export async function through(
       cutoverRulesFile: join(folder, "rules.yaml"),
       upstreamV2Connections: "8",
       upstreamV1Connections: "4",
-      listsShareCollapse: "true",
       listsShareSeconds: "1s",
       listsReadersPerUpstream: "8",
       listsMaxConcurrent: "1000",
