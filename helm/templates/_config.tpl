@@ -34,9 +34,9 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- else if not (dig "cutover" "rulesFile" "" .Values.config) -}}true{{- end -}}
 {{- end }}
 
-{{/* "true" when the ledger lies in a file of the chart's. */}}
-{{- define "carryover.keepsLedger" -}}
-{{- with .Values.ledger -}}
+{{/* "true" when the state lies in a directory of the chart's. */}}
+{{- define "carryover.keepsState" -}}
+{{- with .Values.state -}}
 {{- if kindIs "invalid" .enabled -}}
 {{- if or .existingClaim (not (include "carryover.configElsewhere" $)) -}}true{{- end -}}
 {{- else if .enabled -}}true{{- end -}}
@@ -186,7 +186,7 @@ cutover.rulesFile: /etc/carryover/rules/rules.yaml
 cutover.salt:
   secretKeyRef: { name: {{ .Values.salt.existingSecret | quote }}, key: {{ .Values.salt.key | quote }} }
 {{- end }}
-{{- if include "carryover.keepsLedger" . }}
+{{- if include "carryover.keepsState" . }}
 state.dir: /var/lib/carryover
 {{- end }}
 {{- range $name := list "v2" "v1" "sts" }}

@@ -10,7 +10,7 @@
 {{- include "carryover.faults.tls" . }}
 {{- include "carryover.faults.overridden" . }}
 {{- include "carryover.faults.stopping" . }}
-{{- include "carryover.faults.ledger" . }}
+{{- include "carryover.faults.state" . }}
 {{- include "carryover.faults.volumes" . }}
 {{- include "carryover.faults.scaling" . }}
 {{- include "carryover.faults.services" . }}
@@ -149,8 +149,8 @@
 {{- else if not (or $given .Values.configFrom.ownRules) }}
 - configFrom.ownRules: the chart does not see whether the configuration names a rules file; set configFrom.ownRules=true, which lets it hold, or give rules or rulesFrom (rules.rules=[] for none)
 {{- end }}
-{{- if and (kindIs "invalid" .Values.ledger.enabled) (not .Values.ledger.existingClaim) }}
-- ledger.enabled: the chart does not see whether the configuration keeps a ledger in clients.file; set true, which puts one on a volume of the chart's, or false, which lets the configuration's hold
+{{- if and (kindIs "invalid" .Values.state.enabled) (not .Values.state.existingClaim) }}
+- state.enabled: the chart does not see whether the configuration sets state.dir; set true, which puts one on a volume of the chart's, or false, which lets the configuration's hold
 {{- end }}
 {{- else if .Values.configFrom.ownRules }}
 - configFrom.ownRules: says something of an existing configuration only; set configFrom.existingConfigMap or configFrom.existingSecret, or leave it out (config.cutover.rulesFile names a file of your own)
@@ -218,7 +218,7 @@
 {{- else if eq . "admin.tokenFile" -}}adminToken
 {{- else if eq . "cutover.rulesFile" -}}rules or rulesFrom
 {{- else if eq . "cutover.salt" -}}salt.existingSecret
-{{- else if eq . "clients.file" -}}ledger
+{{- else if eq . "state.dir" -}}state
 {{- else if contains ".tls." . -}}tls.{{ index (splitList "." .) 1 }}
 {{- else -}}config.{{ . }}
 {{- end -}}
@@ -246,20 +246,20 @@
 {{- end }}
 {{- end }}
 
-{{- define "carryover.faults.ledger" -}}
-{{- with .Values.ledger }}
-{{- if and (include "carryover.keepsLedger" $) (dig "clients" "file" "" $.Values.config) }}
-- config.clients.file: the chart keeps the ledger in a file already; leave it out, or set ledger.enabled=false
+{{- define "carryover.faults.state" -}}
+{{- with .Values.state }}
+{{- if and (include "carryover.keepsState" $) (dig "state" "dir" "" $.Values.config) }}
+- config.state.dir: the chart keeps the state in a directory already; leave it out, or set state.enabled=false
 {{- end }}
 {{- if .existingClaim }}
-{{- if not (include "carryover.keepsLedger" $) }}
-- ledger.existingClaim: is not used; set ledger.enabled=true, or leave it out
+{{- if not (include "carryover.keepsState" $) }}
+- state.existingClaim: is not used; set state.enabled=true, or leave it out
 {{- end }}
 {{- if or $.Values.autoscaling.enabled (gt (int $.Values.replicaCount) 1) }}
-- ledger.existingClaim: a ledger's file has one writer; set replicaCount=1 and autoscaling.enabled=false, or leave it out (each pod then keeps its own, and `carryover report` adds them up)
+- state.existingClaim: a directory has one writer; set replicaCount=1 and autoscaling.enabled=false, or leave it out (each pod then keeps its own, and `carryover report` adds them up)
 {{- end }}
 {{- if and $.Values.strategy (ne (dig "type" "" $.Values.strategy) "Recreate") }}
-- strategy.type: with ledger.existingClaim the old pod must stop first; set Recreate, or leave strategy out
+- strategy.type: with state.existingClaim the old pod must stop first; set Recreate, or leave strategy out
 {{- end }}
 {{- end }}
 {{- end }}

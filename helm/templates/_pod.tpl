@@ -134,8 +134,8 @@ volumeMounts:
 - { name: tls-{{ $name }}, mountPath: /etc/carryover/tls/{{ $name }}, readOnly: true }
 {{- end }}
 {{- end }}
-{{- if include "carryover.keepsLedger" . }}
-- { name: ledger, mountPath: /var/lib/carryover }
+{{- if include "carryover.keepsState" . }}
+- { name: state, mountPath: /var/lib/carryover }
 {{- end }}
 {{- with .Values.extraVolumeMounts }}
 {{ toYaml . }}
@@ -161,12 +161,12 @@ volumeMounts:
   {{- include "carryover.tlsVolume" (list $ $name) | nindent 2 }}
 {{- end }}
 {{- end }}
-{{- if include "carryover.keepsLedger" . }}
-- name: ledger
-  {{- if .Values.ledger.existingClaim }}
-  persistentVolumeClaim: { claimName: {{ .Values.ledger.existingClaim | quote }} }
+{{- if include "carryover.keepsState" . }}
+- name: state
+  {{- if .Values.state.existingClaim }}
+  persistentVolumeClaim: { claimName: {{ .Values.state.existingClaim | quote }} }
   {{- else }}
-  emptyDir: { sizeLimit: {{ .Values.ledger.sizeLimit }} }
+  emptyDir: { sizeLimit: {{ .Values.state.sizeLimit }} }
   {{- end }}
 {{- end }}
 {{- with .Values.extraVolumes }}
