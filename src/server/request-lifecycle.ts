@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
 import { type HeaderList, header, isSafe, onlyValue, readHeaders } from "../model/http.ts";
-import { Problem } from "../model/problem.ts";
+import { Problem, type ProblemOption } from "../model/problem.ts";
 import { createLoadShedder, plainRequestId, type ShedReason, shedProblem } from "./admission.ts";
 import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "./headers.ts";
 import { type IncomingRequest, recordProblem, type ServerContext, stopRequest } from "./incoming-request.ts";
@@ -113,10 +113,10 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       const received = readHeaders(req.rawHeaders, true);
       const request = createRequest(req, res, received, expectation === "continue");
       server.inFlight++;
-      const timer = setTimeout(
-        () => giveUp(request, "the request's time is over"),
-        request.deadline - request.exchange.startedAt,
-      );
+      const lifetime = request.deadline - request.exchange.startedAt;
+      // The client itself may want it sooner (Grpc-Timeout).
+      const own = lifetime < limits.requestSeconds * 1_000 ? [] : (["limits.requestSeconds"] as const);
+      const timer = setTimeout(() => giveUp(request, "the request's time is over", own), lifetime);
       const first = peers.add(request, () => {
         clearTimeout(timer);
         server.inFlight--;
@@ -151,7 +151,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     },
     cut() {
       const requests = peers.requests();
-      for (const request of requests) giveUp(request, "carryover is stopping, and the request's time is over");
+      for (const request of requests) giveUp(request, "carryover is stopping, and the request's time is over", []);
       return requests.length;
     },
     inFlight: () => server.inFlight,
@@ -229,9 +229,9 @@ function lifetimeOf(received: HeaderList, requestSeconds: number): number {
   return Math.min(own, clientTimeout(onlyValue(received, "grpc-timeout")) ?? own);
 }
 
-function giveUp(request: IncomingRequest, why: string): void {
+function giveUp(request: IncomingRequest, why: string, options: readonly ProblemOption[]): void {
   const metadata = isSafe(request.exchange.method) ? {} : { state: "unknown" };
-  endWithProblem(request, new Problem("UPSTREAM_TIMEOUT", why, { metadata, options: ["limits.requestSeconds"] }));
+  endWithProblem(request, new Problem("UPSTREAM_TIMEOUT", why, { metadata, options }));
 }
 
 /** How long a client may take for the last that is said to it. */

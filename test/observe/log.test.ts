@@ -112,6 +112,12 @@ describe("the line of a request", () => {
     expect([line["level"], line["fault"], line["reason"]]).toEqual([level, fault, reason]);
   });
 
+  test("an error names the options that change it, where there are any", () => {
+    const options = ["lists.require", "upstream.v2.pageTokens"];
+    expect(oneLine({ status: 502, reason: "LIST_UNPROVEN", options })["options"]).toEqual(options);
+    expect(oneLine({ status: 500, reason: "INTERNAL", options: [] })).not.toHaveProperty("options");
+  });
+
   test("a stack is given for carryover's own mistakes only", () => {
     const cause = new Error("boom");
     expect(oneLine({ status: 500, reason: "INTERNAL", cause })["stack"]).toMatch(/^at /);
