@@ -1,5 +1,5 @@
 /** The ledger: which clients call which operations, since when, and what makes each of them hard to move to v2. */
-import { type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
+import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import type { LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
@@ -224,13 +224,13 @@ const UNAUTHENTICATED = 401;
  *
  * Names come from the request, so a caller without a valid credential must not fill the ledger. Only a v1 or v2 request whose
  * caller the platform let in makes an entry. Statuses that platforms also return to strangers (400, 404, …) and errors of
- * carryover's own count for known clients. Nothing counts that was refused before the mode was known, that got 401, or that
+ * carryover's own count for known clients. Nothing counts that was turned away, that got 401, or that
  * needs no credential (OPTIONS). A response without any call is a shared list, made a moment ago for the same credential.
  */
 function eligibilityOf(exchange: Exchange): "yes" | "known" | "no" {
-  const { apiVersion, mode, method, status, calls, reason, aborted } = exchange;
+  const { apiVersion, method, status, calls, reason, aborted } = exchange;
   if (apiVersion !== "v1" && apiVersion !== "v2") return "no";
-  if (mode === "refused" || method === "OPTIONS" || status === UNAUTHENTICATED) return "no";
+  if (isTurnedAway(exchange) || method === "OPTIONS" || status === UNAUTHENTICATED) return "no";
   if (calls.length === 0 && reason === undefined) return !aborted && status !== 0 ? "yes" : "no";
   if (wasLetIn(exchange)) return "yes";
   if (calls.some((call) => call.status === UNAUTHENTICATED)) return "no";

@@ -191,6 +191,11 @@ export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
   return calls.some(({ status }) => isRecognised(status));
 }
 
+/** True for a request that was refused before carryover knew what serves it, and mostly before it knew whose it is. */
+export function isTurnedAway({ mode, reason }: Pick<Exchange, "mode" | "reason">): boolean {
+  return mode === "refused" && reason !== "NOT_TRANSLATABLE" && reason !== "NOT_FOUND";
+}
+
 /** Note of an exchange: v2 refused what only carryover can have said. */
 export const TRANSLATION_REFUSED_NOTE = "own-words-refused" satisfies ExchangeNote;
 

@@ -1,6 +1,6 @@
 /** Metrics of clients, rules and comparisons. */
 import type { Comparison } from "../model/comparison.ts";
-import { type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
+import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import type { RuleStatus } from "../model/progress.ts";
 import type { MetricFactory } from "./metric-factory.ts";
@@ -74,12 +74,12 @@ export function createRolloutMetrics(
 
 /** A caller that the platform did not let in can claim any name, so it gets no new series: as in the ledger. */
 function clientLabelOf(exchange: Exchange, sources: RolloutMetricSources, clients: ClientSeries): string {
-  const { status, calls, reason, client, mode } = exchange;
+  const { status, calls, reason, client } = exchange;
   if (status === 401) return "unauthenticated";
   const label = sources.clientLabel(client) ?? "excluded";
   // Without any call it is a shared list, made a moment ago for the same credential, or a refusal of carryover's own.
   if (calls.length === 0 ? reason === undefined : wasLetIn(exchange)) return label;
-  return mode !== "refused" && clients.has(label) ? label : OTHER_LABEL;
+  return !isTurnedAway(exchange) && clients.has(label) ? label : OTHER_LABEL;
 }
 
 function exportClients(make: MetricFactory, clients: ClientSeries, sources: RolloutMetricSources): void {

@@ -173,7 +173,8 @@ describe("errors", () => {
     const failures: readonly Partial<Exchange>[] = [
       { status: 404, calls: [call(404)] },
       { status: 400, reason: "INVALID_BODY", calls: [] },
-      { status: 501, reason: "NOT_TRANSLATABLE", calls: [], operation: "sbom" },
+      { status: 501, reason: "NOT_TRANSLATABLE", calls: [], mode: "refused", operation: "sbom" },
+      { status: 400, reason: "INVALID_PATH", calls: [], mode: "refused" },
       { status: 503, reason: "OVERLOADED", calls: [] },
       { status: 502, reason: "UPSTREAM_UNREACHABLE", calls: [call(0)] },
       { status: 401, calls: [call(401)] },

@@ -103,12 +103,12 @@ describe("clients", () => {
   test("say how many of their v1 requests failed, by fault; nobody gets a series by requests that were not let in", async () => {
     const made = metrics();
     const missing = { status: 404, calls: [{ ...CALL, status: 404 }] };
-    const refused = { status: 501, reason: "NOT_TRANSLATABLE" };
+    const refused = { status: 501, reason: "NOT_TRANSLATABLE", mode: "refused" as const };
     const all: readonly Partial<Exchange>[] = [
       { client: "a" },
       { client: "a", ...missing },
       { client: "a", ...refused },
-      { client: "a", ...refused, mode: "refused" },
+      { client: "a", ...refused, reason: "INTERNAL" },
       { client: "a", ...missing, apiVersion: "v2" },
       { client: "a", status: 403, calls: [{ ...CALL, status: 403 }] },
       { client: "b", ...missing },
