@@ -178,6 +178,7 @@ describe("errors", () => {
       { status: 503, reason: "OVERLOADED", calls: [] },
       { status: 502, reason: "UPSTREAM_UNREACHABLE", calls: [call(0)] },
       { status: 401, calls: [call(401)] },
+      { status: 502, reason: "DRAIN_INCOMPLETE", calls: [call(401)] },
     ];
     for (const given of failures) ledger.observe(exchange("a", given));
     expect(names(ledger)).toEqual([]);
