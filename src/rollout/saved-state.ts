@@ -1,7 +1,7 @@
 /** The form in which rule states and comparisons are saved. Readers check every value: the files may come from anywhere. */
 import * as z from "zod";
 import { LAST_TIME } from "../model/clock.ts";
-import type { ComparisonCounts, ComparisonFailure } from "../model/comparison.ts";
+import { COMPARISON_FAILURES, type ComparisonCounts } from "../model/comparison.ts";
 import type { DistinctCallers } from "./evidence-window.ts";
 import type { RolloutMemory } from "./rollout.ts";
 
@@ -15,7 +15,7 @@ const text = z.string().max(MAX_TEXT);
 const count = z.int().nonnegative();
 const time = z.number().min(-LAST_TIME).max(LAST_TIME);
 const mode = z.enum(["native", "shadow", "translate"]);
-const failure = z.custom<ComparisonFailure>((value) => typeof value === "string" && value.length <= MAX_TEXT);
+const failure = z.enum(COMPARISON_FAILURES);
 const callers = z.object({ clients: z.array(text).max(MAX_CALLERS), credentials: z.array(text).max(MAX_CALLERS) });
 
 const slice = z.object({
