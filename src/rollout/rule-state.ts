@@ -116,6 +116,7 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
 const DEFAULT_STEP_BACK = {
   failures: 0.02,
   minRequests: 200,
+  minComparisons: 20,
   minClients: 1,
   window: 300_000,
   returnAfter: undefined,
