@@ -95,6 +95,8 @@ describe("carryover report", () => {
       "version",
       "at",
       "complete",
+      "standing",
+      "scope",
       "instances",
       "window",
       "requests",
