@@ -166,11 +166,7 @@ function clientSection({ clients: all, ledger, window, scope }: MigrationReport)
   const v1 = scope.resource === null ? "v1" : `v1 ${scope.resource}`;
   return {
     title: window.from === null ? `Clients that called ${v1}` : `Clients that called ${v1} since ${when(window.from)}`,
-    columns: [
-      ...left("client"),
-      ...right("v1", "v2"),
-      ...left("hardest need", "last v1", "v1 errors"),
-    ],
+    columns: [...left("client"), ...right("v1", "v2"), ...left("hardest need", "last v1", "v1 errors")],
     rows: onV1.map((client) => [
       client.name,
       amount(client.v1),
