@@ -28,15 +28,19 @@ describe("one window", () => {
         ],
       },
     }),
-    totals: { since: NOW - HOUR, at: NOW, rows: [row({ requests: 200 }), row({ mode: "native", requests: 20 })] },
+    totals: {
+      since: NOW - 3 * DAY + 2_000,
+      at: NOW,
+      rows: [row({ requests: 200 }), row({ mode: "native", requests: 20 })],
+    },
   };
 
   test("all numbers count from the ledger's beginning where the process has forgotten its own", () => {
     const one = createReport(from(restarted), undefined);
     expect(one.requests).toMatchObject({ v1: 1204, v2: 30 });
-    expect(one.resources.map(({ resource, v1, v2, unknown }) => [resource, v1, v2, unknown])).toEqual([
-      ["group", 1200, 0, 1200],
-      ["other", 4, 30, 4],
+    expect(one.resources.map(({ resource, v1, v2, native }) => [resource, v1, v2, native])).toEqual([
+      ["group", 1200, null, null],
+      ["other", 4, null, null],
     ]);
     expect(one.standing?.translatedShare).toBeNull();
     expect(one.window.countsSince).toBe(new Date(NOW - 3 * DAY).toISOString());
@@ -121,11 +125,11 @@ describe("a report on clients", () => {
   test("has what these call, by the ledger, which does not tell modes", () => {
     const one = made({ client: "ci-bot" });
     expect(one.clients.map(({ name }) => name)).toEqual(["ci-bot"]);
-    expect(one.resources.map(({ resource, v1, unknown }) => [resource, v1, unknown])).toEqual([
-      ["repo", 902, 902],
-      ["tag", 34, 34],
-      ["other", 0, 0],
+    expect(one.resources.map(({ resource, v1, translate }) => [resource, v1, translate])).toEqual([
+      ["repo", 902, null],
+      ["tag", 34, null],
     ]);
+    expect(one.requests).toEqual({ v1: 936, v2: 70, v1Share: 936 / 1006 });
     expect(one.breaks.map(({ clients }) => clients)).toEqual(one.breaks.map(() => ["ci-bot"]));
     expect(made({ client: "terraform" }).bounds).toMatchObject([{ client: "terraform", comparisons: 4000 }]);
     expect(reportText(made({ client: "terraform" }))).toMatch(/ group +list +terraform +0 differences in 4,000 comp/);
@@ -145,7 +149,7 @@ describe("a report on clients", () => {
 
   test("may be on one resource, too", () => {
     const both = made({ client: "ci-bot", resource: "tag" });
-    expect([both.requests.v1, both.clients[0]?.v1, both.v1Left]).toEqual([34, 34, "yes"]);
+    expect([both.requests, both.clients[0]?.v1, both.v1Left]).toEqual([{ v1: 34, v2: null, v1Share: null }, 34, "yes"]);
     expect(made({ client: "ci-bot", resource: "group" })).toMatchObject({ v1Left: "no", clients: [] });
   });
 });

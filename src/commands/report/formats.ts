@@ -114,29 +114,34 @@ function instanceSection(report: MigrationReport): ReportSection {
 /** What served v1 requests. */
 const SERVED = ["native", "shadow", "translate", "refused"] as const;
 
-function requestSection({ resources, requests: all, clients, scope, window }: MigrationReport): ReportSection {
-  // Only where the ledger alone is counted.
-  const served = [...SERVED, ...(resources.some(({ unknown }) => unknown > 0) ? (["unknown"] as const) : [])];
+function requestSection(report: MigrationReport): ReportSection {
+  const { resources, requests: all, clients, scope, window } = report;
+  const byLedger = resources.some(({ native }) => native === null);
+  const served = byLedger ? [] : SERVED;
+  const count = (value: number | null) => (value === null ? "" : amount(value));
+  const share = (value: number | null) => (value === null ? "" : percent(value));
   const rows = resources.map((line) => [
     line.resource,
     amount(line.v1),
-    amount(line.v2),
-    percent(line.v1Share),
-    ...served.map((mode) => amount(line[mode])),
+    count(line.v2),
+    share(line.v1Share),
+    ...served.map((mode) => count(line[mode])),
     when(line.lastV1),
   ]);
   const sum = [
     "all",
     amount(all.v1),
-    amount(all.v2),
-    all.v1Share === null ? "" : percent(all.v1Share),
-    ...served.map((mode) => amount(resources.reduce((sum, line) => sum + line[mode], 0))),
+    count(all.v2),
+    share(all.v1Share),
+    ...served.map((mode) => amount(resources.reduce((sum, line) => sum + (line[mode] ?? 0), 0))),
     "",
   ];
   const others = all.v1 - clients.reduce((sum, { v1 }) => sum + v1, 0);
-  const isWhole = scope.client === null && window.from === null;
+  const isWhole = !byLedger && scope.client === null && window.from === null;
   return {
-    title: "Requests, and what served those to v1",
+    title: byLedger
+      ? "Requests by the ledger, which does not tell what served them"
+      : "Requests, and what served those to v1",
     columns: [...left("resource"), ...right("v1", "v2", "v1 share", ...served), ...left("last v1")],
     rows: rows.length === 0 ? [] : [sum, ...rows],
     notes: [

@@ -27,8 +27,8 @@ export interface MergedProgress {
   readonly rules: readonly (RuleProgress & { readonly on: readonly string[] })[];
 }
 
-/** The counters of one process start within this time. */
-const SAME_START_MS = 60_000;
+/** The counters of one process begin within this time. */
+const SAME_START_MS = 1_000;
 
 /** Undefined without any instance. */
 export function merge(instances: readonly RespondingInstance[]): MergedProgress | undefined {

@@ -17,7 +17,7 @@ import {
   sharerOf,
   sum,
 } from "./merge.ts";
-import { type ReportScope, type ScopedProgress, scoped, UNKNOWN_MODE } from "./scope.ts";
+import { type ReportScope, type ScopedProgress, scoped } from "./scope.ts";
 
 /** The output of `--json`. Times are ISO 8601 in UTC; null: unknown, or never. Shares are 0 to 1. */
 export interface MigrationReport {
@@ -39,8 +39,8 @@ export interface MigrationReport {
     /** Since when all requests are counted: the earliest of `countsSince` of the instances. */
     readonly countsSince: string | null;
   };
-  /** `v1Share`: null without any. */
-  readonly requests: { readonly v1: number; readonly v2: number; readonly v1Share: number | null };
+  /** `v1Share`: null without any, or if `v2` is not known. */
+  readonly requests: { readonly v1: number; readonly v2: number | null; readonly v1Share: number | null };
   readonly resources: readonly ResourceLine[];
   readonly ledger: {
     readonly since: string | null;
@@ -81,18 +81,17 @@ export interface InstanceLine {
   readonly clockBehind: number | null;
 }
 
+/** All but `v1` is null where the ledger alone is counted. */
 export interface ResourceLine {
   readonly resource: string;
   readonly v1: number;
-  readonly v2: number;
-  readonly v1Share: number;
+  readonly v2: number | null;
+  readonly v1Share: number | null;
   /** How v1 was served. */
-  readonly native: number;
-  readonly shadow: number;
-  readonly translate: number;
-  readonly refused: number;
-  /** v1 requests of which only the ledger knows, which does not tell what served them. */
-  readonly unknown: number;
+  readonly native: number | null;
+  readonly shadow: number | null;
+  readonly translate: number | null;
+  readonly refused: number | null;
   readonly lastV1: string | null;
 }
 
@@ -154,7 +153,7 @@ export function createReport(
   const from = whole === undefined || windowMs === undefined ? undefined : whole.at - windowMs;
   const merged = whole && scoped(whole, scope, from);
   const clients = merged?.ledger.clients ?? [];
-  const counts = merged?.counts ?? [];
+  const { counts, byLedger } = merged ?? { counts: [], byLedger: false };
   const isOnV1 = (client: ClientEntry) => callsV1(client, from);
   const lineOf = (client: ClientEntry) => clientLine(client, isOnV1(client), scope);
   const onV1 = clients.filter(isOnV1);
@@ -170,8 +169,8 @@ export function createReport(
       watchedSince: timeOf(merged?.watchedSince),
       countsSince: timeOf(merged?.ledger.since),
     },
-    requests: sharesOf(counts),
-    resources: resourcesOf(counts),
+    requests: byLedger && scope.resource !== undefined ? { ...sharesOf(counts), ...NO_V2 } : sharesOf(counts),
+    resources: byLedger ? resourcesByLedger(counts) : resourcesOf(counts),
     ledger: {
       since: timeOf(merged?.ledger.since),
       v1: merged?.ledger.requests.v1 ?? 0,
@@ -286,7 +285,9 @@ const countRequests = (rows: readonly RequestTotalsRow[], version: string, mode?
     ({ requests }) => requests,
   );
 
-function sharesOf(rows: readonly RequestTotalsRow[]): MigrationReport["requests"] {
+const NO_V2 = { v2: null, v1Share: null };
+
+function sharesOf(rows: readonly RequestTotalsRow[]) {
   const [v1, v2] = [countRequests(rows, "v1"), countRequests(rows, "v2")];
   return { v1, v2, v1Share: v1 + v2 === 0 ? null : v1 / (v1 + v2) };
 }
@@ -306,11 +307,15 @@ function resourcesOf(rows: readonly RequestTotalsRow[]): readonly ResourceLine[]
       shadow: countRequests(group, "v1", "shadow"),
       translate: countRequests(group, "v1", "translate"),
       refused: countRequests(group, "v1", "refused"),
-      unknown: countRequests(group, "v1", UNKNOWN_MODE),
       lastV1: timeOf(times.length === 0 ? undefined : largest(times)),
     };
   });
-  return lines.sort((a, b) => b.v1 - a.v1 || b.v2 - a.v2);
+  return lines.sort((a, b) => b.v1 - a.v1 || (b.v2 ?? 0) - (a.v2 ?? 0));
+}
+
+function resourcesByLedger(rows: readonly RequestTotalsRow[]): readonly ResourceLine[] {
+  const unknown = { ...NO_V2, native: null, shadow: null, translate: null, refused: null };
+  return resourcesOf(rows.filter(({ apiVersion }) => apiVersion === "v1")).map((line) => ({ ...line, ...unknown }));
 }
 
 function timeOf(ms: number | undefined): string | null {

@@ -12,17 +12,16 @@ export interface ReportScope {
 }
 
 export interface ScopedProgress extends MergedProgress {
-  /**
-   * Requests by kind. All numbers of a report count from the same time: where the counts of requests and the ledger began at
-   * different times, or for some clients only, the ledger alone is counted, and what served a request is `UNKNOWN_MODE`.
-   */
+  /** Requests by kind. */
   readonly counts: readonly RequestTotalsRow[];
+  /**
+   * `counts` are the ledger's, which tells neither what served a v1 request nor which resource a v2 request was about. So all
+   * numbers of a report count from one time, even if those of requests began at another, and name clients if that is asked.
+   */
+  readonly byLedger: boolean;
   /** A client calls more operations than the ledger tells apart, so it may call this resource. */
   readonly mayHide: boolean;
 }
-
-/** Mode of requests whose mode the ledger does not know. */
-export const UNKNOWN_MODE = "unknown";
 
 /**
  * `from`: start of the window. Instances keep sums and no history, so an operation that was called in the window counts with
@@ -42,12 +41,13 @@ export function scoped(merged: MergedProgress, scope: ReportScope, from: number 
   const clients = chosen
     .filter(({ operations }) => resource === undefined || operations.some(about))
     .map((client) => narrowed(resource === undefined ? client : aboutResource(client, resource), isCalled));
-  const isCounted = merged.countFromOneTime && scope.client === undefined;
+  const byLedger = !merged.countFromOneTime || scope.client !== undefined;
   return {
     ...merged,
     ledger: { ...ledger, clients },
     rows: rows.filter((row) => about(row) || row.resource === OTHER_NAME),
-    counts: isCounted
+    byLedger,
+    counts: !byLedger
       ? rows.filter((row) => about(row) && isCalled(row))
       : [
           ...clients.flatMap((client) => rowsOf(client, resource)),
@@ -109,7 +109,7 @@ function aboutResource(client: ClientEntry, resource: string): ClientEntry {
   };
 }
 
-const UNKNOWN = { operation: OTHER_NAME, mode: UNKNOWN_MODE, codes: UNKNOWN_MODE };
+const UNKNOWN = { operation: OTHER_NAME, mode: OTHER_NAME, codes: OTHER_NAME };
 
 /** The ledger does not know which resources a client calls in v2. */
 function rowsOf(
