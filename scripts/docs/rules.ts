@@ -44,7 +44,7 @@ rules:
       time: { from: 2026-12-01, until: 2099-01-01T18:00:00Z, days: [mon, tue, wed, thu], hours: 08:00-17:00 }
     mode: translate
     shadow: { sample: 0.05, control: 0.2 }
-    stepBack: { failures: 0.02, differences: 0.001, minRequests: 200, minClients: 3, window: 5m, returnAfter: 1h }
+    stepBack: { failures: 0.02, differences: 0.001, minRequests: 200, minComparisons: 20, minClients: 3, window: 5m, returnAfter: 1h }
 
   # One client stays where it is until it is ready.
   - name: billing-waits

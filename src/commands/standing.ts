@@ -46,6 +46,7 @@ export function callsV1({ lastV1 }: Pick<ClientEntry, "lastV1">, from: number | 
 
 /** `31 % of v1 requests translated; 12 of 44 clients moved; next: …` */
 export function standingText({ translatedShare, moved, clients, next }: Standing): string {
+  if (translatedShare === null && clients === 0) return `no v1 requests; next: ${next}`;
   const share =
     translatedShare === null
       ? "unknown how many v1 requests are translated"

@@ -99,6 +99,7 @@ describe("a report on one resource", () => {
 
   test("says whether it is in use by itself", () => {
     expect([made({ resource: "repo" }).v1Left, made({ resource: "role" }).v1Left]).toEqual(["yes", "no"]);
+    expect(made({ resource: "role" }).standing?.next).toBe("nothing, no client calls v1 role");
     expect(exitCodeOf(made({ resource: "repo" }, DAY), true)).toBe(1);
     expect(exitCodeOf(made({ resource: "role" }, DAY), true)).toBe(0);
     expect(exitCodeOf(made({ resource: "tag" }, HOUR), true)).toBe(0);

@@ -38,7 +38,8 @@ test("a share that is something never reads as nothing, nor one that is not all 
   expect(text(999, 1)).toMatch(/^> 99 % of/);
   expect(text(999, 0)).toMatch(/^100 % of/);
   expect(text(0, 1)).toMatch(/^0 % of/);
-  expect(text(0, 0)).toMatch(/^unknown how many/);
+  expect(text(0, 0)).toMatch(/^no v1 requests; next: send clients/);
+  expect(standingText(standingOf(source({ clients: [client("a")] })))).toMatch(/^unknown how many/);
 });
 
 test("what stops the rules comes first, then what may go on, then what needs time", () => {

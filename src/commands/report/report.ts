@@ -161,7 +161,7 @@ export function createReport(
     version: 1,
     at: timeOf(merged?.at),
     complete,
-    standing: merged === undefined ? null : standingOf({ ...merged, clients }, from),
+    standing: merged === undefined ? null : standingIn(merged, scope, from),
     scope: { resource: scope.resource ?? null, client: scope.client ?? null },
     instances,
     window: {
@@ -192,6 +192,14 @@ function nativeRows(
 ): readonly RequestTotalsRow[] {
   if (merged === undefined || client !== undefined) return [];
   return merged.rows.filter((row) => resource === undefined || row.resource === resource);
+}
+
+/** Of a report on less than everything: once nobody is left, nothing is to be done. */
+function standingIn(merged: ScopedProgress, scope: ReportScope, from: number | undefined): Standing {
+  const standing = standingOf({ ...merged, clients: merged.ledger.clients }, from);
+  const isAll = scope.resource === undefined && scope.client === undefined;
+  if (isAll || standing.moved < standing.clients) return standing;
+  return { ...standing, next: `nothing, no client calls ${callsOf(scope)}` };
 }
 
 /** `v1`, or `v1 group` in the report of one resource. */
