@@ -112,8 +112,11 @@ function nextForNative(v1: readonly RequestTotalsRow[], clients: readonly Client
 
 /** The client that is easiest to move; of equal ones that with most v1 requests. */
 function nextForClients(left: readonly ClientEntry[], known: number): string {
-  const effort = (client: ClientEntry) => DIFFICULTIES.indexOf(difficultyOf(client));
-  const [easiest] = [...left].sort((a, b) => effort(a) - effort(b) || b.requests.v1 - a.requests.v1);
+  const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
+  const least = efforts.reduce((one, other) => Math.min(one, other), DIFFICULTIES.length);
+  const [easiest] = left
+    .filter((_, at) => efforts[at] === least)
+    .sort((one, other) => other.requests.v1 - one.requests.v1);
   if (easiest !== undefined) return `move ${easiest.name} to v2 (hardest need: ${difficultyOf(easiest)})`;
   if (known === 0) return "send clients to carryover: none has called yet";
   return "remove carryover, once carryover report --fail-if-v1 --since 14d ends with 0";

@@ -205,7 +205,7 @@ describe("on the command line", () => {
     expect(await report(["a:1", "--client", "cibot", "--fail-if-v1"], { fetch })).toMatchObject({
       code: 2,
       out: "",
-      err: '--client: no instance knows a client "cibot"; did you mean ci-bot?\n',
+      err: '--client: no instance that responded knows a client "cibot"; did you mean ci-bot?\n',
     });
     expect((await report(["a:1", "--resource", "vuln-report", "--fail-if-v1"], { fetch })).code).toBe(0);
   });

@@ -73,9 +73,9 @@ async function report(args: readonly string[], flags: ReportFlags, io: CommandIo
   const options = { token, timeoutMs, fetch: io.fetch };
   const results = await Promise.all(addresses.map((address) => ask(address, options)));
   const fault = unknownClient(flags.client, results);
-  if (fault !== undefined) return refuse(fault, io);
+  if (fault !== undefined) return refuse(withoutToken(fault, token), io);
   const whole = createReport(results, windowMs, { resource: resource.name, client: flags.client });
-  const safe = token === undefined ? whole : withoutToken(whole, token);
+  const safe = withoutToken(whole, token);
   io.print(show(safe));
   const failIfV1 = flags.failIfV1 === true;
   // The formats for people end with the verdict.
@@ -91,11 +91,12 @@ function refuse(fault: string, io: CommandIo): number {
 }
 
 /** An instance could return any text, even the token. */
-function withoutToken(report: MigrationReport, token: string): MigrationReport {
-  const clean: unknown = JSON.parse(JSON.stringify(report), (_, value: unknown) =>
+function withoutToken<T extends MigrationReport | string>(told: T, token: string | undefined): T {
+  if (token === undefined) return told;
+  const clean: unknown = JSON.parse(JSON.stringify(told), (_, value: unknown) =>
     typeof value === "string" ? value.replaceAll(token, "[token]") : value,
   );
-  return clean as MigrationReport;
+  return clean as T;
 }
 
 /** Throws `ConfigError` for more than one format. */
