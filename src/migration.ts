@@ -29,7 +29,7 @@ import { createBucket } from "./rollout/callers.ts";
 import { createRollout, type Rollout } from "./rollout/rollout.ts";
 import type { RolloutEvent } from "./rollout/rule-state.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "./rollout/rules-file.ts";
-import { percent } from "./rollout/text.ts";
+import { differencesText, failuresText, latest, percent } from "./rollout/text.ts";
 import { upperBound } from "./rollout/upper-bound.ts";
 import { cannotStream, discard } from "./server/respond.ts";
 import { ComparisonError } from "./shadow/outcome.ts";
@@ -129,7 +129,7 @@ export function createMigration(
   const rulesFile = watchedRulesFile(config, catalogue, rollout, hooks, (successful) => {
     for (const listener of listeners) listener.reloaded(successful, wall());
   });
-  const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests }, hooks);
+  const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests, totals }, hooks);
   const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
   const since = wall();
   return {
@@ -377,10 +377,10 @@ function ruleDetail(rule: RuleStatus): string {
   const { requests, failures, comparisons, differences, bound, step, heldBack } = rule;
   const parts = [
     ...(step === undefined ? [] : [`${percent(step, 2)} of its clients are translated`]),
-    ...(requests === 0 ? [] : [`${failures} of ${requests} requests failed because of translation`]),
+    ...(requests === 0 ? [] : [`${failuresText(failures, requests)} since the rule was changed`]),
     ...(comparisons === 0
       ? []
-      : [`${differences} of ${comparisons} comparisons differed: at most ${percent(bound, 2)} do (95 %)`]),
+      : [`${differencesText(differences, latest(comparisons))}: at most ${percent(bound, 2)} differ (95 %)`]),
     ...(heldBack.length === 0 ? [] : [`not to be translated yet: ${heldBack.join("; ")}`]),
   ];
   return parts.join("; ");

@@ -14,6 +14,7 @@ import { readSavedComparisons, readSavedRollout, savedRollout } from "./rollout/
 import { createFolderStore } from "./rollout/state-store.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import type { Log } from "./telemetry/log.ts";
+import type { RequestTotalsCounter } from "./telemetry/totals.ts";
 
 /** Digests of credentials, under a key that survives a restart with the evidence that holds them. */
 export interface CredentialDigests {
@@ -45,6 +46,7 @@ interface SavedParts {
   readonly shadow: Shadow | undefined;
   readonly identity: ClientIdentity;
   readonly digests: CredentialDigests;
+  readonly totals: RequestTotalsCounter;
 }
 
 export interface SavedState {
@@ -74,7 +76,7 @@ export function createSavedState(
   if (dir === undefined) {
     return { start: async () => {}, failing: () => false, afterSaving: (run) => run(), close: async () => {} };
   }
-  const { rollout, ledger, shadow, identity, digests } = parts;
+  const { rollout, ledger, shadow, identity, digests, totals } = parts;
   const store = createFolderStore(dir);
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
   const rules = createSavedSection({
@@ -99,10 +101,17 @@ export function createSavedState(
     later,
     warn,
     revision: ledger.revision,
-    snapshot: () => ({ version: 1, ledger: ledger.snapshot(), comparisons: shadow?.bounds() ?? [] }),
+    snapshot: () => ({
+      version: 1,
+      ledger: ledger.snapshot(),
+      totals: totals.snapshot(),
+      comparisons: shadow?.bounds() ?? [],
+    }),
     restore: (found) => {
       const comparisons = readSavedComparisons(member(found, "comparisons"), identity.nameNow);
-      ledger.restore(readSnapshot(member(found, "ledger")));
+      const snapshot = readSnapshot(member(found, "ledger"));
+      totals.restore(member(found, "totals"));
+      ledger.restore(snapshot);
       shadow?.restore(comparisons);
     },
   });

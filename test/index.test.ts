@@ -238,7 +238,7 @@ describe("its life", () => {
     await writeFile(rulesFile, "version: carryover/v1\nrules:\n  - name: a\n    mode: nativ\n");
     const error = await (await embedded(url, { cutover: { rulesFile } })).listen().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
-    expect((error as ConfigError).faults.map(({ where }) => where)).toContain(`${rulesFile}:4:11 rules.0.mode`);
+    expect((error as ConfigError).faults.map(({ where }) => where)).toContain(`${rulesFile}:4:11 rules.1.mode`);
   });
 
   it("takes rules that changed on reload(), and keeps the old ones when they are wrong", async () => {

@@ -284,14 +284,15 @@ function withoutEffect({ mode }: RuleText, given: unknown): readonly RuleRemark[
 
 type RulesIssue = NonNullable<ReturnType<typeof RulesSchema.safeParse>["error"]>["issues"][number];
 
-/** `name:line:column path`; for a missing key the line of its map. */
+/** `name:line:column path`; for a missing key the line of its map. Paths count from 1: `rules.1` is the first rule. */
 export function locate(file: ConfigFile, name: string, path: readonly PropertyKey[], key?: string): string {
   const whole = key === undefined ? path : [...path, key];
   const exact = file.locationOf(path, key);
   let place = exact;
   for (let length = path.length; place === undefined && length >= 0; length--)
     place = file.locationOf(path.slice(0, length));
-  return `${name}:${place?.line ?? 1}:${place?.column ?? 1} ${whole.join(".")}`.trimEnd();
+  const shown = whole.map((step) => (typeof step === "number" ? step + 1 : String(step))).join(".");
+  return `${name}:${place?.line ?? 1}:${place?.column ?? 1} ${shown}`.trimEnd();
 }
 
 /** A fault that is put into words only when it is shown. */

@@ -92,8 +92,10 @@ export interface StepBackSettings {
   readonly failures: number | undefined;
   /** Share of comparisons with a difference; undefined: not checked. */
   readonly differences: number | undefined;
-  /** Requests (or comparisons) in the window below which nothing is decided. */
+  /** Translated requests in the window below which failures decide nothing. */
   readonly minRequests: number;
+  /** Comparisons in the window below which differences decide nothing. */
+  readonly minComparisons: number;
   /** Distinct clients that must be affected; never more than the rule names. */
   readonly minClients: number;
   /** Milliseconds. */

@@ -180,6 +180,7 @@ export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, a
 const DEFAULT_STEP_BACK = {
   failures: 0.02,
   minRequests: 200,
+  minComparisons: 20,
   minClients: 1,
   window: 300_000,
   returnAfter: undefined,

@@ -42,7 +42,9 @@ describe("--rules-only", () => {
     expect(table[0]).toMatch(
       /^ {2}1 {2}ci-reads +translate, .*reads of group or repo, client ci-bot, header x-canary: always +10 % of those, each whole or not at all +expires in \d+ days$/,
     );
-    expect(table[1]).toMatch(/^ +steps back at 2 % failures or 0\.1 % differences of at least 200 in 5m from 1 client/);
+    expect(table[1]).toMatch(
+      /^ +steps back at 2 % failures in at least 200 requests or 0\.1 % differences in at least 20 comparisons within 5m/,
+    );
     expect(table[2]).toMatch(/^ {2}2 {2}everything-else +shadow, 10 % compared +everything +all clients$/);
     expect(table).toHaveLength(3);
     expect(lines.at(-1)).toBe("right");

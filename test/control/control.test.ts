@@ -115,7 +115,7 @@ describe("stepping back and returning", () => {
       ["returned", 40, "forward"],
     ]);
     expect(made.told[0]?.reason).toBe(
-      "5 of 201 requests failed because of translation within 5 min (2.488 %, more than 2 %), met by 3 clients or more",
+      "5 of 201 translated requests failed because of translation within 5 min (2.488 %, more than 2 %), met by 3 clients or more",
     );
     expect(made.control.states()[0]).toMatchObject({ state: "forward", stepBacks: 1, since: START + 40 * MINUTE });
   });
@@ -299,7 +299,7 @@ describe("the view", () => {
           state: "back",
           since: "2026-11-21T00:00:00.000Z",
           window: { requests: 0, comparisons: 3 },
-          says: "stepped back: 200 of 200 requests failed because of translation within 5 min (100 %, more than 2 %), met by 3 clients or more; native answers, 10 % of requests are compared; it tries again after 10 min without a difference",
+          says: "stepped back: 200 of 200 translated requests failed because of translation within 5 min (100 %, more than 2 %), met by 3 clients or more; native answers, 10 % of requests are compared; it tries again after 10 min without a difference",
         },
       ],
       transitions: [{ kind: "stepped-back", rule: "all", at: "2026-11-21T00:00:00.000Z", from: "forward", to: "back" }],

@@ -155,7 +155,7 @@ rules:
     ]);
     await rig.change(file("native"));
     expect((await rig.view("/rules")).rulesFile.warnings).toEqual([
-      expect.stringMatching(/rules\.0\.expires: .* is over/),
+      expect.stringMatching(/rules\.1\.expires: .* is over/),
     ]);
     expect(await rig.view("/rules")).toMatchObject({ force: "native" });
   });
@@ -167,7 +167,7 @@ rules:
     expires: 2020-01-01
 `);
     expect(await modeOf(rig)).toBe("native");
-    expect(JSON.stringify((await rig.view("/rules")).rulesFile.warnings)).toMatch(/rules\.0\.expires: .* is over/);
+    expect(JSON.stringify((await rig.view("/rules")).rulesFile.warnings)).toMatch(/rules\.1\.expires: .* is over/);
   });
 });
 

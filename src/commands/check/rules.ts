@@ -187,12 +187,14 @@ export function modeWords({ mode, shadow }: Pick<Rule, "mode" | "shadow">): stri
 /** Null for a rule that never rolls back by itself. */
 export function stepBackWords(settings: StepBackSettings | undefined): string | null {
   if (settings === undefined) return null;
-  const { failures, differences, minRequests, minClients, window, returnAfter } = settings;
+  const { failures, differences, minRequests, minComparisons, minClients, window, returnAfter } = settings;
   const limits = [
-    ...(failures === undefined ? [] : [`${shareOf(failures)} failures`]),
-    ...(differences === undefined ? [] : [`${shareOf(differences)} differences`]),
+    ...(failures === undefined ? [] : [`${shareOf(failures)} failures in at least ${minRequests} requests`]),
+    ...(differences === undefined
+      ? []
+      : [`${shareOf(differences)} differences in at least ${minComparisons} comparisons`]),
   ].join(" or ");
-  const since = `of at least ${minRequests} in ${durationWords(window)} from ${counted(minClients, "client")}`;
+  const since = `within ${durationWords(window)} from ${counted(minClients, "client")}`;
   const back = returnAfter === undefined ? "until an operator brings it back" : `for ${durationWords(returnAfter)}`;
   return `steps back at ${limits} ${since}, ${back}`;
 }
