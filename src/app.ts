@@ -168,6 +168,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     metrics,
     ready: () => state.ready,
     ...createViews(config, catalogue, { migration, unknownFields }),
+    force: migration.force,
     log: logError,
   });
   return lifeOf({ listener, admin, migration, watches, log, config }, state, async () => {

@@ -14,6 +14,7 @@ import type { Comparison } from "./model/comparison.ts";
 import { createExchange, type Exchange } from "./model/exchange.ts";
 import { header } from "./model/http.ts";
 import type { LedgerSnapshot } from "./model/ledger.ts";
+import { Problem } from "./model/problem.ts";
 import {
   PROGRESS_VERSION,
   type Progress,
@@ -22,7 +23,7 @@ import {
   type RuleStatus,
 } from "./model/progress.ts";
 import type { RequestHead } from "./model/request.ts";
-import type { CutoverMode } from "./model/rules.ts";
+import type { CutoverMode, ForceCommand, ForceState } from "./model/rules.ts";
 import { clearLastMatch } from "./model/text.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { createBucket, createCredentials } from "./rollout/callers.ts";
@@ -72,6 +73,8 @@ export interface Migration {
   readonly rulesFile: RulesFile | undefined;
   /** `GET /progress`. */
   progress(): unknown;
+  /** `POST /force`: what is in force then. Throws `Problem` where there is no native v1. */
+  force(command: ForceCommand): ForceState;
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
   /** Calls `listener` from now on; to be called before `start`. */
@@ -135,7 +138,7 @@ export function createMigration(
       metricSeries: config.clients.metricSeries,
       clients: ledger.callers,
       rules: rollout.states,
-      force: () => rollout.rules()?.force ?? "none",
+      force: () => rollout.force().effective,
       digest: () => rollout.rules()?.digest,
       ledgerSaved: () => ledgerFile?.failing() !== true,
       wall,
@@ -159,6 +162,13 @@ export function createMigration(
         totals: totals.snapshot,
         ledger: ledger.snapshot,
       }),
+    force: (command) => {
+      if (command === "native" && config.upstream.v1 === undefined) {
+        throw new Problem("INVALID_REQUEST", "there is no native v1 to go back to: upstream.v1.url is not set");
+      }
+      rollout.forceByHand(command, wall());
+      return rollout.force();
+    },
     observe: (exchange) => {
       rollout.observe(exchange);
       ledger.observe(exchange);

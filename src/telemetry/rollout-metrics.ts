@@ -19,7 +19,7 @@ export interface RolloutMetricSources {
   /** Clients that the ledger knows, by the version they call; a client of both counts for both. */
   clients(): { readonly v1: number; readonly v2: number };
   rules(): readonly RuleMetrics[];
-  /** What the rules file forces: a mode, or none. */
+  /** What the rules file or `carryover force` forces: a mode, or none. */
   force(): string;
   /** Digest of the rules in force, in hexadecimal digits; undefined without a rules file. */
   digest(): string | undefined;
