@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Catalogue } from "./catalogue.ts";
 import type { ExplainCutover } from "./commands/explain/rule.ts";
+import { ruleEvidence } from "./commands/status/evidence.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
@@ -23,7 +24,7 @@ import {
   type RuleStatus,
 } from "./model/progress.ts";
 import type { RequestHead } from "./model/request.ts";
-import type { CutoverMode, ForceCommand, ForceState } from "./model/rules.ts";
+import type { CutoverMode, ForceCommand, ForceState, Rule } from "./model/rules.ts";
 import { clearLastMatch } from "./model/text.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { createBucket, createCredentials } from "./rollout/callers.ts";
@@ -72,7 +73,7 @@ export interface Migration {
   readonly shadow: Shadow | undefined;
   readonly rulesFile: RulesFile | undefined;
   /** `GET /progress`. */
-  progress(): unknown;
+  progress(): Progress;
   /** `POST /force`: what is in force then. Throws `Problem` where there is no native v1. */
   force(command: ForceCommand): ForceState;
   /** To be called once for each request, when it is over. */
@@ -128,6 +129,7 @@ export function createMigration(
     for (const listener of listeners) listener.reloaded(successful, wall());
   });
   const ledgerFile = ledgerFileOf(config, ledger, hooks);
+  const saved = (): boolean => ledgerFile?.failing() !== true;
   const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
   const since = wall();
   return {
@@ -140,7 +142,7 @@ export function createMigration(
       rules: rollout.states,
       force: () => rollout.force().effective,
       digest: () => rollout.rules()?.digest,
-      ledgerSaved: () => ledgerFile?.failing() !== true,
+      ledgerSaved: saved,
       wall,
       shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
     },
@@ -159,6 +161,7 @@ export function createMigration(
         rollout,
         shadow,
         lastReloadSuccessful,
+        saved,
         totals: totals.snapshot,
         ledger: ledger.snapshot,
       }),
@@ -336,9 +339,10 @@ interface ProgressSources {
   readonly wall: () => number;
   /** Option `cutover.mode`. */
   readonly mode: CutoverMode;
-  readonly rollout: Pick<Rollout, "rules" | "states">;
+  readonly rollout: Pick<Rollout, "rules" | "rule" | "states" | "force">;
   readonly shadow: Pick<Shadow, "bounds"> | undefined;
   readonly lastReloadSuccessful: () => boolean;
+  readonly saved: () => boolean;
   readonly totals: () => RequestTotals;
   readonly ledger: () => LedgerSnapshot;
 }
@@ -352,20 +356,24 @@ export function progressOf(sources: ProgressSources): Progress {
     since: sources.since,
     at: sources.wall(),
     mode: sources.mode,
-    force: rollout.rules()?.force ?? "none",
+    force: rollout.force().effective,
+    forcedBy: rollout.force(),
+    digest: rollout.rules()?.digest,
+    saved: sources.saved(),
     lastReloadSuccessful: sources.lastReloadSuccessful(),
     totals: sources.totals(),
     ledger: sources.ledger(),
     bounds: (shadow?.bounds() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
       return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
     }),
-    rules: rollout.states().map(ruleProgressOf),
+    rules: rollout.states().map((status) => ruleProgressOf(status, rollout.rule(status.name))),
   };
 }
 
-function ruleProgressOf(rule: RuleStatus): RuleProgress {
-  const { name, mode, effective, since } = rule;
-  return { name, mode, doing: effective, state: ruleStateWord(rule), since, detail: ruleDetail(rule) };
+function ruleProgressOf(status: RuleStatus, rule: Rule | undefined): RuleProgress {
+  const { name, mode, effective, since } = status;
+  const evidence = rule && ruleEvidence(rule, status);
+  return { name, mode, doing: effective, state: ruleStateWord(status), since, detail: ruleDetail(status), evidence };
 }
 
 function ruleStateWord({ state, expired, promoted, couldMove }: RuleStatus): RuleProgress["state"] {

@@ -6,7 +6,10 @@ import type { MetricFactory } from "./metric-factory.ts";
 import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
 
 /** The part of a rule's status that metrics show. */
-export type RuleMetrics = Omit<RuleStatus, "mode" | "step" | "since" | "heldBack" | "promoted">;
+export type RuleMetrics = Omit<
+  RuleStatus,
+  "mode" | "step" | "since" | "risk" | "clients" | "clientsNeeded" | "heldBack" | "promoted"
+>;
 
 /** What other parts know. */
 export interface RolloutMetricSources {
