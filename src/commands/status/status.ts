@@ -162,7 +162,7 @@ export function statusText(status: MigrationStatus): string {
   const first = `${standingText(standing)}; next: ${next}`;
   const head = [
     ...(first.length <= WIDTH ? [first] : [`${standingText(standing)};`, cutLine(`next: ${next}`, WIDTH)]),
-    cutLine(settingsText(status), WIDTH),
+    ...wrapped(settingsText(status), 0, 2),
   ];
   const tail = [attention.length === 0 ? "Nothing needs attention" : "Needs attention", ...troubles];
   const rules = rulesText(status, HEIGHT - head.length - tail.length - 2);
