@@ -57,6 +57,7 @@ const noSchemas = (): never => {
 /** `{"force":"native"}` is short. */
 const MOST_BODY_BYTES = 1024;
 const FORCE = "/force";
+const NEEDS_TOKEN = "this needs a token: set admin.tokenFile, without it nobody may change anything";
 
 /** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` is never open. */
 export function createAdminServer(options: AdminOptions): AdminServer {
@@ -110,12 +111,15 @@ function refuseWriting({ method, routeOptions }: FastifyRequest, reply: FastifyR
  */
 function addForce(server: FastifyInstance, { force, token }: AdminOptions): void {
   if (force === undefined) return;
+  // Any other type is refused.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: MOST_BODY_BYTES }, (_, body, done) =>
     done(null, body),
   );
   const refuse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const problem = changeRefusal(request.raw, typeof token === "function" ? token() : token);
+    const expected = typeof token === "function" ? token() : token;
+    const problem =
+      expected === undefined ? new Problem("UNAUTHENTICATED", NEEDS_TOKEN) : accessRefusal(request.raw, expected);
     if (problem === undefined) done();
     // What follows was not read.
     else replyProblem(reply.header("connection", "close"), problem);
@@ -214,21 +218,6 @@ export function accessRefusal(request: IncomingMessage, token: string | undefine
   }
   if (isLocal(request)) return undefined;
   return new Problem("UNAUTHENTICATED", "without admin.tokenFile this is answered to the same machine only");
-}
-
-/** Why the request may not change anything; undefined if it may. */
-export function changeRefusal(request: IncomingMessage, token: string | undefined): Problem | undefined {
-  if (token === undefined) {
-    return new Problem(
-      "UNAUTHENTICATED",
-      "this needs a token: set admin.tokenFile, without it nobody may change anything",
-    );
-  }
-  const refusal = accessRefusal(request, token);
-  if (refusal !== undefined) return refusal;
-  return /^application\/json(?:; *charset=utf-8)?$/i.test(request.headers["content-type"] ?? "")
-    ? undefined
-    : new Problem("INVALID_BODY", "this takes Content-Type: application/json");
 }
 
 /** Node returns the first of several headers of a name, but a proxy may have checked another. */

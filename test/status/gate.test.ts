@@ -59,6 +59,8 @@ describe("a shadow rule may translate", () => {
       evidence: [expect.stringContaining("0 of 190 "), expect.anything()],
     });
     expect((await gate([a, a])).code).toBe(1);
+    const older = progress({ instance: "2", rules: [{ ...more, evidence: undefined }] });
+    expect((await gate([a, older])).against).toEqual([expect.stringContaining("an instance is older")]);
     const differing = progress({
       instance: "2",
       rules: [rule("reads", "shadow", { comparisons: 90, differences: 9 })],

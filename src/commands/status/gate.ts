@@ -198,7 +198,7 @@ export function stateText({ mode, doing, state, age }: FleetRule): string {
 
 /** `reads of group, client ci-bot, 10 % of clients`. */
 export function whomText({ evidence }: Pick<FleetRule, "evidence">): string {
-  if (evidence === undefined) return "unknown to this instance";
+  if (evidence === undefined) return "an instance is older, and does not tell whom";
   const { whom, percent: share } = evidence;
   return share === undefined ? whom : `${whom}, ${share} % of clients`;
 }
