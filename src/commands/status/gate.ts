@@ -160,7 +160,7 @@ interface CountedShare {
 
 function judgeShare({ bad, all, risk, below }: CountedShare, what: string): Judged {
   const bound = upperBound(bad, all, risk);
-  const found = `${bad} of ${all} ${what}: at most ${percent(bound, 2)} do (95 %)`;
+  const found = `${bad} of ${all} ${what}: at most ${percent(bound, 3)} do (95 %)`;
   if (bound < below) return { isBelow: true, text: `${found}, below ${percent(below)}` };
   const more = comparisonsNeeded(below, bad, risk) - all;
   const enough = more > 0 && Number.isFinite(more) ? `; ${more} more without one are enough` : "";
