@@ -124,7 +124,7 @@ describe("no rule goes further", () => {
   test("before it has been as it is for as long as is asked", async () => {
     const since = (ms: number) => [told(rule("reads", "shadow", PROVED, { since: NOW - ms }))];
     expect((await gate(since(3 * HOUR), "--min-age", "2h")).code).toBe(0);
-    expect((await gate(since(HOUR), "--min-age", "2h")).against).toEqual(["60 min, and not for 2 h"]);
+    expect((await gate(since(HOUR), "--min-age", "2h")).against).toEqual(["it has been so for 60 min, not for 2 h"]);
     expect((await gate([told(proved)], "--min-age", "2h")).code).toBe(1);
   });
 

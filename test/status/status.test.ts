@@ -74,7 +74,7 @@ describe("carryover status", () => {
     expect(attention).toEqual([
       "http://b:1 cannot be reached (ECONNREFUSED)",
       "http://a:1 is forced to native (by carryover force): no rule decides",
-      "http://a:1 has an invalid rules file, and older rules in force: see /rules",
+      "http://a:1 has an invalid rules file and keeps the rules before it: see /rules",
       "http://a:1 gets no response from upstream v2: its circuit breaker is open",
       "back stepped back 3 h ago, native v1 responds",
       "http://a:1 is not ready: it starts or stops",
@@ -96,8 +96,8 @@ describe("carryover status", () => {
   });
 
   test("shows instances that disagree one by one, and says so", async () => {
-    const rules = [rule("reads", "translate", { requests: 1 })];
-    const back = [rule("reads", "translate", {}, { state: "stepped-back", doing: "native" })];
+    const rules = [rule("reads", "translate", { requests: 1 }), rule("rest", "native")];
+    const back = [rule("reads", "translate", {}, { state: "stepped-back", doing: "native" }), rule("rest", "native")];
     const told = [
       progress({ digest: "aaa", rules }),
       progress({ instance: "2", digest: "bbb", mode: "native", rules: back }),
@@ -106,6 +106,7 @@ describe("carryover status", () => {
     expect(lines.map(({ says }) => says)).toEqual([
       "translate (on http://a:1)",
       "stepped back, native v1 responds (on http://b:1)",
+      "native",
     ]);
     expect(attention).toEqual([
       "reads stepped back, native v1 responds (on http://b:1)",

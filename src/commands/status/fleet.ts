@@ -45,7 +45,9 @@ export function fleetOf(results: readonly InstanceResult[]): Fleet {
 
 function rulesOf(instances: readonly RespondingInstance[]): readonly FleetRule[] {
   const all = instances.flatMap(({ address, progress }) => progress.rules.map((rule) => ({ address, progress, rule })));
-  return grouped(all, ({ rule }) => [rule.name, rule.mode, rule.doing, stateOf(rule)]).map((group): FleetRule => {
+  const byName = grouped(all, ({ rule }) => [rule.name]);
+  const lines = byName.flatMap((same) => grouped(same, ({ rule }) => [rule.mode, rule.doing, stateOf(rule)]));
+  return lines.map((group): FleetRule => {
     const [{ rule }] = group;
     const { name, mode, doing } = rule;
     const ages = group.map((one) => ageOf(one.progress, one.rule));
@@ -117,7 +119,7 @@ export function troublesOf({ address, progress }: RespondingInstance): readonly 
   const { force, lastReloadSuccessful, openBreakers = [] } = progress;
   return [
     ...(force === "none" ? [] : [`${address} is forced to ${forceText(progress)}: no rule decides`]),
-    ...(lastReloadSuccessful ? [] : [`${address} has an invalid rules file, and older rules in force: see /rules`]),
+    ...(lastReloadSuccessful ? [] : [`${address} has an invalid rules file and keeps the rules before it: see /rules`]),
     ...openBreakers.map((name) => `${address} gets no response from upstream ${name}: its circuit breaker is open`),
   ];
 }

@@ -73,17 +73,18 @@ interface RuleJudgement {
 
 /** Whether what is known of a rule is enough for it to go further. */
 export function judgeRule({ mode, state, evidence, age, on }: FleetRule, terms: GateTerms): RuleJudgement {
-  const where = `on ${on.join(", ")}`;
   if (state === "expired") return { against: ["it has expired, and matches nothing"], evidence: [] };
-  const young = isYoung(age, terms) ? [`${lastingText(age)}, and not for ${lastingText(terms.minAge)}`] : [];
+  const young = isYoung(age, terms)
+    ? [`it has been so for ${lastingText(age)}, not for ${lastingText(terms.minAge)}`]
+    : [];
   if (mode === "native") return { against: young, evidence: ["native v1 responds to all of it, and still would"] };
   if (evidence === undefined)
-    return { against: [`an instance is older, and tells no evidence (${where})`], evidence: [] };
+    return { against: [`an instance is older, and tells no evidence (on ${on.join(", ")})`], evidence: [] };
   const stuck =
     state === "stepped-back"
-      ? [`it stepped back to native (${where}): /samples and the log say why; change the rule to begin anew`]
+      ? ["/samples and the log say why it stepped back; change the rule to begin anew"]
       : state === "returning"
-        ? [`it stepped back, and returns step by step (${where})`]
+        ? ["it stepped back, and returns step by step"]
         : [];
   const isPromoted = state === "promoted";
   const known = mode === "shadow" && !isPromoted ? compared(evidence, terms) : translated(evidence, terms);
