@@ -36,6 +36,9 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: O
     ["sandbox", addSandbox],
     ["check", async (...parts) => (await import("./commands/check/command.ts")).addCheck(...parts)],
     ["explain", async (...parts) => (await import("./commands/explain/command.ts")).addExplain(...parts)],
+    ["status", async (...parts) => (await import("./commands/status/command.ts")).addStatus(...parts)],
+    ["gate", async (...parts) => (await import("./commands/status/command.ts")).addGate(...parts)],
+    ["force", async (...parts) => (await import("./commands/status/command.ts")).addForce(...parts)],
     ["report", async (...parts) => (await import("./commands/report/command.ts")).addReport(...parts)],
   ]);
 

@@ -8,7 +8,7 @@ import { readSnapshot } from "./ledger/snapshot.ts";
 import type { Timer } from "./model/clock.ts";
 import { member } from "./model/json.ts";
 import { type CredentialOf, createCredentials } from "./rollout/callers.ts";
-import type { Rollout } from "./rollout/rollout.ts";
+import { NOT_FORCED, type Rollout } from "./rollout/rollout.ts";
 import { createSavedSection, type SavedSection } from "./rollout/saved-section.ts";
 import { readSavedComparisons, readSavedRollout, savedRollout } from "./rollout/saved-state.ts";
 import { createFolderStore } from "./rollout/state-store.ts";
@@ -55,6 +55,8 @@ export interface SavedState {
   failing(): boolean;
   /** Runs once the rules' states are on disk: what operators are told of survives a restart. */
   afterSaving(run: () => void): void;
+  /** Whether anything survives a restart. */
+  readonly survives: boolean;
   close(): Promise<void>;
 }
 
@@ -74,7 +76,13 @@ export function createSavedState(
 ): SavedState {
   const { dir } = config.state;
   if (dir === undefined) {
-    return { start: async () => {}, failing: () => false, afterSaving: (run) => run(), close: async () => {} };
+    return {
+      start: async () => {},
+      failing: () => false,
+      afterSaving: (run) => run(),
+      survives: false,
+      close: async () => {},
+    };
   }
   const { rollout, ledger, shadow, identity, digests, totals } = parts;
   const store = createFolderStore(dir);
@@ -90,7 +98,8 @@ export function createSavedState(
     restore: (found) => {
       const { key, ...memory } = readSavedRollout(found, identity.nameNow);
       digests.restore(key);
-      rollout.restore(memory);
+      // Without native v1 nothing can be forced to it any more.
+      rollout.restore(config.upstream.v1 === undefined ? { ...memory, force: NOT_FORCED } : memory);
     },
   });
   const counts = createSavedSection({
@@ -137,6 +146,7 @@ export function createSavedState(
         once();
       });
     },
+    survives: true,
     close: async () => {
       for (const section of sections) await section.close();
     },

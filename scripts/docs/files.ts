@@ -19,6 +19,7 @@ import { metricsPage } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
 import { reportPage } from "./report.ts";
 import { rulesPage, rulesSchemaFile } from "./rules.ts";
+import { statusPage } from "./status.ts";
 import { trapsPage, v1BehaviourPage } from "./traps.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -58,6 +59,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ["docs/report.md", () => reportPage(read("docs/report.md"))],
   ["docs/rules.md", rulesPage],
   ["docs/scale.md", () => filledIn(read("docs/scale.md"), JSON.parse(read("test/bench/replicas.json")))],
+  ["docs/status.md", () => statusPage(read("docs/status.md"))],
   ["docs/traps.md", trapsPage],
   ["docs/trust.md", () => trustPage(PROMISES, GOALS, trustResult())],
   ["docs/v1-behaviour.md", v1BehaviourPage],

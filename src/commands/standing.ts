@@ -45,13 +45,18 @@ export function callsV1({ lastV1 }: Pick<ClientEntry, "lastV1">, from: number | 
 }
 
 /** `31 % of v1 requests translated; 12 of 44 clients moved; next: …` */
-export function standingText({ translatedShare, moved, clients, next }: Standing): string {
-  if (translatedShare === null && clients === 0) return `no v1 requests; next: ${next}`;
+export function standingText(standing: Standing): string {
+  return `${movedText(standing)}; next: ${standing.next}`;
+}
+
+/** The same without the next step. */
+export function movedText({ translatedShare, moved, clients }: Omit<Standing, "next">): string {
+  if (translatedShare === null && clients === 0) return "no v1 requests";
   const share =
     translatedShare === null
       ? "unknown how many v1 requests are translated"
       : `${wholePercent(translatedShare)} of v1 requests translated`;
-  return `${share}; ${moved} of ${clients} ${clients === 1 ? "client" : "clients"} moved; next: ${next}`;
+  return `${share}; ${moved} of ${clients} ${clients === 1 ? "client" : "clients"} moved`;
 }
 
 /** Only nothing reads as 0 %, and only all as 100 %. */
@@ -117,7 +122,12 @@ function nextForClients(left: readonly ClientEntry[], known: number): string {
   const [easiest] = left
     .filter((_, at) => efforts[at] === least)
     .sort((one, other) => other.requests.v1 - one.requests.v1);
-  if (easiest !== undefined) return `move ${easiest.name} to v2 (hardest need: ${difficultyOf(easiest)})`;
+  if (easiest !== undefined) {
+    const need = difficultyOf(easiest);
+    if (need === "unknown")
+      return `compare what ${easiest.name} calls by a rule with mode: shadow, since nobody knows its needs`;
+    return `move ${easiest.name} to v2 (hardest need: ${need})`;
+  }
   if (known === 0) return "send clients to carryover: none has called yet";
   return "remove carryover, once carryover report --fail-if-v1 --since 14d ends with 0";
 }

@@ -18,7 +18,7 @@ import { causeText, counted, duration, evidenceText, percent } from "./text.ts";
 /** `now`: milliseconds since 1970. */
 export function statusOf(state: RuleState, force: Rules["force"], now: number): RuleStatus {
   const { rule, stepBack, promotion, since, requests, failures } = state;
-  const { comparisons, differences, bound } = evidence(promotion);
+  const { comparisons, differences, bound, risk, clients } = evidence(promotion);
   const phase = stepBack?.phase.kind ?? "forward";
   const heldBack = blockedOperationTexts(state);
   const expired = isExpired(rule, now);
@@ -34,6 +34,9 @@ export function statusOf(state: RuleState, force: Rules["force"], now: number): 
     comparisons,
     differences,
     bound,
+    risk,
+    clients,
+    clientsNeeded: promotion.clientsNeeded,
     couldMove: !expired && awaitsPromotion(state) && heldBack.length === 0 && canPromote(promotion),
     heldBack,
     promoted: promotion.promoted,

@@ -149,7 +149,12 @@ export const METRICS = {
   comparisons_waiting: gauge("comparisons", "Comparisons that wait to be made"),
   comparisons_held_bytes: gauge("bytes", "Bytes held for comparisons"),
 
-  rules_force: gauge("boolean", "1 for the mode that the rules file forces on all requests, else 0", ["mode"], 2),
+  rules_force: gauge(
+    "boolean",
+    "1 for the mode that the rules file or `carryover force` forces on all requests, else 0",
+    ["mode"],
+    2,
+  ),
   rule_mode: gauge("boolean", "1 for the current mode of the rule", ["rule", "mode"], PER_RULE),
   rule_state: gauge("boolean", "1 for forward, back or returning", ["rule", "state"], PER_RULE),
   rule_requests: gauge(

@@ -7,7 +7,10 @@ import type { MetricFactory } from "./metric-factory.ts";
 import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
 
 /** The part of a rule's status that metrics show. */
-export type RuleMetrics = Omit<RuleStatus, "mode" | "step" | "since" | "heldBack" | "promoted">;
+export type RuleMetrics = Omit<
+  RuleStatus,
+  "mode" | "step" | "since" | "risk" | "clients" | "clientsNeeded" | "heldBack" | "promoted"
+>;
 
 /** What other parts know. */
 export interface RolloutMetricSources {
@@ -20,7 +23,7 @@ export interface RolloutMetricSources {
   /** Clients that the ledger knows, by the version they call; a client of both counts for both. */
   clients(): { readonly v1: number; readonly v2: number };
   rules(): readonly RuleMetrics[];
-  /** What the rules file forces: a mode, or none. */
+  /** What the rules file or `carryover force` forces: a mode, or none. */
   force(): string;
   /** Digest of the rules in force, in hexadecimal digits; undefined without a rules file. */
   digest(): string | undefined;

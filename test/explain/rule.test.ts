@@ -119,7 +119,9 @@ describe("what decides beside rules", () => {
     const { cutover, mode, summary } = await told(forced, GROUPS);
     expect([cutover?.why, cutover?.rule, mode]).toEqual(["forced", null, "native"]);
     expect(cutover?.rules.map(({ name, matched }) => [name, matched])).toEqual([["all", true]]);
-    expect(summary).toMatch(/\(native: force, at the top of the rules file, overrides every rule\)$/);
+    expect(summary).toMatch(
+      /\(native: force, at the top of the rules file or by `carryover force`, overrides every rule\)$/,
+    );
   });
 
   test("cutover.mode takes what no rule takes, also without a rules file", async () => {

@@ -15,6 +15,7 @@ const told = (made: Rig) =>
     rollout: made.control,
     shadow: undefined,
     lastReloadSuccessful: () => true,
+    saved: () => true,
     totals: () => ({ since: 0, at: 0, rows: [] }),
     ledger: () => LEDGER as never,
   });

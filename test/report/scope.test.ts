@@ -82,7 +82,7 @@ describe("a report on one resource", () => {
     expect(repo.requests).toEqual({ v1: 902, v2: 0, v1Share: 1 });
     expect(repo.resources.map(({ resource }) => resource)).toEqual(["repo"]);
     expect(repo.clients.map(({ name, v1, v2 }) => [name, v1, v2])).toEqual([["ci-bot", 902, null]]);
-    expect(repo.clients[0]).toMatchObject({ difficulty: "renames", needs: { lacking: [] } });
+    expect(repo.clients[0]).toMatchObject({ difficulty: "unknown", needs: { lacking: [] } });
     expect(repo.bounds.map(({ resource }) => resource)).toEqual(["repo"]);
     expect(repo.breaks.map(({ kind, resource }) => `${kind} ${resource}`)).toEqual([
       "native repo",
