@@ -133,6 +133,7 @@ describe("serve", () => {
     ...["--admin-port", "0"],
   ];
   const PLATFORM = ["--upstream-v2-url", "http://127.0.0.1:9"];
+  const NATIVE = ["--cutover-mode", "translate", "--upstream-v1-url"];
 
   it("says where everything is, writes its log to standard output, and ends with 0 when told to stop", async () => {
     const process = carryover([...LOCAL, ...PLATFORM]);
@@ -177,9 +178,9 @@ describe("serve", () => {
 
   it.each([
     [[], "operations that only v1 has: refused with 501 (upstream.v1.url is not set)"],
-    [["--upstream-v1-url", "http://127.0.0.1:7/v"], "operations that only v1 has: native v1 at http://127.0.0.1:7/v"],
+    [[...NATIVE, "http://127.0.0.1:7/v"], "operations that only v1 has: native v1 at http://127.0.0.1:7/v"],
     [
-      ["--upstream-v1-url", "http://127.0.0.1:7", "--fallback", "refuse"],
+      [...NATIVE, "http://127.0.0.1:7", "--fallback", "refuse"],
       "operations that only v1 has: refused with 501 (fallback: refuse)",
     ],
     [[], "v1 requests: translate (cutover.mode)"],
@@ -192,7 +193,14 @@ describe("serve", () => {
   });
 
   it("does not begin without the rules file that it is given, and says what to do", async () => {
-    const { code, err } = await inProcess([...LOCAL, ...PLATFORM, "--cutover-rules-file", "/no/such/rules"]);
+    const { code, err } = await inProcess([
+      ...LOCAL,
+      ...PLATFORM,
+      "--cutover-mode",
+      "translate",
+      "--cutover-rules-file",
+      "/no/such/rules",
+    ]);
     expect(code).toBe(64);
     expect(err).toMatch(/\/no\/such\/rules: it cannot be read \(ENOENT.*\); put a rules file there/);
     expect(err).not.toContain(" at ");

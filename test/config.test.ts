@@ -86,8 +86,13 @@ describe("defaults", () => {
   });
 
   test("native v1 serves what v2 lacks once its address is known, unless told to refuse", () => {
-    expect(load({ flags: { upstreamV1Url: "https://v1" } }).config.fallback).toBe("native");
-    expect(load({ flags: { upstreamV1Url: "https://v1", fallback: "refuse" } }).config.fallback).toBe("refuse");
+    const flags = { upstreamV1Url: "https://v1", cutoverMode: "native" };
+    expect(load({ flags }).config.fallback).toBe("native");
+    expect(load({ flags: { ...flags, fallback: "refuse" } }).config.fallback).toBe("refuse");
+  });
+
+  test("without native v1 and without rules there is only translate", () => {
+    expect(load({}).config.cutover.mode).toBe("translate");
   });
 
   test("what must stay below a limit follows it down, when only the limit is set", () => {
@@ -155,7 +160,10 @@ describe("sources", () => {
 
   /** `heard <place>` when the source is blamed, or when its value is in the configuration. */
   function faultsOrValue(given: Given, path: string): string {
-    const needed = path === "upstream.v2.url" ? {} : { upstreamV2Url: V2 };
+    const needed = {
+      ...(path === "upstream.v2.url" ? {} : { upstreamV2Url: V2 }),
+      ...(/^upstream\.v1|rulesFile/.test(path) ? { cutoverMode: "translate" } : {}),
+    };
     const upstream = /^upstream\.(v1|sts)\.(?!url)/.exec(path)?.[1];
     const also = upstream === undefined ? {} : { [`upstream${upstream === "v1" ? "V1" : "Sts"}Url`]: V2 };
     const both = { ...given, flags: { ...needed, ...also, ...given.flags } };
@@ -308,6 +316,20 @@ describe("faults", () => {
     const readers = { listsReaders: "32" };
     expect(faults({ flags: { ...readers, listsBufferBytes: "256MiB" } })).toEqual([]);
   });
+
+  test.each([
+    [{ upstreamV1Url: V2 }, "upstream.v1.url", ""],
+    [{ cutoverRulesFile: "r" }, "cutover.rulesFile", " (both need upstream.v1.url)"],
+    [{ upstreamV1Url: V2, cutoverRulesFile: "r" }, "cutover.rulesFile", ""],
+  ])(
+    "%j is refused without cutover.mode, with what each mode does to everybody whom no rule takes",
+    (flags, because, needs) => {
+      expect(faults({ flags })).toEqual([
+        `cutover.mode: required with ${because}, and not set: it decides for everybody whom no rule takes; native leaves them all on native v1, shadow does so too and compares in the background${needs}, translate moves them all to v2`,
+      ]);
+      expect(faults({ flags: { ...flags, cutoverMode: "translate" } })).toEqual([]);
+    },
+  );
 
   test("both ports may be any free one", () => {
     expect(faults({ flags: { listenPort: "0", adminPort: "0" } })).toEqual([]);

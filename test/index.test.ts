@@ -236,7 +236,9 @@ describe("its life", () => {
     const { url } = await platform();
     const rulesFile = await rulesPath();
     await writeFile(rulesFile, "version: carryover/v1\nrules:\n  - name: a\n    mode: nativ\n");
-    const error = await (await embedded(url, { cutover: { rulesFile } })).listen().catch((thrown: unknown) => thrown);
+    const error = await (await embedded(url, { cutover: { rulesFile, mode: "translate" } }))
+      .listen()
+      .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as ConfigError).faults.map(({ where }) => where)).toContain(`${rulesFile}:4:11 rules.0.mode`);
   });
@@ -250,7 +252,7 @@ describe("its life", () => {
       listen: { host: "127.0.0.1", port: 0 },
       admin: { port: 0 },
       upstream: { v2: { url }, v1: { url } },
-      cutover: { rulesFile, reloadSeconds: 3600 },
+      cutover: { rulesFile, mode: "translate", reloadSeconds: 3600 },
     });
     later(() => carryover.close(0));
     const { url: at } = await carryover.listen();

@@ -25,11 +25,14 @@ export function upstreamsOf(
   return all;
 }
 
-/** Combinations that carryover refuses to start with. */
-export function contradictions(settings: Settings): readonly OptionRemark[] {
+/** Combinations that carryover refuses to start with. `native`: whether there is a native v1. */
+export function contradictions(
+  settings: Settings,
+  native = settings.upstream.v1 !== undefined,
+): readonly OptionRemark[] {
   const { listen, admin, limits } = settings;
   const found: OptionRemark[] = upstreamsOf(settings).flatMap(([name, upstream]) => tlsContradictions(name, upstream));
-  if (settings.fallback === "native" && settings.upstream.v1 === undefined) {
+  if (settings.fallback === "native" && !native) {
     found.push({
       path: "fallback",
       what: "native needs the platform's own v1, and upstream.v1.url is not set",
@@ -37,7 +40,8 @@ export function contradictions(settings: Settings): readonly OptionRemark[] {
     });
   }
   const { mode } = settings.cutover;
-  if (mode !== "translate" && settings.upstream.v1 === undefined) {
+  if (mode === undefined) found.push(...unsaidMode(settings));
+  else if (mode !== "translate" && !native) {
     found.push({
       path: "cutover.mode",
       what: `${mode} needs the platform's own v1, and upstream.v1.url is not set`,
@@ -67,6 +71,23 @@ export function contradictions(settings: Settings): readonly OptionRemark[] {
     });
   }
   return found;
+}
+
+/** With native v1 or rules, a default would move every client that no rule takes without anybody's having said so. */
+function unsaidMode({ upstream, cutover }: Settings): readonly OptionRemark[] {
+  const [because] = [
+    ...(cutover.rulesFile === undefined ? [] : ["cutover.rulesFile"]),
+    ...(upstream.v1 === undefined ? [] : ["upstream.v1.url"]),
+  ];
+  if (because === undefined) return [];
+  const needed = upstream.v1 === undefined ? " (both need upstream.v1.url)" : "";
+  return [
+    {
+      path: "cutover.mode",
+      what: `required with ${because}, and not set: it decides for everybody whom no rule takes`,
+      remedy: `native leaves them all on native v1, shadow does so too and compares in the background${needed}, translate moves them all to v2`,
+    },
+  ];
 }
 
 /** The option on the left must not exceed the option on the right. */

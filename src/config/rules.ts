@@ -1,6 +1,7 @@
 /** Reads a rules file: its rules, or every fault with its line. */
 
 import { isJsonObject, member } from "../model/json.ts";
+import type { RequestedOperation } from "../model/rule-match.ts";
 import type { Rule, Rules } from "../model/rules.ts";
 import { ConfigError, type ConfigFault, didYouMean, faultText, faultWords, nearest, valueAt } from "./faults.ts";
 import {
@@ -128,14 +129,12 @@ function namedTwice(all: readonly unknown[], file: ConfigFile, name: string): re
   });
 }
 
-/** Rules that leave nothing to later ones, among those that are right by themselves. */
-function hidden(
-  read: readonly ReadRule[],
-  file: ConfigFile,
-  { name, resources, native }: RulesContext,
-): readonly LazyFault[] {
-  const places = new Map(read.flatMap(({ rule, at }) => (rule === undefined ? [] : [[rule, at] as const])));
-  const subjects = resources.flatMap(({ name: resource, operations }) =>
+/** Every operation that a rule may be about. `native`: whether there is a native v1, which keeps guessed ones. */
+export function requestedOperations(
+  resources: RulesContext["resources"],
+  native: boolean,
+): readonly RequestedOperation[] {
+  return resources.flatMap(({ name: resource, operations }) =>
     operations.map(({ name: operation, write, guessed }) => ({
       resource,
       operation,
@@ -143,7 +142,16 @@ function hidden(
       guessed: native && guessed === true,
     })),
   );
-  return findUnreachable([...places.keys()], subjects).map(({ rule, by }) => () => ({
+}
+
+/** Rules that leave nothing to later ones, among those that are right by themselves. */
+function hidden(
+  read: readonly ReadRule[],
+  file: ConfigFile,
+  { name, resources, native }: RulesContext,
+): readonly LazyFault[] {
+  const places = new Map(read.flatMap(({ rule, at }) => (rule === undefined ? [] : [[rule, at] as const])));
+  return findUnreachable([...places.keys()], requestedOperations(resources, native)).map(({ rule, by }) => () => ({
     where: locate(file, name, ["rules", places.get(rule) ?? 0]),
     what: `${rule.name} can never match: ${by.map((other) => `${other.name} (line ${other.line})`).join(" and ")} always ${by.length === 1 ? "matches" : "match"} first`,
     remedy: "move it up, make the earlier rule narrower, or remove it",

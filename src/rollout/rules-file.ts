@@ -121,16 +121,21 @@ export function rulesContext(
 ): RulesContext {
   return {
     ...rest,
-    resources: resources.map(({ name, v1, v2, operations }) => ({
-      name,
-      aliases: [...new Set([v1, v2, snakeCase(v2).replaceAll("_", "-")])].filter((alias) => alias !== name),
-      operations: operations.flatMap((operation) =>
-        operation.kind === "native"
-          ? []
-          : [{ name: operation.name, write: isWriteOperation(operation), guessed: operation.guessed === true }],
-      ),
-    })),
+    resources: resourceNames(resources),
   };
+}
+
+/** The resources as rules may name them. */
+export function resourceNames(resources: readonly Resource[]): RulesContext["resources"] {
+  return resources.map(({ name, v1, v2, operations }) => ({
+    name,
+    aliases: [...new Set([v1, v2, snakeCase(v2).replaceAll("_", "-")])].filter((alias) => alias !== name),
+    operations: operations.flatMap((operation) =>
+      operation.kind === "native"
+        ? []
+        : [{ name: operation.name, write: isWriteOperation(operation), guessed: operation.guessed === true }],
+    ),
+  }));
 }
 
 function isWriteOperation(operation: Operation): boolean {

@@ -90,6 +90,8 @@ describe("the built process", () => {
         "http://127.0.0.1:9",
         "--upstream-v1-url",
         "http://127.0.0.1:9",
+        "--cutover-mode",
+        "translate",
       ],
       ...flags,
     ]);
