@@ -168,7 +168,7 @@ export interface CarryoverConfig {
   readonly cutover?: {
     /** YAML file with rules for v1 requests; reloaded when it changes. */
     readonly rulesFile?: string | undefined;
-    /** What serves v1 requests that no rule matches. Default: `translate`. */
+    /** What serves v1 requests that no rule matches. Required with upstream.v1.url or cutover.rulesFile; without both it is translate. */
     readonly mode?: "native" | "shadow" | "translate" | undefined;
     /** Selects the clients of a percentage, and keys their hashes; equal on every replica. */
     readonly salt?: string | undefined;
