@@ -192,6 +192,12 @@ describe("serve", () => {
     expect(err.split("\n")).toContain(`  ${says}`);
   });
 
+  it("says every address on which it listens", async () => {
+    const argv = ["serve", "--listen-host", "0.0.0.0", "--listen-port", "0", "--admin-host", "0.0.0.0", "--admin-port", "0"];
+    const { err } = await inProcess([...argv, "--log-level", "silent", ...PLATFORM]);
+    expect(err).toMatch(/v1 clients at http:\/\/0\.0\.0\.0:\d+, .* admin at http:\/\/0\.0\.0\.0:\d+,/);
+  });
+
   it("does not begin without the rules file that it is given, and says what to do", async () => {
     const { code, err } = await inProcess([
       ...LOCAL,

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../src/config/config.ts";
 import { ConfigError } from "../src/config/faults.ts";
@@ -34,7 +35,8 @@ function faults(given: Given, withUrl = true): readonly string[] {
   const flags = withUrl ? { upstreamV2Url: V2, ...given.flags } : (given.flags ?? {});
   try {
     const { requireKnown } = loadConfig(input({ ...given, flags }));
-    if (given.resources !== undefined) requireKnown(given.resources);
+    const resources = (given.resources ?? []).map((name) => ({ name, domain: "iam" as const }));
+    if (resources.length > 0) requireKnown({ resources, natives: [{ domain: "ping" }] });
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((f) => `${f.where}: ${f.what}; ${f.remedy}`);
     throw error;
@@ -331,6 +333,43 @@ describe("faults", () => {
     },
   );
 
+  test.each<readonly [string, Record<string, string>, string]>([
+    ["http://localhost:8080", {}, "listen.port 8080"],
+    ["http://0.0.0.0:8080/base", {}, "listen.port 8080"],
+    ["http://[::1]:8080", { listenHost: "::" }, "listen.port 8080"],
+    [`http://${hostname()}:8080`, {}, "listen.port 8080"],
+    ["http://localhost:9000", { listenHost: "127.0.0.1", listenPort: "9000" }, "listen.port 9000"],
+    ["http://192.0.2.7", { listenHost: "192.0.2.7", listenPort: "80" }, "listen.port 80"],
+    ["http://127.0.0.1:8081", {}, "admin.port 8081"],
+  ])("v2 at %s with %j is carryover itself, and refused", (upstreamV2Url, flags, says) => {
+    const found = faults({ flags: { ...flags, upstreamV2Url } });
+    expect(found).toEqual([expect.stringContaining(`--upstream-v2-url: this is carryover's own address (${says})`)]);
+  });
+
+  test.each<readonly [string, Record<string, string>]>([
+    ["http://localhost:8082", {}],
+    ["https://localhost:8080", {}],
+    ["http://platform:8080", {}],
+    ["http://127.0.0.2:8080", { listenHost: "127.0.0.1" }],
+    ["http://127.0.0.1:8080", { listenHost: "192.0.2.7" }],
+  ])("v2 at %s with %j is another", (upstreamV2Url, flags) => {
+    expect(faults({ flags: { ...flags, upstreamV2Url } })).toEqual([]);
+  });
+
+  test.each([
+    ["upstreamV2Url", "https://a.test/iam/v2beta1", "leave it out: https://a.test"],
+    ["upstreamV2Url", "https://a.test/x/ping/v2/", "leave it out: https://a.test/x"],
+    ["upstreamV1Url", "https://a.test/iam/v1/groups", "leave it out: https://a.test"],
+  ])("%s=%s holds what every call adds, and is refused", (option, url, remedy) => {
+    const found = faults({ flags: { cutoverMode: "translate", [option]: url }, resources: ["group"] });
+    expect(found).toEqual([expect.stringMatching(new RegExp(`holds .*adds to every call; ${remedy}$`))]);
+  });
+
+  test("a path of a gateway's own may look like a version", () => {
+    const flags = { upstreamV2Url: "https://a.test/gateway/v2/iam" };
+    expect(faults({ flags, resources: ["group"] })).toEqual([]);
+  });
+
   test("both ports may be any free one", () => {
     expect(faults({ flags: { listenPort: "0", adminPort: "0" } })).toEqual([]);
   });
@@ -365,6 +404,14 @@ describe("files", () => {
 });
 
 describe("warnings", () => {
+  test("an upstream by the name that clients call carryover by", () => {
+    const warn = (listenPublicUrl: string) => load({ flags: { listenPublicUrl } }).warnings;
+    expect(warn(`${V2}/base`)).toEqual([
+      expect.stringMatching(/^--upstream-v2-url: clients call carryover by this name \(listen\.publicUrl\)/),
+    ]);
+    expect(warn("https://other.example")).toEqual([]);
+  });
+
   test("hashes of clients that anybody can work out", () => {
     const warn = (flags: Record<string, string>) => load({ flags: { clientsHash: "true", ...flags } }).warnings;
     expect(warn({})).toEqual([expect.stringMatching(/^--clients-hash: without cutover.salt anybody can work out/)]);

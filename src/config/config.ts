@@ -2,9 +2,10 @@
 
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { deepFreeze } from "../model/json.ts";
+import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import { ALL_OPTIONS } from "./all-options.ts";
-import { certificateFaults, contradictions, doubts, type OptionRemark, upstreamsOf } from "./checks.ts";
+import { certificateFaults, contradictions, doubts, type OptionRemark, pathsOfTheApi, upstreamsOf } from "./checks.ts";
 import {
   ConfigError,
   type ConfigFault,
@@ -65,14 +66,20 @@ export interface ConfigInput {
   readonly object?: { readonly given: unknown };
 }
 
+/** What a configuration depends on of the catalogue. */
+export interface CatalogueNames {
+  readonly resources: readonly Pick<Resource, "name" | "domain">[];
+  readonly natives: readonly Pick<NativeDomain, "domain">[];
+}
+
 /** What `loadConfig` found. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly warnings: readonly string[];
   /** Whether `cutover.mode` is set; otherwise it is the default. */
   readonly saysMode: boolean;
-  /** To be called with the names of all resources, which only the catalogue knows. Throws ConfigError for others in `lists.require`. */
-  requireKnown(resources: readonly string[]): void;
+  /** Judges what takes the catalogue's names. Throws ConfigError for unknown resources, and for addresses that hold the path of the API. */
+  requireKnown(catalogue: CatalogueNames): void;
 }
 
 /** All options, in the order of the documentation. */
@@ -130,9 +137,11 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
     config: deepFreeze(config),
     warnings: doubts(settings).map(locate).map(faultText),
     saysMode: settings.cutover.mode !== undefined,
-    requireKnown: (resources) => {
-      const unknown = unknownResources(settings, resources);
-      if (unknown.length > 0) throw new ConfigError(unknown.map(locate));
+    requireKnown: ({ resources, natives }) => {
+      const domains = new Set([...resources, ...natives].map(({ domain }) => domain));
+      const names = resources.map(({ name }) => name);
+      const wrong = [...unknownResources(settings, names), ...pathsOfTheApi(settings, domains)];
+      if (wrong.length > 0) throw new ConfigError(wrong.map(locate));
     },
   };
 }
@@ -322,7 +331,7 @@ export interface ConfigWithCatalogue {
 export async function loadConfigWithCatalogue(input: ConfigInput): Promise<ConfigWithCatalogue> {
   const { config, warnings, requireKnown } = loadConfig(input);
   const catalogue = await catalogueFor(config.upstream.v2.version);
-  requireKnown(catalogue.resources.map(({ name }) => name));
+  requireKnown(catalogue);
   return { config, catalogue, warnings };
 }
 

@@ -97,7 +97,8 @@ export function readGivenRules(source: RulesSource): ParsedRules | undefined {
   const bytes = readRulesBytes(given, source.readFile);
   // Without a native v1 the default says nothing of how it would be with one.
   const fallback = config.upstream.v1 === undefined ? undefined : config.fallback;
-  return readRules(bytes, rulesContext(catalogue, { name: given.name, native, fallback, now, expired }));
+  const clients = new Set(config.clients.names.map((entry) => entry.slice(0, entry.indexOf("="))));
+  return readRules(bytes, rulesContext(catalogue, { name: given.name, native, fallback, clients, now, expired }));
 }
 
 function readRulesBytes({ name, option }: GivenRulesFile, readFile: ConfigInput["readFile"]): Uint8Array {

@@ -122,6 +122,14 @@ describe("--rules-only", () => {
     });
   });
 
+  it("warns of a client that clients.names almost has", async () => {
+    const { code, out } = await only(["--rules", "r", "--clients-names", "cibot=ci@example.com"], { r: RIGHT });
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^warn +rules +r:4:\d+ rules\.0\.match\.client: clients\.names has no "ci-bot".*did you mean cibot\?$/m,
+    );
+  });
+
   it("takes the file that the configuration names; --rules goes before it", async () => {
     const files = { "c.yaml": "cutover: { rulesFile: mine.yaml }\n", "mine.yaml": RIGHT, "other.yaml": WRONG };
     expect((await only(["--config", "c.yaml"], files)).out).toMatch(/^carryover check of mine\.yaml$/m);

@@ -87,7 +87,7 @@ async function checkAll(
 ): Promise<number> {
   const { config, warnings, requireKnown } = loadConfig(input);
   const catalogue = await catalogueFor(config.upstream.v2.version);
-  if (catalogue !== undefined) requireKnown(catalogue.resources.map(({ name }) => name));
+  if (catalogue !== undefined) requireKnown(catalogue);
   for (const warning of warnings) io.warn(`warning: ${warning}`);
   const token = tokenFrom(
     {
