@@ -193,7 +193,17 @@ describe("serve", () => {
   });
 
   it("says every address on which it listens", async () => {
-    const argv = ["serve", "--listen-host", "0.0.0.0", "--listen-port", "0", "--admin-host", "0.0.0.0", "--admin-port", "0"];
+    const argv = [
+      "serve",
+      "--listen-host",
+      "0.0.0.0",
+      "--listen-port",
+      "0",
+      "--admin-host",
+      "0.0.0.0",
+      "--admin-port",
+      "0",
+    ];
     const { err } = await inProcess([...argv, "--log-level", "silent", ...PLATFORM]);
     expect(err).toMatch(/v1 clients at http:\/\/0\.0\.0\.0:\d+, .* admin at http:\/\/0\.0\.0\.0:\d+,/);
   });

@@ -36,7 +36,7 @@ const HEAD = [
   "- a key in the YAML file that `--config` or `CARRYOVER_CONFIG` names: `upstream: { v2: { url: … } }`.",
   "",
   "Flags win over variables, variables over the file, and the file over defaults. carryover refuses unknown options in the file and unknown `CARRYOVER_` variables. Variables that Kubernetes sets",
-  "for a Service called `carryover` are ignored. Editors can check the file against [`config.schema.json`](config.schema.json). Only `upstream.v2.url` is required.",
+  "for a Service called `carryover` are ignored. Editors can check the file against [`config.schema.json`](config.schema.json). Only `upstream.v2.url` is required, and `cutover.mode` with a native v1 or a rules file.",
   "",
   "```yaml",
   "# yaml-language-server: $schema=./config.schema.json",

@@ -19,7 +19,7 @@ import {
   TOKEN_VARIABLE,
   verdictOf,
 } from "./finding.ts";
-import { type CheckRulesReport, checkRules, decisionLines } from "./rules.ts";
+import { type CheckRulesReport, checkRules, decisionLines, servingMode } from "./rules.ts";
 
 /** Beside the options of the configuration. */
 interface CheckFlags extends Readonly<Record<string, unknown>> {
@@ -103,10 +103,25 @@ async function checkAll(
     throw new ConfigError([{ where: "--write-under", what: "this is no uid", remedy: "give the uid of a group" }]);
   }
   if (writeConfig !== undefined && flags.force !== true) refuseExisting(writeConfig, io);
+  const rules = await rulesReport({ config, known: true, modeKnown: true }, flags, io);
+  const native = config.upstream.v1 !== undefined;
   const code = await stoppable(writeUnder !== undefined, io, async (signal) => {
     const { runCheck } = await import("./check.ts");
-    const report = await runCheck({ config, token, writeUnder, now: Date.now, random: Math.random, signal });
-    const rules = await rulesReport({ config, known: true, modeKnown: true }, flags, io);
+    const report = await runCheck({
+      config,
+      serves: ({ resource, operation: { name, guessed } }) =>
+        servingMode(rules?.given, config.cutover.mode, {
+          resource: resource.name,
+          operation: name,
+          write: false,
+          guessed: native && guessed === true,
+        }),
+      token,
+      writeUnder,
+      now: Date.now,
+      random: Math.random,
+      signal,
+    });
     const findings = [...report.findings, ...(rules?.findings ?? [])];
     const platform = { url: config.upstream.v2.url, version: report.version };
     const text = reportText(findings, { platform, rules }, flags, io);

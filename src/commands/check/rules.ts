@@ -3,16 +3,18 @@ import type { Catalogue } from "../../catalogue.ts";
 import type { Config, ConfigInput } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { requestedOperations } from "../../config/rules.ts";
-import { findUnreachable } from "../../config/unreachable-rules.ts";
-import type {
-  CanarySelector,
-  CutoverMode,
-  PromoteSettings,
-  Rule,
-  RuleMatch,
-  Rules,
-  StepBackSettings,
-  TimeWindow,
+import { coversCanary, findUnreachable } from "../../config/unreachable-rules.ts";
+import { isAbout, type RequestedOperation } from "../../model/rule-match.ts";
+import {
+  type CanarySelector,
+  type CutoverMode,
+  EVERY_REQUEST,
+  type PromoteSettings,
+  type Rule,
+  type RuleMatch,
+  type Rules,
+  type StepBackSettings,
+  type TimeWindow,
 } from "../../model/rules.ts";
 import { givenRulesFile, readGivenRules, resourceNames } from "../../rollout/rules-file.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, shownName, warn } from "./finding.ts";
@@ -24,10 +26,10 @@ export interface CheckRulesReport {
   readonly digest: string | null;
   /** In the order of the file: the first that matches decides. Empty when the file is wrong. */
   readonly rules: readonly RuleRow[];
+  /** The rules themselves; undefined when the file is wrong. */
+  readonly given: Rules | undefined;
   /** What serves everybody whom no rule takes: `cutover.mode`. Null where it is not known. */
   readonly default: CutoverMode | null;
-  /** Overrides the rules and the default, unless it is `none`. */
-  readonly force: Rules["force"];
   readonly findings: readonly Finding[];
 }
 
@@ -57,8 +59,8 @@ export function checkRules(input: CheckRulesInput): CheckRulesReport | undefined
       file,
       digest: null,
       rules: [],
+      given: undefined,
       default: otherwise,
-      force: "none",
       findings: findingsOf("rules", ...findings),
     };
   };
@@ -81,8 +83,8 @@ export function checkRules(input: CheckRulesInput): CheckRulesReport | undefined
       file,
       digest: rules.digest,
       rules: rules.rules.map((rule) => rowOf(rule, now)),
+      given: rules,
       default: otherwise,
-      force: rules.force,
       findings: findingsOf("rules", ...findings),
     };
   } catch (error) {
@@ -139,6 +141,25 @@ function takesTheRest(rule: Rule, later: readonly Rule[], catalogue: Catalogue, 
   return findUnreachable([...later, rest], operations).some((found) => found.rule === rest);
 }
 
+/**
+ * What serves an operation by the rules (undefined: there are none, or no valid ones): `translate` if it does so for any
+ * client, else `shadow` if that does. `mode`: `cutover.mode`. `force: native` is for a while, and not counted.
+ */
+export function servingMode(rules: Rules | undefined, mode: CutoverMode, asked: RequestedOperation): CutoverMode {
+  const about = (rules?.rules ?? []).filter(({ match }) => isAbout(match, asked));
+  const last = about.findIndex(takesEverybody);
+  const otherwise = asked.guessed === true ? "native" : mode;
+  const modes =
+    last < 0 ? [...about.map((rule) => rule.mode), otherwise] : about.slice(0, last + 1).map((rule) => rule.mode);
+  if (rules?.force === "translate" || modes.includes("translate")) return "translate";
+  return modes.includes("shadow") ? "shadow" : "native";
+}
+
+function takesEverybody({ match, expires }: Rule): boolean {
+  const { clients, time } = match;
+  return clients === undefined && time === undefined && expires === undefined && coversCanary(match, EVERY_REQUEST);
+}
+
 /** One line of the table of rules. */
 export interface RuleRow {
   readonly name: string;
@@ -168,8 +189,9 @@ export function rowOf(rule: Rule, now: number): RuleRow {
 }
 
 /** What serves whom, in the order in which it is decided. */
-export function decisionLines({ digest, rules, default: mode, force }: CheckRulesReport): readonly string[] {
-  if (digest === null) return [];
+export function decisionLines({ given, rules, default: mode }: CheckRulesReport): readonly string[] {
+  if (given === undefined) return [];
+  const { force } = given;
   const otherwise = mode === null ? "not known without cutover.mode" : `${mode} (cutover.mode)`;
   return [
     ...(force === "none" ? [] : [`everyone, whatever follows: ${force} (force)`]),

@@ -2,20 +2,12 @@
 
 import { difficultyOf, isUnknown } from "../../ledger/difficulty.ts";
 import { compareText } from "../../ledger/record.ts";
+import { grouped } from "../../model/group.ts";
 import type { ClientEntry, ClientNeeds, Difficulty } from "../../model/ledger.ts";
 import type { RequestTotalsRow, RuleProgress, RuleStateName } from "../../model/progress.ts";
 import type { CutoverMode, Rules } from "../../model/rules.ts";
 import type { InstanceResult } from "./ask.ts";
-import {
-  grouped,
-  largest,
-  latestOf,
-  type MergedProgress,
-  merge,
-  type RespondingInstance,
-  sharerOf,
-  sum,
-} from "./merge.ts";
+import { largest, latestOf, type MergedProgress, merge, type RespondingInstance, sharerOf, sum } from "./merge.ts";
 
 /** The output of `--json`. Times are ISO 8601 in UTC; null: unknown, or never. Shares are 0 to 1. */
 export interface MigrationReport {
