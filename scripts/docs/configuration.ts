@@ -43,6 +43,7 @@ const HEAD = [
   "upstream:",
   "  v2: { url: https://api.example.com }",
   "  v1: { url: https://api.example.com } # serves what v2 lacks",
+  "cutover: { mode: native } # what serves v1 requests that no rule takes: native, shadow or translate",
   "listen: { port: 8080, publicUrl: https://v1.example.com, trustedProxies: [10.0.0.0/8] }",
   "admin: { host: 0.0.0.0, tokenFile: /run/secrets/admin-token }",
   "lists: { maxSeconds: 45s, require: { default: none, group: cover } }",
