@@ -169,7 +169,7 @@ describe("the configuration as an object", () => {
   it("may be an object without a prototype, and one that stands in two places", async () => {
     const tls = Object.freeze(Object.assign(Object.create(null), { caFile: undefined }));
     const url = "http://127.0.0.1:9";
-    await createCarryover({ upstream: { v2: { url, tls }, v1: { url, tls } } });
+    await createCarryover({ upstream: { v2: { url, tls }, v1: { url, tls } }, cutover: { mode: "native" } });
   });
 
   it("stays as it was given, and may be changed afterwards without effect", async () => {

@@ -284,9 +284,9 @@ function nearestKey(path: readonly PropertyKey[], key: string, options: readonly
 }
 
 /** What commands that call no platform can do without, and the flag that stands in for it. */
-const ASSUMED: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map([
-  ["upstream.v2.url", { upstreamV2Url: "http://v2.invalid" }],
-  ["cutover.mode", { cutoverMode: "translate" }],
+const ASSUMED: ReadonlyMap<string, readonly [attribute: string, value: string]> = new Map([
+  ["upstream.v2.url", ["upstreamV2Url", "http://v2.invalid"]],
+  ["cutover.mode", ["cutoverMode", "translate"]],
 ]);
 
 export interface AssumedConfig {
@@ -313,7 +313,8 @@ function withAssumed(input: ConfigInput, assumed: ReadonlySet<string>): AssumedC
   } catch (error) {
     const missing = error instanceof ConfigError ? error.faults.map(({ where }) => where) : [];
     if (missing.length === 0 || missing.some((where) => !ASSUMED.has(where) || assumed.has(where))) throw error;
-    const flags = Object.assign({}, input.flags, ...missing.map((where) => ASSUMED.get(where)));
+    const added = [...ASSUMED].flatMap(([where, flag]) => (missing.includes(where) ? [flag] : []));
+    const flags = { ...input.flags, ...Object.fromEntries(added) };
     // Without an address of v2 no configuration was given: it cannot lack the address of v1.
     const native = missing.includes("upstream.v2.url") ? { assumesNative: true as const } : {};
     return withAssumed({ ...input, flags, ...native }, new Set([...assumed, ...missing]));
