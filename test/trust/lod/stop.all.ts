@@ -59,7 +59,6 @@ describe("a process that is told to stop under load", () => {
     const { run, url, adminUrl } = await serve({
       upstreamV2Url: platform,
       upstreamStsUrl: exchange.url,
-      cutoverMode: "translate",
       listsBufferBytes: "64KiB",
       listenShutdownDelaySeconds: `${drainMs}ms`,
     });
