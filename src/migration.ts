@@ -130,7 +130,7 @@ export function createMigration(
     },
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
-  const rulesFile = watchedRulesFile(config, catalogue, rollout, hooks, (successful) => {
+  const rulesFile = watchedRulesFile(config, catalogue, { rollout, identity }, hooks, (successful) => {
     for (const listener of listeners) listener.reloaded(successful, wall());
   });
   const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests, totals }, hooks);
@@ -218,7 +218,7 @@ function logRolloutEvent(log: Log, { kind, rule, from, to, reason }: RolloutEven
 function watchedRulesFile(
   config: Config,
   catalogue: Catalogue,
-  rollout: Rollout,
+  { rollout, identity }: Pick<Migration, "rollout" | "identity">,
   { log, wall, later, reloadMs }: MigrationHooks,
   reloaded: (successful: boolean) => void,
 ): RulesFile | undefined {
@@ -235,6 +235,7 @@ function watchedRulesFile(
           name: path,
           native,
           fallback: config.fallback,
+          clients: identity.names,
           now: wall(),
           expired: first ? "warn" : "refuse",
           inForce: new Set(rollout.rules()?.rules.map(({ identity }) => identity)),

@@ -158,6 +158,7 @@ describe("serve", () => {
     ...["--admin-port", "0"],
   ];
   const PLATFORM = ["--upstream-v2-url", "http://127.0.0.1:9"];
+  const NATIVE = ["--cutover-mode", "translate", "--upstream-v1-url"];
 
   it("says where everything is, writes its log to standard output, and ends with 0 when told to stop", async () => {
     const process = carryover([...LOCAL, ...PLATFORM]);
@@ -202,9 +203,9 @@ describe("serve", () => {
 
   it.each([
     [[], "operations that only v1 has: refused with 501 (upstream.v1.url is not set)"],
-    [["--upstream-v1-url", "http://127.0.0.1:7/v"], "operations that only v1 has: native v1 at http://127.0.0.1:7/v"],
+    [[...NATIVE, "http://127.0.0.1:7/v"], "operations that only v1 has: native v1 at http://127.0.0.1:7/v"],
     [
-      ["--upstream-v1-url", "http://127.0.0.1:7", "--fallback", "refuse"],
+      [...NATIVE, "http://127.0.0.1:7", "--fallback", "refuse"],
       "operations that only v1 has: refused with 501 (fallback: refuse)",
     ],
     [[], "v1 requests: translate (cutover.mode)"],
@@ -216,8 +217,31 @@ describe("serve", () => {
     expect(err.split("\n")).toContain(`  ${says}`);
   });
 
+  it("says every address on which it listens", async () => {
+    const argv = [
+      "serve",
+      "--listen-host",
+      "0.0.0.0",
+      "--listen-port",
+      "0",
+      "--admin-host",
+      "0.0.0.0",
+      "--admin-port",
+      "0",
+    ];
+    const { err } = await inProcess([...argv, "--log-level", "silent", ...PLATFORM]);
+    expect(err).toMatch(/v1 clients at http:\/\/0\.0\.0\.0:\d+, .* admin at http:\/\/0\.0\.0\.0:\d+,/);
+  });
+
   it("does not begin without the rules file that it is given, and says what to do", async () => {
-    const { code, err } = await inProcess([...LOCAL, ...PLATFORM, "--cutover-rules-file", "/no/such/rules"]);
+    const { code, err } = await inProcess([
+      ...LOCAL,
+      ...PLATFORM,
+      "--cutover-mode",
+      "translate",
+      "--cutover-rules-file",
+      "/no/such/rules",
+    ]);
     expect(code).toBe(64);
     expect(err).toMatch(/\/no\/such\/rules: it cannot be read \(ENOENT.*\); put a rules file there/);
     expect(err).not.toContain(" at ");

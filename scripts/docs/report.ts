@@ -62,7 +62,7 @@ async function carryover(v2: string, rulesFile: string) {
     flags: {
       ...{ listenHost: "127.0.0.1", listenPort: "0", adminPort: "0" },
       ...{ upstreamV2Url: v2, upstreamV1Url: v2, upstreamStsUrl: v2 },
-      ...{ cutoverRulesFile: rulesFile, clientsIdentify: "user-agent" },
+      ...{ cutoverRulesFile: rulesFile, cutoverMode: "native", clientsIdentify: "user-agent" },
     },
     env: {},
     readFile: (path) => readFileSync(path),

@@ -553,3 +553,50 @@ test("no bytes whatever make it throw anything but a list of faults", () => {
     { numRuns: scale(150, 500) },
   );
 }, 60_000);
+
+test.each([
+  [
+    0.1,
+    "0.1 percent is one client in 1,000: percent goes from 0 to 100, and shadow.sample from 0 to 1; write 10 if you mean a share of 0.1",
+  ],
+  [
+    0.5,
+    "0.5 percent is one client in 200: percent goes from 0 to 100, and shadow.sample from 0 to 1; write 50 if you mean a share of 0.5",
+  ],
+])("%f percent looks like a share, and is taken with a warning", (percent, says) => {
+  const { rules, warnings } = read(rule(`mode: translate, match: { percent: ${percent} }`));
+  expect(rules.rules[0]?.match.percent).toBe(percent);
+  expect(warnings).toEqual([expect.stringMatching(/^r\.yaml:\d+:\d+ rules\.0\.match\.percent: /)]);
+  expect(warnings[0]).toContain(says);
+});
+
+test.each([0, 1, 10])("%f percent is no share", (percent) => {
+  expect(read(rule(`mode: translate, match: { percent: ${percent} }`)).warnings).toEqual([]);
+});
+
+describe("a client that clients.names almost has", () => {
+  const clients = new Set(["ci-bot", "worker-1", "billing-service", "team-a"]);
+  const warned = (client: string) => read(rule(`mode: translate, match: { client: ${client} }`), { clients }).warnings;
+
+  test.each([
+    ["cibot", "ci-bot"],
+    ["CI_Bot", "ci-bot"],
+    ["ci-bat", "ci-bot"],
+    ["billing-servcie", "billing-service"],
+    ["worker1", "worker-1"],
+  ])("%s is taken with a warning that names %s", (client, near) => {
+    expect(warned(client)).toEqual([
+      expect.stringMatching(
+        new RegExp(`match\\.client: clients\\.names has no "${client}": .*did you mean ${near}\\?$`),
+      ),
+    ]);
+  });
+
+  test.each(["ci-bot", "worker-2", "team-b", "grafana", "web"])("%s is another", (client) => {
+    expect(warned(client)).toEqual([]);
+  });
+
+  test("is not looked for where no client has a name", () => {
+    expect(read(rule("mode: translate, match: { client: cibot }")).warnings).toEqual([]);
+  });
+});

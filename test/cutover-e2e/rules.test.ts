@@ -171,6 +171,19 @@ rules:
   });
 });
 
+it("a client that clients.names almost has is warned of at the start and with each change", async () => {
+  const rules = (client: string) =>
+    `version: carryover/v1\nrules:\n  - { name: ci, match: { client: ${client} }, mode: native }\n`;
+  const rig = await cutover({ rules: rules("cibot"), flags: { clientsNames: "ci-bot=ci@example.com" } });
+  const warnings = async () => (await rig.view("/rules")).rulesFile.warnings;
+  expect(await warnings()).toEqual([expect.stringContaining("did you mean ci-bot?")]);
+  expect(rig.lines.filter((line) => line.includes("did you mean ci-bot?"))).toHaveLength(1);
+  await rig.change(rules("ci-bot"));
+  expect(await warnings()).toEqual([]);
+  await rig.change(rules("ci_bot"));
+  expect(await warnings()).toEqual([expect.stringContaining("did you mean ci-bot?")]);
+});
+
 describe("a file that cannot be used", () => {
   it("leaves the rules before it in force, and is told of again when it is put right", async () => {
     const right = "version: carryover/v1\nrules: [{ name: all, match: {}, mode: translate }]\n";

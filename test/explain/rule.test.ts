@@ -28,7 +28,12 @@ function rulesOf(rules: readonly Rule[], rest: Partial<Rules> = {}): Rules {
 async function told(rules: Rules | undefined, request: string | Given): Promise<Explanation> {
   const { text, headers = [], client, flags = {}, data } = typeof request === "string" ? { text: request } : request;
   const { config } = loadConfig({
-    flags: { upstreamV2Url: "http://v2.test", upstreamV1Url: "http://v1.test", ...flags },
+    flags: {
+      upstreamV2Url: "http://v2.test",
+      upstreamV1Url: "http://v1.test",
+      cutoverMode: "translate",
+      ...flags,
+    },
     env: {},
     readFile: () => new Uint8Array(),
   });

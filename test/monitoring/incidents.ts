@@ -99,7 +99,12 @@ export async function startEverything(folder: string, watch: Watching): Promise<
 }
 
 function ofPlatform(url: string): Record<string, string> {
-  return { "upstream-v2-url": url, "upstream-v1-url": url, "clients-identify": "header:x-client" };
+  return {
+    "upstream-v2-url": url,
+    "upstream-v1-url": url,
+    "cutover-mode": "translate",
+    "clients-identify": "header:x-client",
+  };
 }
 
 async function startEdge(folder: string, name: string, url: string): Promise<Instance> {

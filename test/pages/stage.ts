@@ -16,7 +16,10 @@ const FILES: ReadonlyMap<string, string> = new Map([
     "rules.yaml",
     "version: carryover/v1\nforce: none\nrules:\n  - name: everything\n    match: {}\n    mode: translate\n",
   ],
-  ["carryover.yaml", "upstream:\n  v2: { url: https://api.example.com }\n  v1: { url: https://api.example.com }\n"],
+  [
+    "carryover.yaml",
+    "upstream:\n  v2: { url: https://api.example.com }\n  v1: { url: https://api.example.com }\ncutover: { mode: native }\n",
+  ],
   ["admin-token", "the-token-of-the-admin-port"],
 ]);
 

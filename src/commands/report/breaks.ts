@@ -1,9 +1,11 @@
 /** What would break if carryover were removed now. */
+
 import { isUnknown } from "../../ledger/difficulty.ts";
 import { compareText } from "../../ledger/record.ts";
+import { grouped } from "../../model/group.ts";
 import type { ClientEntry } from "../../model/ledger.ts";
 import type { RequestTotalsRow } from "../../model/progress.ts";
-import { grouped, largest, sum } from "./merge.ts";
+import { largest, sum } from "./merge.ts";
 
 /** Hardest first. */
 export const BREAKS = [

@@ -1,6 +1,7 @@
 /** Merges the progress of several instances into one. */
 import { mergeSnapshots } from "../../ledger/snapshot.ts";
 import { LAST_TIME } from "../../model/clock.ts";
+import { grouped } from "../../model/group.ts";
 import type { ClientEntry, LedgerSnapshot } from "../../model/ledger.ts";
 import type { DifferenceBound, Progress, RequestTotalsRow, RuleProgress } from "../../model/progress.ts";
 import type { Rules } from "../../model/rules.ts";
@@ -74,21 +75,6 @@ function withOwnLedgerNames(instances: readonly RespondingInstance[]): readonly 
     if (sharerOf(progress, instances) === undefined) return ledger;
     return { ...ledger, instances: ledger.instances.map((name) => `${name} ${instance}`) };
   });
-}
-
-/** Never empty. */
-type Group<One> = [One, ...One[]];
-
-/** Groups `items` by `key`, in the order in which each key came first. */
-export function grouped<One>(items: readonly One[], key: (one: One) => readonly unknown[]): readonly Group<One>[] {
-  const groups = new Map<string, Group<One>>();
-  for (const one of items) {
-    const name = JSON.stringify(key(one));
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [one]);
-    else group.push(one);
-  }
-  return [...groups.values()];
 }
 
 export function sum<One>(items: readonly One[], read: (one: One) => number): number {

@@ -1,22 +1,14 @@
 /** The report on the migration: its shape (docs/report.md), how it follows from the instances' progress, and the verdict. */
 
 import { difficultyOf } from "../../ledger/difficulty.ts";
+import { grouped } from "../../model/group.ts";
 import type { ClientEntry, ClientNeeds, Difficulty, OperationErrors } from "../../model/ledger.ts";
 import type { RequestTotalsRow, RuleProgress, RuleStateName } from "../../model/progress.ts";
 import type { CutoverMode, Rules } from "../../model/rules.ts";
 import { callsV1, type Standing, standingOf } from "../standing.ts";
 import type { InstanceResult } from "./ask.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
-import {
-  grouped,
-  largest,
-  latestOf,
-  type MergedProgress,
-  merge,
-  type RespondingInstance,
-  sharerOf,
-  sum,
-} from "./merge.ts";
+import { largest, latestOf, type MergedProgress, merge, type RespondingInstance, sharerOf, sum } from "./merge.ts";
 import { type ReportScope, type ScopedProgress, scoped } from "./scope.ts";
 
 /** The output of `--json`. Times are ISO 8601 in UTC; null: unknown, or never. Shares are 0 to 1. */

@@ -1,8 +1,9 @@
 /** All instances that were asked, as one: each counts once, and what they know of a rule adds up. */
+import { grouped } from "../../model/group.ts";
 import type { Progress, RuleEvidence, RuleProgress, RuleStateName } from "../../model/progress.ts";
 import { upperBound } from "../../rollout/upper-bound.ts";
 import type { InstanceResult } from "../report/ask.ts";
-import { grouped, largest, type RespondingInstance, sum } from "../report/merge.ts";
+import { largest, type RespondingInstance, sum } from "../report/merge.ts";
 
 export interface Fleet {
   /** As they were asked. */
