@@ -216,7 +216,9 @@ describe("values", () => {
   test("shadow.ignore names members of known resources", () => {
     const { config, requireKnown } = load({ flags: { shadowIgnore: "group.description,grup.name" } });
     expect(config.shadow.ignore).toEqual(["group.description", "grup.name"]);
-    expect(() => requireKnown({ resources: [{ name: "group" }], natives: [] } as never)).toThrow(/shadow-ignore: there is no resource "grup"; did you mean group\?/);
+    expect(() => requireKnown({ resources: [{ name: "group", domain: "iam" }], natives: [] })).toThrow(
+      /shadow-ignore: there is no resource "grup"; did you mean group\?/,
+    );
     expect(() => load({ flags: { shadowIgnore: "group" } })).toThrow(/expected RESOURCE.PATH/);
   });
 

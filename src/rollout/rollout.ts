@@ -235,8 +235,8 @@ function rulesInForce(
 ): RulesInForce {
   const at = wall();
   const list = rules?.rules ?? [];
-  const known = new Map(memories.map((memory) => [memory.name, memory]));
-  const states = new Map(list.map((rule) => [rule.name, continuedRuleState(rule, known.get(rule.name), at)]));
+  const memoryOfRule = ({ name }: Rule) => memories.find((memory) => memory.name === name);
+  const states = new Map(list.map((rule) => [rule.name, continuedRuleState(rule, memoryOfRule(rule), at)]));
   return {
     rules,
     ...forcedOf(rules, mode, byHand),

@@ -128,7 +128,7 @@ describe("--rules-only", () => {
     const { code, out } = await only(["--rules", "r", "--clients-names", "cibot=ci@example.com"], { r: RIGHT });
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^warn +rules +r:4:\d+ rules\.0\.match\.client: clients\.names has no "ci-bot".*did you mean cibot\?$/m,
+      /^warn +rules +r:4:\d+ rules\.1\.match\.client: clients\.names has no "ci-bot".*did you mean cibot\?$/m,
     );
   });
 

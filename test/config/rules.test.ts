@@ -566,7 +566,7 @@ test.each([
 ])("%f percent looks like a share, and is taken with a warning", (percent, says) => {
   const { rules, warnings } = read(rule(`mode: translate, match: { percent: ${percent} }`));
   expect(rules.rules[0]?.match.percent).toBe(percent);
-  expect(warnings).toEqual([expect.stringMatching(/^r\.yaml:\d+:\d+ rules\.0\.match\.percent: /)]);
+  expect(warnings).toEqual([expect.stringMatching(/^r\.yaml:\d+:\d+ rules\.1\.match\.percent: /)]);
   expect(warnings[0]).toContain(says);
 });
 

@@ -88,7 +88,11 @@ it("V72: a platform that is away is asked now and then only, by nobody's repeats
     const [method, target, more] = call;
     const answer = await rig.ask(method, target, more);
     expect(reasonOf(answer)).toBe("UPSTREAM_UNAVAILABLE");
-    expect([answer.status, answer.json.code, answer.json.details[0].metadata]).toEqual([503, 14, {}]);
+    expect([answer.status, answer.json.code, answer.json.details[0].metadata]).toEqual([
+      503,
+      14,
+      { option: "upstream.*.breaker" },
+    ]);
     expect(Number(answer.field("retry-after"))).toBeGreaterThanOrEqual(1);
     expect(Number(answer.field("retry-after"))).toBeLessThanOrEqual(5);
     expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN/);
