@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { filledIn } from "../../test/bench/replicas/page.mjs";
 import { PROMISES } from "../../test/trust/plan.ts";
-import { dashboardFile } from "../monitoring/dashboard.ts";
+import { dashboardFile, performanceFile } from "../monitoring/dashboard.ts";
 import { GOALS } from "../trust/goals.ts";
 import { missedWords, type Result, trustPage } from "../trust/page.ts";
 import { withBlock } from "./blocks.ts";
@@ -63,6 +63,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ["docs/trust.md", () => trustPage(PROMISES, GOALS, trustResult())],
   ["docs/v1-behaviour.md", v1BehaviourPage],
   ["helm/README.md", () => readmeWith(read("helm/README.md"), values())],
+  ["helm/files/dashboards/carryover-performance.json", performanceFile],
   ["helm/files/dashboards/carryover.json", dashboardFile],
   [
     "helm/values.schema.json",

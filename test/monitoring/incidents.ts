@@ -142,7 +142,9 @@ export async function fireAll(stage: Stage): Promise<void> {
   platform.mood = "other-values";
   await told(stage, "CarryoverDifferences", "CarryoverUpdateMismatch");
   platform.mood = "garbage";
-  await told(stage, "CarryoverOwnErrors", "CarryoverGatewayErrors", "CarryoverRuleSteppedBack");
+  await told(stage, "CarryoverOwnErrors", "CarryoverRuleSteppedBack");
+  platform.mood = "cut";
+  await told(stage, "CarryoverGatewayErrors");
   platform.mood = "down";
   await told(stage, "CarryoverComparisonsFail");
   platform.mood = "well";
