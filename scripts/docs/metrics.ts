@@ -1,4 +1,5 @@
 /** Writes `docs/metrics.md` from the table of metrics; a test keeps it up to date. */
+import { FAULT_ORIGINS } from "../../src/model/problem.ts";
 import { PREFIX } from "../../src/telemetry/metric-factory.ts";
 import { METRICS, type MetricDefinition, NODE_METRICS } from "../../src/telemetry/metric-table.ts";
 
@@ -90,6 +91,11 @@ const LABELS: readonly LabelMeaning[] = [
     values: "`v1`, `v2`, `sts` (token exchange), `none` (any other path)",
   },
   { name: "api_version", on: VERSIONS_OF_CLIENTS, means: "The version that was called", values: "`v1`, `v2`" },
+  {
+    name: "fault",
+    means: "Who was at fault ([errors.md](errors.md))",
+    values: FAULT_ORIGINS.map((fault) => `\`${fault}\``).join(", "),
+  },
   { name: "resource", means: "Resource that the request is for", values: "Those of the catalogue, `unknown`, `other`" },
   {
     name: "operation",

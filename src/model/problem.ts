@@ -59,7 +59,8 @@ export function rpcOfHttp(status: number): RpcCode {
  * Who caused an error: the request (`client`), an outage of the `platform`, a limit of this instance (`capacity`), or the
  * `translation`: native v1 would have served the request. Only the last makes rules roll back.
  */
-export type FaultOrigin = "client" | "platform" | "capacity" | "translation";
+export const FAULT_ORIGINS = ["client", "platform", "capacity", "translation"] as const;
+export type FaultOrigin = (typeof FAULT_ORIGINS)[number];
 
 /** Every reason with its HTTP status, its RPC code, and its usual origin. */
 export const PROBLEMS = {

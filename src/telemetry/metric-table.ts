@@ -109,6 +109,12 @@ export const METRICS = {
     ["client", "api_version"],
     `${PER_CLIENT}; each once for \`v1\` and once for \`v2\``,
   ),
+  client_errors_total: counter(
+    "requests",
+    "Failed v1 requests by client and by who was at fault",
+    ["client", "fault"],
+    `${PER_CLIENT}; each once for each fault`,
+  ),
   client_last_v1_request_timestamp_seconds: gauge(
     "seconds",
     "When a client last called v1 since this process started",

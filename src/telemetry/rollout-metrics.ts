@@ -1,6 +1,7 @@
 /** Metrics of clients, rules and comparisons. */
 import type { Comparison } from "../model/comparison.ts";
-import { type Exchange, wasLetIn } from "../model/exchange.ts";
+import { type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
+import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import type { RuleStatus } from "../model/progress.ts";
 import type { MetricFactory } from "./metric-factory.ts";
 import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
@@ -57,7 +58,8 @@ export function createRolloutMetrics(
     observe: (exchange) => {
       const { apiVersion } = exchange;
       if (apiVersion !== "v1" && apiVersion !== "v2") return;
-      clients.count(clientLabelOf(exchange, sources), apiVersion, sources.wall());
+      const fault = apiVersion === "v1" ? faultOf(exchange) : undefined;
+      clients.count(clientLabelOf(exchange, sources, clients), apiVersion, sources.wall(), fault);
     },
     compared: (comparison) => {
       if (comparison.failure !== undefined) failures.at([wordLabel(comparison.failure)]).count++;
@@ -70,13 +72,14 @@ export function createRolloutMetrics(
   };
 }
 
-/** A caller that the platform did not let in can claim any name, so it gets no series of its own. */
-function clientLabelOf(exchange: Exchange, sources: RolloutMetricSources): string {
-  const { status, calls, reason, client } = exchange;
+/** A caller that the platform did not let in can claim any name, so it gets no new series: as in the ledger. */
+function clientLabelOf(exchange: Exchange, sources: RolloutMetricSources, clients: ClientSeries): string {
+  const { status, calls, reason, client, mode } = exchange;
   if (status === 401) return "unauthenticated";
+  const label = sources.clientLabel(client) ?? "excluded";
   // Without any call it is a shared list, made a moment ago for the same credential, or a refusal of carryover's own.
-  if (calls.length === 0 ? reason !== undefined : !wasLetIn(exchange)) return OTHER_LABEL;
-  return sources.clientLabel(client) ?? "excluded";
+  if (calls.length === 0 ? reason === undefined : wasLetIn(exchange)) return label;
+  return mode !== "refused" && clients.has(label) ? label : OTHER_LABEL;
 }
 
 function exportClients(make: MetricFactory, clients: ClientSeries, sources: RolloutMetricSources): void {
@@ -84,6 +87,12 @@ function exportClients(make: MetricFactory, clients: ClientSeries, sources: Roll
     for (const [client, { v1, v2 }] of clients.rows()) {
       if (v1 > 0) yield [[client, "v1"], v1];
       if (v2 > 0) yield [[client, "v2"], v2];
+    }
+  });
+  make.counter("client_errors_total", function* () {
+    for (const [client, { errors }] of clients.rows()) {
+      for (const fault of FAULT_ORIGINS)
+        if (errors !== undefined && errors[fault] > 0) yield [[client, fault], errors[fault]];
     }
   });
   make.gauge("client_last_v1_request_timestamp_seconds", function* () {
@@ -137,12 +146,16 @@ interface ClientRow {
   v2: number;
   /** When the last v1 request was counted, in milliseconds since 1970. */
   lastV1: number;
+  /** v1 requests that failed; undefined until there is one. */
+  errors: Record<FaultOrigin, number> | undefined;
 }
 
 /** Requests counted by client. */
 interface ClientSeries {
-  /** `at`: milliseconds since 1970. */
-  count(label: string, version: "v1" | "v2", at: number): void;
+  /** `at`: milliseconds since 1970; `fault`: who made the request fail. */
+  count(label: string, version: "v1" | "v2", at: number, fault?: FaultOrigin): void;
+  /** True for a label with a row of its own. */
+  has(label: string): boolean;
   rows(): Iterable<readonly [label: string, row: ClientRow]>;
 }
 
@@ -162,7 +175,7 @@ export function createClientSeries(max: number, own: ReadonlySet<string>): Clien
   const rows = new Map<string, ClientRow>();
   const candidates = new Map<string, number>();
   const add = (label: string): ClientRow => {
-    const row = { v1: 0, v2: 0, lastV1: 0 };
+    const row: ClientRow = { v1: 0, v2: 0, lastV1: 0, errors: undefined };
     rows.set(label, row);
     return row;
   };
@@ -182,12 +195,16 @@ export function createClientSeries(max: number, own: ReadonlySet<string>): Clien
     return add(label);
   };
   return {
-    count: (label, version, at) => {
+    count: (label, version, at, fault) => {
       const row = rowOf(label);
       row[version]++;
       // A clock that was set back must not make a request forgotten.
       if (version === "v1" && at > row.lastV1) row.lastV1 = at;
+      if (fault === undefined) return;
+      row.errors ??= { client: 0, platform: 0, capacity: 0, translation: 0 };
+      row.errors[fault]++;
     },
+    has: (label) => rows.has(label),
     rows: () => rows,
   };
 }
