@@ -91,6 +91,8 @@ describe("a Prometheus that scrapes carryover", () => {
     const silent: string[] = [];
     const moments = new Set(dashboard.annotations.list.map(({ expr }) => expr));
     for (const expr of queriesOf(dashboard)) {
+      // Nothing was here four weeks ago: weeks.real.ts asks these.
+      if (expr.includes("offset 4w")) continue;
       const asked = filledIn(expr, CHOSEN);
       // An annotation marks moments: there was one.
       if (!(await hasNumber(moments.has(expr) ? `max_over_time((${asked})[20m:5s])` : asked))) silent.push(expr);

@@ -125,6 +125,7 @@ export async function everyKind(ask: Ask, { wellKnown }: Sandbox): Promise<void>
     ask("GET", group, { client: "watcher" }),
     ask("GET", group, { client: "old" }),
     ask("GET", "/iam/v2beta1/groups?page_size=5", { client: "new" }),
+    ask("GET", "/iam/v2beta1/groups?page_size=5", { client: "old" }),
     ask("GET", group, { client: "", token: null }),
     ask("GET", "/iam/v1/groups?nonsense=1&id=", { client: "ci-bot" }),
     ask("GET", "/nothing/here", { client: "" }),
