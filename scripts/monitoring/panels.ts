@@ -44,7 +44,7 @@ interface LineStyle {
   /** Parts of a whole. */
   readonly stacked?: boolean;
   readonly max?: number;
-  /** By legend. */
+  /** By legend, or by a regular expression between slashes. */
   readonly colours?: Readonly<Record<string, Colour>>;
 }
 
@@ -66,7 +66,7 @@ export function lines(text: PanelText, style: LineStyle = {}): Panel {
   };
   const defaults = { custom, min: 0, ...(style.max === undefined ? {} : { max: style.max }) };
   const overrides = Object.entries(style.colours ?? {}).map(([legend, fixedColor]) => ({
-    matcher: { id: "byName", options: legend },
+    matcher: { id: legend.startsWith("/") ? "byRegexp" : "byName", options: legend },
     properties: [{ id: "color", value: { mode: "fixed", fixedColor } }],
   }));
   return panel(

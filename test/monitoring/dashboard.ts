@@ -16,7 +16,27 @@ export interface PanelFile {
   readonly description: string;
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly datasource: { readonly uid: string };
-  readonly fieldConfig: { readonly defaults: { readonly unit: string } };
+  readonly fieldConfig: {
+    readonly defaults: {
+      readonly unit: string;
+      readonly decimals?: number;
+      readonly noValue?: string;
+      readonly thresholds?: { readonly steps: readonly { readonly value: number | null; readonly color: string }[] };
+      readonly custom?: { readonly stacking?: { readonly mode: string } };
+    };
+    readonly overrides?: readonly {
+      readonly matcher: { readonly id: string; readonly options: string };
+      readonly properties: readonly { readonly id: string; readonly value: unknown }[];
+    }[];
+  };
+  readonly options?: { readonly sortBy?: readonly { readonly displayName: string }[] };
+  readonly transformations?: readonly {
+    readonly id: string;
+    readonly options: {
+      readonly indexByName?: Readonly<Record<string, number>>;
+      readonly renameByName?: Readonly<Record<string, string>>;
+    };
+  }[];
   readonly targets: readonly Target[];
 }
 

@@ -81,9 +81,11 @@ const CLIENTS: readonly Client[] = [
   { name: "ci-bot", calls: 6, target: someGroup },
   { name: "audit-export", calls: 0.4, target: () => "/iam/v1/groups" },
   { name: "hr-sync", calls: 3, target: someGroup, put: true },
-  { name: "partner-feed", calls: 2, target: () => "/iam/v1/groups/nobody/such-group" },
+  { name: "partner-feed", calls: 2, target: someGroup },
+  // A group that is gone: the client's own fault.
+  { name: "partner-feed", calls: 1, target: (platform) => `${someGroup(platform)}/${"0".repeat(16)}` },
   { name: "billing", calls: 2, target: role, moved: NOW - 3 * DAY },
-  { name: "ops-scripts", calls: 1, target: ({ sandbox }) => `/iam/v1/role_bindings/${sandbox.wellKnown.roleBinding}` },
+  { name: "ops-scripts", calls: 0.6, target: () => "/iam/v1/rolebindings" },
   { name: "old-cron-job", calls: 0.5, target: someGroup, ended: LAST_CALL_OF_THE_OLD_JOB },
 ];
 
@@ -106,7 +108,7 @@ export async function feedWeeks(folder: string): Promise<Weeks> {
   const names = await namesAskedFor();
   const moments: Moments = { real: [], meant: [] };
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-  const due = new Map<string, number>();
+  const due = new Map<Client, number>();
   let pods: readonly Pod[] = [];
   let generation = -1;
   let inForce = -1;
@@ -146,7 +148,7 @@ async function startPod(folder: string, { url }: Platform, generation: number, a
     "upstream-v2-url": url,
     "upstream-v1-url": url,
     "clients-identify": "header:x-client",
-    "clients-names": CLIENTS.map(({ name }) => `${name}=${name}`).join(","),
+    "clients-names": [...new Set(CLIENTS.map(({ name }) => `${name}=${name}`))].join(","),
     "cutover-mode": "native",
     "cutover-rules-file": rules,
     "cutover-reload-seconds": "0.1",
@@ -185,7 +187,7 @@ function busy(time: number): number {
 async function callsOf(
   begin: number,
   share: number,
-  due: Map<string, number>,
+  due: Map<Client, number>,
   platform: Platform,
   pods: readonly Pod[],
   agent: Agent,
@@ -193,8 +195,8 @@ async function callsOf(
   const token = platform.sandbox.token("admin");
   const calls = CLIENTS.flatMap((client) => {
     if (client.ended !== undefined && begin >= client.ended) return [];
-    const total = (due.get(client.name) ?? 0) + client.calls * share * busy(begin);
-    due.set(client.name, total % 1);
+    const total = (due.get(client) ?? 0) + client.calls * share * busy(begin);
+    due.set(client, total % 1);
     return Array.from({ length: Math.floor(total) }, () => client);
   });
   await Promise.all(

@@ -25,25 +25,25 @@ const stats = [
     ],
   }),
   stat({
-    title: "Translated",
+    title: "Progress",
     description:
-      "Share of v1 requests that carryover served from v2 within a day; the rest went to native v1. v1 of all: share of all requests that still call v1, within 7 days. It shows only where v2 passes through carryover, too.",
+      "Of v1, translated: share of v1 requests that carryover served from v2 within a day; the rest went to native v1. Of all, v1: share of all requests that still call v1, within 7 days. It shows only where v2 passes through carryover, too.",
     unit: "percentunit",
     decimals: 0,
     queries: [
       [
         `(sum(${SUM_1D}{${OF_JOB},api_version="v1",mode="translate"}) or sum(${SUM_1D}{${OF_JOB},${SERVED}}) * 0) / sum(${SUM_1D}{${OF_JOB},${SERVED}})`,
-        "translated",
+        "of v1, translated",
       ],
       [
         `sum(${SUM_7D}{${OF_JOB},api_version="v1"} and on (cluster, namespace, job) ${SUM_7D}{${OF_JOB},api_version="v2"}) / sum(${SUM_7D}{${OF_JOB},api_version=~"v1|v2"} and on (cluster, namespace, job) ${SUM_7D}{${OF_JOB},api_version="v2"})`,
-        "v1 of all",
+        "of all, v1",
       ],
     ],
     steps: [[null, "blue"]],
   }),
   stat({
-    title: "v1 requests since four weeks ago",
+    title: "v1 since four weeks ago",
     description: "By how much the v1 requests of a day fell or grew, compared with the day four weeks ago.",
     unit: "percentunit",
     decimals: 0,
@@ -110,7 +110,8 @@ const stats = [
   }),
 ];
 
-const V1_NOW = `sum(rate(carryover_requests_total{${OF},api_version="v1"}[$__rate_interval]))`;
+const v1Rate = (offset = ""): string =>
+  `sum(rate(carryover_requests_total{${OF},api_version="v1"}[$__rate_interval]${offset}))`;
 
 export const firstScreen = [
   ...stats,
@@ -120,8 +121,8 @@ export const firstScreen = [
       description: "v1 requests a second, beside those at the same time four weeks ago. The migration is over at 0.",
       unit: "reqps",
       queries: [
-        [orZero(V1_NOW), "now"],
-        [`sum(job_api_version_mode:carryover_requests:rate5m{${OF_JOB},api_version="v1"} offset 4w)`, "four weeks ago"],
+        [orZero(v1Rate()), "now"],
+        [v1Rate(" offset 4w"), "four weeks ago"],
       ],
     },
     { colours: { now: "blue", "four weeks ago": "text" } },
@@ -136,15 +137,25 @@ export const firstScreen = [
     },
     { stacked: true, colours: { translate: "green", shadow: "yellow", native: "orange", refused: "red" } },
   ),
-  lines({
-    title: "Errors by client, and who is at fault",
-    description:
-      "Errors a second of the ten clients that get most, by fault: client (the request is wrong), platform, capacity (of this instance), translation (native v1 would have served it). Only the last is carryover's to fix.",
-    unit: "reqps",
-    queries: [
-      [`topk(10, ${rate("carryover_client_errors_total", "client, fault", `,${CLIENT}`)})`, "{{client}}: {{fault}}"],
-    ],
-  }),
+  lines(
+    {
+      title: "Errors by client, and who is at fault",
+      description:
+        "Errors a second of the ten clients that get most, by fault: client (the request is wrong), platform, capacity (of this instance), translation (native v1 would have served it). Only the last is carryover's to fix.",
+      unit: "reqps",
+      queries: [
+        [`topk(10, ${rate("carryover_client_errors_total", "client, fault", `,${CLIENT}`)})`, "{{client}}: {{fault}}"],
+      ],
+    },
+    {
+      colours: {
+        "/: client$/": "blue",
+        "/: platform$/": "orange",
+        "/: capacity$/": "yellow",
+        "/: translation$/": "red",
+      },
+    },
+  ),
   table(
     {
       title: "Who is left",
