@@ -282,6 +282,7 @@ function wayOutOf(query: URLSearchParams, { ledger }: Migration, catalogue: Cata
   if (name === null)
     throw new Problem("INVALID_REQUEST", "which client? ask for /way-out.md?client=NAME, as /clients names it");
   const entry = ledger.snapshot().clients.find((client) => client.name === name);
-  if (entry === undefined) throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`);
+  if (entry === undefined)
+    throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`, { options: [] });
   return wayOut(entry, { resources: catalogue.resources, version: catalogue.version });
 }

@@ -150,13 +150,13 @@ const LABELS: readonly LabelMeaning[] = [
     name: "reason",
     on: ["comparison_failures_total"],
     means: "Why the comparison could not be made",
-    values: "The 15 of [cutover.md](cutover.md#shadow-reads)",
+    values: "Those of [errors.md](errors.md#why-a-comparison-failed)",
   },
   {
     name: "reason",
     on: ["comparisons_skipped_total"],
     means: "Why the request was not compared",
-    values: "`aborted`, `busy`, `unauthenticated`, `status`",
+    values: "Those of [errors.md](errors.md#why-a-sampled-request-was-not-compared)",
   },
   {
     name: "note",

@@ -72,7 +72,7 @@ export function createAdminServer(options: AdminOptions): AdminServer {
   const names = ["healthz", "readyz", "metrics", ...options.views.keys(), ...(options.texts?.keys() ?? [])];
   const paths = names.map((name) => `/${name}`).join(", ");
   server.setNotFoundHandler((_request, reply) =>
-    replyProblem(reply, new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths}`)),
+    replyProblem(reply, new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths}`, { options: [] })),
   );
   server.setErrorHandler((error, _request, reply) => {
     const problem = Problem.from(error);

@@ -1,5 +1,7 @@
 /** Every metric that carryover exposes; `docs/metrics.md` is generated from it. */
 
+import { COMPARISON_FAILURES, SKIP_REASONS } from "../model/comparison.ts";
+
 export interface MetricDefinition {
   readonly type: "counter" | "gauge" | "histogram";
   readonly unit: string;
@@ -130,8 +132,18 @@ export const METRICS = {
     ["resource", "operation", "result"],
     600,
   ),
-  comparison_failures_total: counter("comparisons", "Comparisons that could not be made, by reason", ["reason"], 15),
-  comparisons_skipped_total: counter("requests", "Sampled requests that were not compared, by reason", ["reason"], 4),
+  comparison_failures_total: counter(
+    "comparisons",
+    "Comparisons that could not be made, by reason",
+    ["reason"],
+    COMPARISON_FAILURES.length,
+  ),
+  comparisons_skipped_total: counter(
+    "requests",
+    "Sampled requests that were not compared, by reason",
+    ["reason"],
+    SKIP_REASONS.length,
+  ),
   comparison_calls_total: counter("calls", "Calls to upstreams made for comparisons", ["upstream"], 2),
   comparisons_in_progress: gauge("comparisons", "Comparisons in progress"),
   comparisons_waiting: gauge("comparisons", "Comparisons that wait to be made"),

@@ -142,7 +142,7 @@ export async function fireAll(stage: Stage): Promise<void> {
   platform.mood = "other-values";
   await told(stage, "CarryoverDifferences", "CarryoverUpdateMismatch");
   platform.mood = "garbage";
-  await told(stage, "CarryoverOwnErrors", "CarryoverRuleSteppedBack");
+  await told(stage, "CarryoverOwnErrors", "CarryoverRuleSteppedBack", "CarryoverClientErrors");
   platform.mood = "cut";
   await told(stage, "CarryoverGatewayErrors");
   platform.mood = "down";

@@ -120,7 +120,7 @@ describe("the line of a request", () => {
 
   test("whatever a path, a method or a note holds, the line is one line of JSON", () => {
     const odd = `/a"b\\c\n\u2028é\ud800`;
-    const line = oneLine({ resource: odd, operation: odd, notes: [odd], reason: odd });
+    const line = oneLine({ resource: odd, operation: odd, notes: [odd as "grpc"], reason: odd });
     expect(line).toMatchObject({ resource: odd, operation: odd, reason: odd });
     expect(oneLine(Object.assign(finished(), { path: odd, method: odd, requestId: odd }))).toMatchObject({
       path: odd,
