@@ -140,11 +140,15 @@ export const firstScreen = [
   lines(
     {
       title: "Errors by client, and who is at fault",
+      noValue: "no errors",
       description:
         "Errors a second of the ten clients that get most, by fault: client (the request is wrong), platform, capacity (of this instance), translation (native v1 would have served it). Only the last is carryover's to fix.",
       unit: "reqps",
       queries: [
-        [`topk(10, ${rate("carryover_client_errors_total", "client, fault", `,${CLIENT}`)})`, "{{client}}: {{fault}}"],
+        [
+          `topk(10, ${rate("carryover_client_errors_total", "client, fault", `,${CLIENT}`)} > 0)`,
+          "{{client}}: {{fault}}",
+        ],
       ],
     },
     {
