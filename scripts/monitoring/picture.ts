@@ -86,7 +86,11 @@ export async function drawFirstScreen(dashboard: Dashboard, { prometheus, now }:
   } as EChartsOption);
   const svg = chart.renderToSVGString();
   chart.dispose();
-  return svg;
+  // Its styles are for a pointer over a line.
+  return svg
+    .replace(/<style.*?<\/style>\n?/gs, "")
+    .replace(/^(<svg[^>]*>)/, "$1\n<title>The first screen of the dashboard on a calm day</title>")
+    .concat("\n");
 }
 
 const filled = (legend: string, labels: Readonly<Record<string, string>>): string =>
