@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { filledIn } from "../../test/bench/replicas/page.mjs";
 import { PROMISES } from "../../test/trust/plan.ts";
-import { dashboardFile } from "../monitoring/dashboard.ts";
+import { dashboardFile, performanceFile } from "../monitoring/dashboard.ts";
 import { GOALS } from "../trust/goals.ts";
 import { missedWords, type Result, trustPage } from "../trust/page.ts";
 import { withBlock } from "./blocks.ts";
@@ -67,6 +67,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
     "helm/README.md",
     () => withBlock(readmeWith(read("helm/README.md"), values()), "usual options", usualOptions().join("\n")),
   ],
+  ["helm/files/dashboards/carryover-performance.json", performanceFile],
   ["helm/files/dashboards/carryover.json", dashboardFile],
   [
     "helm/values.schema.json",

@@ -139,19 +139,15 @@ export async function fireAll(stage: Stage): Promise<void> {
     "CarryoverInternalError",
     "CarryoverRuleExpired",
     "CarryoverRuleCouldMove",
-    "CarryoverLedgerNotSaved",
+    "CarryoverStateNotSaved",
   );
   await told(stage, "CarryoverClientSilent");
   platform.mood = "other-values";
   await told(stage, "CarryoverDifferences", "CarryoverUpdateMismatch");
   platform.mood = "garbage";
-  await told(
-    stage,
-    "CarryoverOwnErrors",
-    "CarryoverGatewayErrors",
-    "CarryoverRuleSteppedBack",
-    "CarryoverClientErrors",
-  );
+  await told(stage, "CarryoverOwnErrors", "CarryoverRuleSteppedBack", "CarryoverClientErrors");
+  platform.mood = "cut";
+  await told(stage, "CarryoverGatewayErrors");
   platform.mood = "down";
   await told(stage, "CarryoverComparisonsFail");
   platform.mood = "well";
