@@ -328,7 +328,7 @@ function nearMisses({ match }: RuleText, names: ReadonlySet<string>): readonly R
 }
 
 function seriesOf(name: string): string {
-  return name.replace(/[-_.]?(\d+|(?<=[-_.])[a-z])$/, "");
+  return name.replace(/[-_.]?((?<!\d)\d+|(?<=[-_.])[a-z])$/, "");
 }
 
 type RulesIssue = NonNullable<ReturnType<typeof RulesSchema.safeParse>["error"]>["issues"][number];
