@@ -2,6 +2,7 @@
 import * as z from "zod";
 import {
   bytes,
+  directory,
   file,
   form,
   isNetwork,
@@ -57,7 +58,7 @@ export const clients = z.strictObject({
 });
 
 export const state = z.strictObject({
-  dir: file
+  dir: directory
     .optional()
     .meta(USUAL)
     .describe("Directory that keeps rule states, evidence and the ledger across restarts; each process needs its own"),

@@ -97,6 +97,7 @@ export const form = (name: string) => ({ "x-form": name });
 export const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
 
 export const file = text("expected the path of a file").meta(form("file"));
+export const directory = text("expected the path of a directory").meta(form("directory"));
 
 export function whole(min: number, max: number) {
   const error = `expected a whole number from ${min} to ${max}`;
