@@ -213,6 +213,14 @@ describe("values", () => {
       expect(load(given).config.clients.hash).toBe(text === "true");
   });
 
+  test("variables of commands are no options, and a token there is no token of the admin port", () => {
+    const env = { CARRYOVER_ADMIN_TOKEN: "secret", CARRYOVER_CHECK_TOKEN: "other" };
+    const { warnings } = load({ env });
+    expect(warnings).toEqual([expect.stringMatching(/^CARRYOVER_ADMIN_TOKEN: .*admin\.tokenFile is not set/)]);
+    expect(warnings.join()).not.toContain("secret");
+    expect(load({ env, flags: { adminTokenFile: "token" }, files: { token: "t" } }).warnings).toEqual([]);
+  });
+
   test("shadow.ignore names members of known resources", () => {
     const { config, requireKnown } = load({ flags: { shadowIgnore: "group.description,grup.name" } });
     expect(config.shadow.ignore).toEqual(["group.description", "grup.name"]);

@@ -6,6 +6,7 @@ import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import { ALL_OPTIONS } from "./all-options.ts";
 import { certificateFaults, contradictions, doubts, type OptionRemark, pathsOfTheApi, upstreamsOf } from "./checks.ts";
+import { ADMIN_TOKEN_VARIABLE } from "./command-variables.ts";
 import {
   ConfigError,
   type ConfigFault,
@@ -139,7 +140,7 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
   if (remarks.length > 0) throw new ConfigError(remarks.map(locate));
   return {
     config: deepFreeze(config),
-    warnings: doubts(settings).map(locate).map(faultText),
+    warnings: [...doubts(settings).map(locate), ...tokenDoubts(input.env, settings)].map(faultText),
     saysMode: settings.cutover.mode !== undefined,
     requireKnown: ({ resources, natives }) => {
       const domains = new Set([...resources, ...natives].map(({ domain }) => domain));
@@ -148,6 +149,13 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
       if (wrong.length > 0) throw new ConfigError(wrong.map(locate));
     },
   };
+}
+
+/** A token there protects nothing: it is what commands send. */
+function tokenDoubts(env: ConfigInput["env"], { admin }: Settings): readonly ConfigFault[] {
+  if ((env[ADMIN_TOKEN_VARIABLE] ?? "") === "" || admin.tokenFile !== undefined) return [];
+  const what = "only commands that ask an instance use it, and admin.tokenFile is not set";
+  return [{ where: ADMIN_TOKEN_VARIABLE, what, remedy: "put the token into a file and name it in admin.tokenFile" }];
 }
 
 /** Stands for the contents of a file that is not read. */

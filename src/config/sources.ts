@@ -1,6 +1,7 @@
 /** Merges flags, variables and the file, and remembers where each value came from. */
 
 import { isJsonObject, type JsonObject, member } from "../model/json.ts";
+import { ADMIN_TOKEN_VARIABLE, CHECK_TOKEN_VARIABLE } from "./command-variables.ts";
 import { type ConfigFault, didYouMean, nearest, shownValue } from "./faults.ts";
 import { type ConfigFile, readConfigFile } from "./yaml-file.ts";
 
@@ -86,7 +87,12 @@ function put(tree: Record<string, unknown>, path: readonly string[], value: unkn
 }
 
 function unknownVariables(env: OptionSources["env"], options: readonly Option[]): readonly ConfigFault[] {
-  const known = new Set([FILE_VARIABLE, ...options.map((option) => option.variable)]);
+  const known = new Set([
+    FILE_VARIABLE,
+    ADMIN_TOKEN_VARIABLE,
+    CHECK_TOKEN_VARIABLE,
+    ...options.map((option) => option.variable),
+  ]);
   const faults: ConfigFault[] = [];
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(VARIABLE_PREFIX) || value === undefined || known.has(name)) continue;

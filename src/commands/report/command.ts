@@ -1,16 +1,10 @@
 /** The command `carryover report`. */
 import type { Command } from "commander";
+import { ADMIN_TOKEN_VARIABLE } from "../../config/command-variables.ts";
 import { ConfigError } from "../../config/faults.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { printable } from "../terminal.ts";
-import {
-  ADMIN_TOKEN_VARIABLE,
-  DEFAULT_ADDRESS,
-  readAddress,
-  readAdminToken,
-  readTimeout,
-  readWindow,
-} from "./arguments.ts";
+import { DEFAULT_ADDRESS, readAddress, readAdminToken, readTimeout, readWindow } from "./arguments.ts";
 import type { MigrationReport } from "./report.ts";
 
 interface ReportFlags {
