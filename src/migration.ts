@@ -1,8 +1,8 @@
 /** Everything about the migration that outlives one request: rules and their evidence, the ledger, comparisons, progress. */
 import { randomUUID } from "node:crypto";
 import type { Catalogue } from "./catalogue.ts";
+import { matchWords } from "./commands/check/rules.ts";
 import type { ExplainCutover } from "./commands/explain/rule.ts";
-import { ruleEvidence } from "./commands/status/evidence.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
@@ -19,6 +19,7 @@ import {
   PROGRESS_VERSION,
   type Progress,
   type RequestTotals,
+  type RuleEvidence,
   type RuleProgress,
   type RuleStatus,
 } from "./model/progress.ts";
@@ -382,6 +383,27 @@ function ruleProgressOf(status: RuleStatus, rule: Rule | undefined): RuleProgres
   const { name, mode, effective, since } = status;
   const evidence = rule && ruleEvidence(rule, status);
   return { name, mode, doing: effective, state: ruleStateWord(status), since, detail: ruleDetail(status), evidence };
+}
+
+/** What somebody else can judge by whether the rule may go further. */
+function ruleEvidence({ match, promoteWhen, stepBack }: Rule, status: RuleStatus): RuleEvidence {
+  const { requests, failures, comparisons, differences, bound, risk, clients, clientsNeeded } = status;
+  return {
+    whom: matchWords(match),
+    percent: match.percent,
+    requests,
+    failures,
+    comparisons,
+    differences,
+    bound,
+    risk,
+    clients,
+    clientsNeeded,
+    differencesBelow: promoteWhen?.differencesBelow ?? stepBack?.differences,
+    failuresBelow: stepBack?.failures,
+    heldBack: status.heldBack,
+    stepBacks: status.stepBacks,
+  };
 }
 
 function ruleStateWord({ state, expired, promoted, couldMove }: RuleStatus): RuleProgress["state"] {
