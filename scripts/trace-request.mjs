@@ -127,7 +127,7 @@ const folder = mkdtempSync(join(tmpdir(), "carryover-trace-"));
 try {
   await build(folder);
   const sandbox = await start(
-    [join(await buildModules(), "src/main.js"), "sandbox", "--port", "0"],
+    [join(await buildModules(), "src/main.js"), "sandbox", "--listen-port", "0"],
     /at (http:\S+)[\s\S]*TOKEN=(\S+)/,
     "stdout",
   );

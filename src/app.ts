@@ -18,6 +18,7 @@ import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { createMemoryBudget } from "./model/memory-budget.ts";
 import { Problem } from "./model/problem.ts";
+import type { Progress } from "./model/progress.ts";
 import { clearLastMatch } from "./model/text.ts";
 import { createDecisions } from "./proxy.ts";
 import { createDeprecationNotice } from "./rollout/deprecation.ts";
@@ -180,7 +181,15 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     token: adminToken?.now,
     metrics,
     ready: () => state.ready,
-    ...createViews(config, catalogue, { migration, unknownFields }),
+    ...createViews(config, catalogue, {
+      migration,
+      unknownFields,
+      health: () => ({
+        ready: state.ready,
+        openBreakers: [...upstreams.breakers()].flatMap(([name, open]) => (open ? [name] : [])),
+      }),
+    }),
+    force: migration.force,
     log: logError,
   });
   return lifeOf({ listener, admin, migration, watches, log, config }, state, async () => {
@@ -266,7 +275,15 @@ function knownLabels(catalogue: Catalogue): { resource: string; operations: stri
 function createViews(
   config: Config,
   catalogue: Catalogue,
-  { migration, unknownFields }: { readonly migration: Migration; readonly unknownFields: UnknownFields },
+  {
+    migration,
+    unknownFields,
+    health,
+  }: {
+    readonly migration: Migration;
+    readonly unknownFields: UnknownFields;
+    readonly health: () => Pick<Progress, "ready" | "openBreakers">;
+  },
 ): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
   const { ledger, rollout, shadow, rulesFile } = migration;
   return {
@@ -274,7 +291,7 @@ function createViews(
       ["rules", () => ({ ...asObject(rollout.view()), rulesFile: rulesFile?.state() ?? null })],
       ["clients", (query) => clientsView(ledger.snapshot(), query)],
       ["samples", (query) => shadow?.samples(query) ?? []],
-      ["progress", () => migration.progress()],
+      ["progress", () => ({ ...migration.progress(), ...health() })],
       ["unknown-fields", () => unknownFields.view()],
       ["explain", createExplainView(config, catalogue, migration.explain)],
     ]),
@@ -295,6 +312,7 @@ function wayOutOf(query: URLSearchParams, { ledger }: Migration, catalogue: Cata
   if (name === null)
     throw new Problem("INVALID_REQUEST", "which client? ask for /way-out.md?client=NAME, as /clients names it");
   const entry = ledger.snapshot().clients.find((client) => client.name === name);
-  if (entry === undefined) throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`);
+  if (entry === undefined)
+    throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`, { options: [] });
   return wayOut(entry, { resources: catalogue.resources, version: catalogue.version });
 }

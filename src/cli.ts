@@ -36,6 +36,9 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: O
     ["sandbox", addSandbox],
     ["check", async (...parts) => (await import("./commands/check/command.ts")).addCheck(...parts)],
     ["explain", async (...parts) => (await import("./commands/explain/command.ts")).addExplain(...parts)],
+    ["status", async (...parts) => (await import("./commands/status/command.ts")).addStatus(...parts)],
+    ["gate", async (...parts) => (await import("./commands/status/command.ts")).addGate(...parts)],
+    ["force", async (...parts) => (await import("./commands/status/command.ts")).addForce(...parts)],
     ["report", async (...parts) => (await import("./commands/report/command.ts")).addReport(...parts)],
   ]);
 
@@ -75,7 +78,7 @@ async function addServe(program: Command, io: CommandIo, outcome: Outcome): Prom
 
 interface DemoFlags {
   readonly tour?: true;
-  readonly port: number;
+  readonly listenPort: number;
   readonly adminPort: number;
   readonly sandboxPort: number;
 }
@@ -85,29 +88,29 @@ function addDemo(program: Command, io: CommandIo, outcome: Outcome): void {
     .command("demo")
     .description("start a sandbox platform and carryover in front of it, and print calls to try")
     .option("--tour", "make the calls, show what happens, and end")
-    .option("--port <number>", "port of carryover", readPort, 8080)
+    .option("--listen-port <number>", "port of carryover", readPort, 8080)
     .option("--admin-port <number>", "port of its admin side", readPort, 8081)
     .option("--sandbox-port <number>", "port of the sandbox", readPort, 8090)
-    .action(async ({ tour, port, adminPort, sandboxPort }: DemoFlags) => {
+    .action(async ({ tour, listenPort, adminPort, sandboxPort }: DemoFlags) => {
       const { runDemo, runTour } = await import("./commands/demo.ts");
       if (tour === true) {
         outcome.code = await runTour(io);
         return;
       }
       const ports = [
-        { what: "carryover", port, option: "--port" },
+        { what: "carryover", port: listenPort, option: "--listen-port" },
         { what: "carryover's admin side", port: adminPort, option: "--admin-port" },
         { what: "the sandbox", port: sandboxPort, option: "--sandbox-port" },
       ];
       outcome.code = await openPorts(ports, io, () =>
-        runDemo({ listen: port, admin: adminPort, sandbox: sandboxPort }, io),
+        runDemo({ listen: listenPort, admin: adminPort, sandbox: sandboxPort }, io),
       );
     });
 }
 
 interface SandboxFlags {
-  readonly port: number;
-  readonly host: string;
+  readonly listenPort: number;
+  readonly listenHost: string;
   readonly seed: string;
   readonly records: number;
   readonly latency: number;
@@ -121,8 +124,8 @@ function addSandbox(program: Command, io: CommandIo, outcome: Outcome): void {
   program
     .command("sandbox")
     .description("start only the sandbox: v2, native v1 and token exchange over made-up records")
-    .option("--port <number>", "port to listen on", readPort, 8090)
-    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--listen-port <number>", "port to listen on", readPort, 8090)
+    .option("--listen-host <address>", "address to listen on", "127.0.0.1")
     .option("--seed <text>", "everything made up follows from it", "sandbox")
     .option("--records <number>", "further groups, for long lists", readWhole, 0)
     .option("--latency <milliseconds>", "wait before every answer", readWhole, 0)
@@ -140,7 +143,7 @@ function addSandbox(program: Command, io: CommandIo, outcome: Outcome): void {
       readOneOf("all", "published"),
       "all",
     )
-    .action(async ({ port, host, records, latency, tokenLifetime, ...options }: SandboxFlags) => {
+    .action(async ({ listenPort: port, listenHost, records, latency, tokenLifetime, ...options }: SandboxFlags) => {
       const { createSandbox } = await import("#sandbox");
       const sandbox = createSandbox({
         ...options,
@@ -148,9 +151,10 @@ function addSandbox(program: Command, io: CommandIo, outcome: Outcome): void {
         latencyMs: latency,
         tokenLifetimeMs: tokenLifetime * 1000,
       });
-      const ports = [{ what: "the sandbox", port, option: "--port", host: { address: host, option: "--host" } }];
+      const host = { address: listenHost, option: "--listen-host" };
+      const ports = [{ what: "the sandbox", port, option: "--listen-port", host }];
       outcome.code = await openPorts(ports, io, async () => {
-        const { url } = await sandbox.listen(port, host);
+        const { url } = await sandbox.listen(port, listenHost);
         io.onStop(() => sandbox.close());
         io.print(`Sandbox platform (made-up records) at ${url}\n\nTOKEN=${sandbox.token("admin")}`);
         io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Catalogue } from "./catalogue.ts";
 import type { ExplainCutover } from "./commands/explain/rule.ts";
+import { ruleEvidence } from "./commands/status/evidence.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
@@ -13,6 +14,7 @@ import type { Comparison } from "./model/comparison.ts";
 import { createExchange, type Exchange } from "./model/exchange.ts";
 import { header } from "./model/http.ts";
 import type { LedgerSnapshot } from "./model/ledger.ts";
+import { Problem } from "./model/problem.ts";
 import {
   PROGRESS_VERSION,
   type Progress,
@@ -21,7 +23,7 @@ import {
   type RuleStatus,
 } from "./model/progress.ts";
 import type { RequestHead } from "./model/request.ts";
-import type { CutoverMode } from "./model/rules.ts";
+import type { CutoverMode, ForceCommand, ForceState, Rule } from "./model/rules.ts";
 import { clearLastMatch } from "./model/text.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
@@ -29,7 +31,7 @@ import { createBucket } from "./rollout/callers.ts";
 import { createRollout, type Rollout } from "./rollout/rollout.ts";
 import type { RolloutEvent } from "./rollout/rule-state.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "./rollout/rules-file.ts";
-import { percent } from "./rollout/text.ts";
+import { differencesText, failuresText, latest, percent } from "./rollout/text.ts";
 import { upperBound } from "./rollout/upper-bound.ts";
 import { cannotStream, discard } from "./server/respond.ts";
 import { ComparisonError } from "./shadow/outcome.ts";
@@ -73,7 +75,9 @@ export interface Migration {
   readonly shadow: Shadow | undefined;
   readonly rulesFile: RulesFile | undefined;
   /** `GET /progress`. */
-  progress(): unknown;
+  progress(): Progress;
+  /** `POST /force`: what is in force then, once it is saved. Rejects with `Problem` where there is no native v1. */
+  force(command: ForceCommand): Promise<ForceState & { readonly survives: boolean }>;
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
   /** Calls `listener` from now on; to be called before `start`. */
@@ -126,10 +130,10 @@ export function createMigration(
     },
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
-  const rulesFile = watchedRulesFile(config, catalogue, rollout, hooks, (successful) => {
+  const rulesFile = watchedRulesFile(config, catalogue, { rollout, identity }, hooks, (successful) => {
     for (const listener of listeners) listener.reloaded(successful, wall());
   });
-  const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests }, hooks);
+  const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests, totals }, hooks);
   const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
   const since = wall();
   return {
@@ -140,7 +144,7 @@ export function createMigration(
       metricSeries: config.clients.metricSeries,
       clients: ledger.callers,
       rules: rollout.states,
-      force: () => rollout.rules()?.force ?? "none",
+      force: () => rollout.force().effective,
       digest: () => rollout.rules()?.digest,
       stateSaved: () => !saved.failing(),
       wall,
@@ -161,9 +165,18 @@ export function createMigration(
         rollout,
         shadow,
         lastReloadSuccessful,
+        saved: () => !saved.failing(),
         totals: totals.snapshot,
         ledger: ledger.snapshot,
       }),
+    force: async (command) => {
+      if (command === "native" && config.upstream.v1 === undefined) {
+        throw new Problem("INVALID_REQUEST", "there is no native v1 to go back to: upstream.v1.url is not set");
+      }
+      rollout.forceByHand(command, wall());
+      await new Promise<void>((resolve) => saved.afterSaving(resolve));
+      return { ...rollout.force(), survives: saved.survives && !saved.failing() };
+    },
     observe: (exchange) => {
       rollout.observe(exchange);
       ledger.observe(exchange);
@@ -205,7 +218,7 @@ function logRolloutEvent(log: Log, { kind, rule, from, to, reason }: RolloutEven
 function watchedRulesFile(
   config: Config,
   catalogue: Catalogue,
-  rollout: Rollout,
+  { rollout, identity }: Pick<Migration, "rollout" | "identity">,
   { log, wall, later, reloadMs }: MigrationHooks,
   reloaded: (successful: boolean) => void,
 ): RulesFile | undefined {
@@ -222,6 +235,7 @@ function watchedRulesFile(
           name: path,
           native,
           fallback: config.fallback,
+          clients: identity.names,
           now: wall(),
           expired: first ? "warn" : "refuse",
           inForce: new Set(rollout.rules()?.rules.map(({ identity }) => identity)),
@@ -333,9 +347,10 @@ interface ProgressSources {
   readonly wall: () => number;
   /** Option `cutover.mode`. */
   readonly mode: CutoverMode;
-  readonly rollout: Pick<Rollout, "rules" | "states">;
+  readonly rollout: Pick<Rollout, "rules" | "rule" | "states" | "force">;
   readonly shadow: Pick<Shadow, "bounds"> | undefined;
   readonly lastReloadSuccessful: () => boolean;
+  readonly saved: () => boolean;
   readonly totals: () => RequestTotals;
   readonly ledger: () => LedgerSnapshot;
 }
@@ -349,20 +364,24 @@ export function progressOf(sources: ProgressSources): Progress {
     since: sources.since,
     at: sources.wall(),
     mode: sources.mode,
-    force: rollout.rules()?.force ?? "none",
+    force: rollout.force().effective,
+    forcedBy: rollout.force(),
+    digest: rollout.rules()?.digest,
+    saved: sources.saved(),
     lastReloadSuccessful: sources.lastReloadSuccessful(),
     totals: sources.totals(),
     ledger: sources.ledger(),
     bounds: (shadow?.bounds() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
       return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
     }),
-    rules: rollout.states().map(ruleProgressOf),
+    rules: rollout.states().map((status) => ruleProgressOf(status, rollout.rule(status.name))),
   };
 }
 
-function ruleProgressOf(rule: RuleStatus): RuleProgress {
-  const { name, mode, effective, since } = rule;
-  return { name, mode, doing: effective, state: ruleStateWord(rule), since, detail: ruleDetail(rule) };
+function ruleProgressOf(status: RuleStatus, rule: Rule | undefined): RuleProgress {
+  const { name, mode, effective, since } = status;
+  const evidence = rule && ruleEvidence(rule, status);
+  return { name, mode, doing: effective, state: ruleStateWord(status), since, detail: ruleDetail(status), evidence };
 }
 
 function ruleStateWord({ state, expired, promoted, couldMove }: RuleStatus): RuleProgress["state"] {
@@ -377,10 +396,10 @@ function ruleDetail(rule: RuleStatus): string {
   const { requests, failures, comparisons, differences, bound, step, heldBack } = rule;
   const parts = [
     ...(step === undefined ? [] : [`${percent(step, 2)} of its clients are translated`]),
-    ...(requests === 0 ? [] : [`${failures} of ${requests} requests failed because of translation`]),
+    ...(requests === 0 ? [] : [`${failuresText(failures, requests)} since the rule was changed`]),
     ...(comparisons === 0
       ? []
-      : [`${differences} of ${comparisons} comparisons differed: at most ${percent(bound, 2)} do (95 %)`]),
+      : [`${differencesText(differences, latest(comparisons))}: at most ${percent(bound, 2)} differ (95 %)`]),
     ...(heldBack.length === 0 ? [] : [`not to be translated yet: ${heldBack.join("; ")}`]),
   ];
   return parts.join("; ");

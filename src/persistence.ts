@@ -8,12 +8,13 @@ import { readSnapshot } from "./ledger/snapshot.ts";
 import type { Timer } from "./model/clock.ts";
 import { member } from "./model/json.ts";
 import { type CredentialOf, createCredentials } from "./rollout/callers.ts";
-import type { Rollout } from "./rollout/rollout.ts";
+import { NOT_FORCED, type Rollout } from "./rollout/rollout.ts";
 import { createSavedSection, type SavedSection } from "./rollout/saved-section.ts";
 import { readSavedComparisons, readSavedRollout, savedRollout } from "./rollout/saved-state.ts";
 import { createFolderStore } from "./rollout/state-store.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import type { Log } from "./telemetry/log.ts";
+import type { RequestTotalsCounter } from "./telemetry/totals.ts";
 
 /** Digests of credentials, under a key that survives a restart with the evidence that holds them. */
 export interface CredentialDigests {
@@ -45,6 +46,7 @@ interface SavedParts {
   readonly shadow: Shadow | undefined;
   readonly identity: ClientIdentity;
   readonly digests: CredentialDigests;
+  readonly totals: RequestTotalsCounter;
 }
 
 export interface SavedState {
@@ -53,6 +55,8 @@ export interface SavedState {
   failing(): boolean;
   /** Runs once the rules' states are on disk: what operators are told of survives a restart. */
   afterSaving(run: () => void): void;
+  /** Whether anything survives a restart. */
+  readonly survives: boolean;
   close(): Promise<void>;
 }
 
@@ -72,9 +76,15 @@ export function createSavedState(
 ): SavedState {
   const { dir } = config.state;
   if (dir === undefined) {
-    return { start: async () => {}, failing: () => false, afterSaving: (run) => run(), close: async () => {} };
+    return {
+      start: async () => {},
+      failing: () => false,
+      afterSaving: (run) => run(),
+      survives: false,
+      close: async () => {},
+    };
   }
-  const { rollout, ledger, shadow, identity, digests } = parts;
+  const { rollout, ledger, shadow, identity, digests, totals } = parts;
   const store = createFolderStore(dir);
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
   const rules = createSavedSection({
@@ -88,7 +98,8 @@ export function createSavedState(
     restore: (found) => {
       const { key, ...memory } = readSavedRollout(found, identity.nameNow);
       digests.restore(key);
-      rollout.restore(memory);
+      // Without native v1 nothing can be forced to it any more.
+      rollout.restore(config.upstream.v1 === undefined ? { ...memory, force: NOT_FORCED } : memory);
     },
   });
   const counts = createSavedSection({
@@ -99,10 +110,17 @@ export function createSavedState(
     later,
     warn,
     revision: ledger.revision,
-    snapshot: () => ({ version: 1, ledger: ledger.snapshot(), comparisons: shadow?.bounds() ?? [] }),
+    snapshot: () => ({
+      version: 1,
+      ledger: ledger.snapshot(),
+      totals: totals.snapshot(),
+      comparisons: shadow?.bounds() ?? [],
+    }),
     restore: (found) => {
       const comparisons = readSavedComparisons(member(found, "comparisons"), identity.nameNow);
-      ledger.restore(readSnapshot(member(found, "ledger")));
+      const snapshot = readSnapshot(member(found, "ledger"));
+      totals.restore(member(found, "totals"));
+      ledger.restore(snapshot);
       shadow?.restore(comparisons);
     },
   });
@@ -128,6 +146,7 @@ export function createSavedState(
         once();
       });
     },
+    survives: true,
     close: async () => {
       for (const section of sections) await section.close();
     },

@@ -263,7 +263,7 @@ function translate(
 ): ResponsePlan {
   return respondBy(request.exchange, async (body, signal) => {
     if (request.method === "GET" && body.length > 0) {
-      throw new Problem("INVALID_BODY", "invalid body: a GET has none; send filters in the query");
+      throw new Problem("INVALID_BODY", "invalid body: a GET has none; send filters in the query", { options: [] });
     }
     const tools = parts.tools(request, signal);
     try {
@@ -290,6 +290,7 @@ function native(request: RequestContext, parts: ProxyParts): Plan {
   const name = resource === "unknown" ? `${method} ${exchange.path}` : `${resource} ${operation}`;
   throw new Problem("NOT_TRANSLATABLE", `${name} is not translated, and native v1 is not served here`, {
     metadata: { resource, operation },
+    options: parts.upstreams.has("v1") ? ["fallback"] : ["upstream.v1.url"],
   });
 }
 
@@ -309,7 +310,9 @@ function options(v2Target: string | undefined, request: RequestContext, parts: P
 function exchangeToken(query: string, { target, exchange }: RequestContext, parts: ProxyParts): Plan {
   exchange.operation = "exchange";
   if (!parts.upstreams.has("sts")) {
-    throw new Problem("UNKNOWN_PATH", "token exchange is not configured here (upstream.sts.url)");
+    throw new Problem("UNKNOWN_PATH", "token exchange is not configured here (upstream.sts.url)", {
+      options: ["upstream.sts.url"],
+    });
   }
   const { from, to } = parts.audience;
   const pairs = query.split("&").map((pair) => {

@@ -72,19 +72,19 @@ describe("a command line that is wrong", () => {
     { argv: ["serve", "--audience", "x"], says: "(Did you mean --upstream-v2-audience?)" },
     { argv: ["serve", "--rules", "x"], says: "(Did you mean --cutover-rules-file?)" },
     { argv: ["check", "--token", "x"], says: "--token-file" },
-    { argv: ["demo", "--listen-port", "1"], says: "(Did you mean one of --port, --admin-port, --sandbox-port?)" },
-    { argv: ["sandbox", "--listen-host", "::1"], says: "(Did you mean --host?)" },
+    { argv: ["demo", "--port", "1"], says: "(Did you mean one of --listen-port, --admin-port, --sandbox-port?)" },
+    { argv: ["sandbox", "--host", "::1"], says: "(Did you mean --listen-host?)" },
     { argv: ["check", "--admin-listen-port", "1"], says: "(Did you mean one of --listen-port, --admin-port?)" },
     { argv: ["serve", "surplus"], says: "too many arguments" },
-    { argv: ["demo", "--port", "65536"], says: "from 0 (any free one) to 65535" },
-    { argv: ["demo", "--port", "-1"], says: "expected a whole number" },
-    { argv: ["demo", "--port", "1e3"], says: "expected a whole number" },
+    { argv: ["demo", "--listen-port", "65536"], says: "from 0 (any free one) to 65535" },
+    { argv: ["demo", "--listen-port", "-1"], says: "expected a whole number" },
+    { argv: ["demo", "--listen-port", "1e3"], says: "expected a whole number" },
     { argv: ["sandbox", "--records", "many"], says: "expected a whole number" },
     { argv: ["sandbox", "--error-rate", "1.1"], says: "from 0 to 1" },
     { argv: ["sandbox", "--error-rate", "x"], says: "from 0 to 1" },
     { argv: ["sandbox", "--tokens", "cookies"], says: "expected keyset or offset" },
     { argv: ["sandbox", "--record-times", "some"], says: "expected all or published" },
-    { argv: ["sandbox", "--port"], says: "argument missing" },
+    { argv: ["sandbox", "--listen-port"], says: "argument missing" },
   ])("$argv ends with 64 and says what is expected", async ({ argv, says }) => {
     const { code, out, err } = await inProcess(argv);
     expect(code).toBe(64);
@@ -115,7 +115,7 @@ describe("npm run dev", () => {
     // Scripts have no types.
     const script = String(new URL("../scripts/dev-words.mjs", import.meta.url));
     const { devWords }: { devWords(given: readonly string[]): string[] } = await import(script);
-    expect(devWords(["--port", "18100"])).toEqual(["demo", "--port", "18100"]);
+    expect(devWords(["--listen-port", "18100"])).toEqual(["demo", "--listen-port", "18100"]);
     expect(devWords([])).toEqual(["demo"]);
     expect(devWords(["serve", "--listen-port", "1"])).toEqual(["serve", "--listen-port", "1"]);
   });
@@ -158,6 +158,7 @@ describe("serve", () => {
     ...["--admin-port", "0"],
   ];
   const PLATFORM = ["--upstream-v2-url", "http://127.0.0.1:9"];
+  const NATIVE = ["--cutover-mode", "translate", "--upstream-v1-url"];
 
   it("says where everything is, writes its log to standard output, and ends with 0 when told to stop", async () => {
     const process = carryover([...LOCAL, ...PLATFORM]);
@@ -202,9 +203,9 @@ describe("serve", () => {
 
   it.each([
     [[], "operations that only v1 has: refused with 501 (upstream.v1.url is not set)"],
-    [["--upstream-v1-url", "http://127.0.0.1:7/v"], "operations that only v1 has: native v1 at http://127.0.0.1:7/v"],
+    [[...NATIVE, "http://127.0.0.1:7/v"], "operations that only v1 has: native v1 at http://127.0.0.1:7/v"],
     [
-      ["--upstream-v1-url", "http://127.0.0.1:7", "--fallback", "refuse"],
+      [...NATIVE, "http://127.0.0.1:7", "--fallback", "refuse"],
       "operations that only v1 has: refused with 501 (fallback: refuse)",
     ],
     [[], "v1 requests: translate (cutover.mode)"],
@@ -216,8 +217,31 @@ describe("serve", () => {
     expect(err.split("\n")).toContain(`  ${says}`);
   });
 
+  it("says every address on which it listens", async () => {
+    const argv = [
+      "serve",
+      "--listen-host",
+      "0.0.0.0",
+      "--listen-port",
+      "0",
+      "--admin-host",
+      "0.0.0.0",
+      "--admin-port",
+      "0",
+    ];
+    const { err } = await inProcess([...argv, "--log-level", "silent", ...PLATFORM]);
+    expect(err).toMatch(/v1 clients at http:\/\/0\.0\.0\.0:\d+, .* admin at http:\/\/0\.0\.0\.0:\d+,/);
+  });
+
   it("does not begin without the rules file that it is given, and says what to do", async () => {
-    const { code, err } = await inProcess([...LOCAL, ...PLATFORM, "--cutover-rules-file", "/no/such/rules"]);
+    const { code, err } = await inProcess([
+      ...LOCAL,
+      ...PLATFORM,
+      "--cutover-mode",
+      "translate",
+      "--cutover-rules-file",
+      "/no/such/rules",
+    ]);
     expect(code).toBe(64);
     expect(err).toMatch(/\/no\/such\/rules: it cannot be read \(ENOENT.*\); put a rules file there/);
     expect(err).not.toContain(" at ");
@@ -225,7 +249,7 @@ describe("serve", () => {
 
   it("and demo name both options that share a port that is taken", async () => {
     const port = await takenPort();
-    const { code, err } = await inProcess(["demo", "--port", "0", "--admin-port", port, "--sandbox-port", port]);
+    const { code, err } = await inProcess(["demo", "--listen-port", "0", "--admin-port", port, "--sandbox-port", port]);
     expect(code).toBe(1);
     expect(err).toMatch(
       /^carryover's admin side or the sandbox cannot listen: .*\n.*--admin-port or --sandbox-port moves/,
@@ -239,14 +263,14 @@ describe("serve", () => {
     expect(err).toMatch(/^the client side cannot listen: .*EADDRNOTAVAIL.*192\.0\.2\.1\n.*correct --listen-host\.\n$/);
   });
 
-  const DEMO = ["demo", "--port", "0", "--admin-port", "0", "--sandbox-port", "0"];
+  const DEMO = ["demo", "--listen-port", "0", "--admin-port", "0", "--sandbox-port", "0"];
   it.each([
     [[...LOCAL, ...PLATFORM], "--listen-port", "the client side", "--listen-port "],
     [[...LOCAL, ...PLATFORM], "--admin-port", "the admin side", "--admin-port "],
-    [DEMO, "--port", "carryover", ""],
+    [DEMO, "--listen-port", "carryover", ""],
     [DEMO, "--admin-port", "carryover", ""],
     [DEMO, "--sandbox-port", "the sandbox", ""],
-    [["sandbox", "--port", "0"], "--port", "the sandbox", "--port moves"],
+    [["sandbox", "--listen-port", "0"], "--listen-port", "the sandbox", "--listen-port moves"],
   ])("%j whose %s is taken says so, says what to do, and ends", async (argv, flag, side, remedy) => {
     const port = await takenPort();
     const { code, out, err } = await inProcess(argv.map((word, at) => (argv[at - 1] === flag ? port : word)));
@@ -264,7 +288,7 @@ describe("sandbox", () => {
   }
 
   async function sandbox(...flags: string[]): Promise<Platform> {
-    const { code, out, err } = await inProcess(["sandbox", "--port", "0", ...flags]);
+    const { code, out, err } = await inProcess(["sandbox", "--listen-port", "0", ...flags]);
     expect([code, err]).toEqual([undefined, ""]);
     const url = / at (http:\S+)/.exec(out)?.[1] ?? "";
     const token = /^TOKEN=(\S+)$/m.exec(out)?.[1] ?? "";
@@ -280,7 +304,7 @@ describe("sandbox", () => {
   }
 
   it("starts alone, prints a call that works, and stops on SIGTERM", async () => {
-    const process = carryover(["sandbox", "--port", "0"]);
+    const process = carryover(["sandbox", "--listen-port", "0"]);
     const text = await process.until(/^curl .*\n/m);
     const token = /^TOKEN=(\S+)$/m.exec(text)?.[1] ?? "";
     const printed = await paste(/^curl .*$/m.exec(text)?.[0] ?? "", token);

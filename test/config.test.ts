@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../src/config/config.ts";
 import { ConfigError } from "../src/config/faults.ts";
@@ -34,7 +35,8 @@ function faults(given: Given, withUrl = true): readonly string[] {
   const flags = withUrl ? { upstreamV2Url: V2, ...given.flags } : (given.flags ?? {});
   try {
     const { requireKnown } = loadConfig(input({ ...given, flags }));
-    if (given.resources !== undefined) requireKnown(given.resources);
+    const resources = (given.resources ?? []).map((name) => ({ name, domain: "iam" as const }));
+    if (resources.length > 0) requireKnown({ resources, natives: [{ domain: "ping" }] });
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((f) => `${f.where}: ${f.what}; ${f.remedy}`);
     throw error;
@@ -85,8 +87,13 @@ describe("defaults", () => {
   });
 
   test("native v1 serves what v2 lacks once its address is known, unless told to refuse", () => {
-    expect(load({ flags: { upstreamV1Url: "https://v1" } }).config.fallback).toBe("native");
-    expect(load({ flags: { upstreamV1Url: "https://v1", fallback: "refuse" } }).config.fallback).toBe("refuse");
+    const flags = { upstreamV1Url: "https://v1", cutoverMode: "native" };
+    expect(load({ flags }).config.fallback).toBe("native");
+    expect(load({ flags: { ...flags, fallback: "refuse" } }).config.fallback).toBe("refuse");
+  });
+
+  test("without native v1 and without rules there is only translate", () => {
+    expect(load({}).config.cutover.mode).toBe("translate");
   });
 
   test("token exchange is called as v2 is", () => {
@@ -161,7 +168,10 @@ describe("sources", () => {
 
   /** `heard <place>` when the source is blamed, or when its value is in the configuration. */
   function faultsOrValue(given: Given, path: string): string {
-    const needed = path === "upstream.v2.url" ? {} : { upstreamV2Url: V2 };
+    const needed = {
+      ...(path === "upstream.v2.url" ? {} : { upstreamV2Url: V2 }),
+      ...(/^upstream\.v1|rulesFile/.test(path) ? { cutoverMode: "translate" } : {}),
+    };
     const upstream = /^upstream\.(v1|sts)\.(?!url)/.exec(path)?.[1];
     const also = upstream === undefined ? {} : { [`upstream${upstream === "v1" ? "V1" : "Sts"}Url`]: V2 };
     const both = { ...given, flags: { ...needed, ...also, ...given.flags } };
@@ -206,7 +216,9 @@ describe("values", () => {
   test("shadow.ignore names members of known resources", () => {
     const { config, requireKnown } = load({ flags: { shadowIgnore: "group.description,grup.name" } });
     expect(config.shadow.ignore).toEqual(["group.description", "grup.name"]);
-    expect(() => requireKnown(["group"])).toThrow(/shadow-ignore: there is no resource "grup"; did you mean group\?/);
+    expect(() => requireKnown({ resources: [{ name: "group", domain: "iam" }], natives: [] })).toThrow(
+      /shadow-ignore: there is no resource "grup"; did you mean group\?/,
+    );
     expect(() => load({ flags: { shadowIgnore: "group" } })).toThrow(/expected RESOURCE.PATH/);
   });
 
@@ -317,6 +329,57 @@ describe("faults", () => {
     expect(faults({ flags: { ...readers, listsBufferBytes: "256MiB" } })).toEqual([]);
   });
 
+  test.each([
+    [{ upstreamV1Url: V2 }, "upstream.v1.url", ""],
+    [{ cutoverRulesFile: "r" }, "cutover.rulesFile", " (both need upstream.v1.url)"],
+    [{ upstreamV1Url: V2, cutoverRulesFile: "r" }, "cutover.rulesFile", ""],
+  ])(
+    "%j is refused without cutover.mode, with what each mode does to everybody whom no rule takes",
+    (flags, because, needs) => {
+      expect(faults({ flags })).toEqual([
+        `cutover.mode: required with ${because}, and not set: it decides for everybody whom no rule takes; native leaves them all on native v1, shadow does so too and compares in the background${needs}, translate moves them all to v2`,
+      ]);
+      expect(faults({ flags: { ...flags, cutoverMode: "translate" } })).toEqual([]);
+    },
+  );
+
+  test.each<readonly [string, Record<string, string>, string]>([
+    ["http://localhost:8080", {}, "listen.port 8080"],
+    ["http://0.0.0.0:8080/base", {}, "listen.port 8080"],
+    ["http://[::1]:8080", { listenHost: "::" }, "listen.port 8080"],
+    [`http://${hostname()}:8080`, {}, "listen.port 8080"],
+    ["http://localhost:9000", { listenHost: "127.0.0.1", listenPort: "9000" }, "listen.port 9000"],
+    ["http://192.0.2.7", { listenHost: "192.0.2.7", listenPort: "80" }, "listen.port 80"],
+    ["http://127.0.0.1:8081", {}, "admin.port 8081"],
+  ])("v2 at %s with %j is carryover itself, and refused", (upstreamV2Url, flags, says) => {
+    const found = faults({ flags: { ...flags, upstreamV2Url } });
+    expect(found).toEqual([expect.stringContaining(`--upstream-v2-url: this is carryover's own address (${says})`)]);
+  });
+
+  test.each<readonly [string, Record<string, string>]>([
+    ["http://localhost:8082", {}],
+    ["https://localhost:8080", {}],
+    ["http://platform:8080", {}],
+    ["http://127.0.0.2:8080", { listenHost: "127.0.0.1" }],
+    ["http://127.0.0.1:8080", { listenHost: "192.0.2.7" }],
+  ])("v2 at %s with %j is another", (upstreamV2Url, flags) => {
+    expect(faults({ flags: { ...flags, upstreamV2Url } })).toEqual([]);
+  });
+
+  test.each([
+    ["upstreamV2Url", "https://a.test/iam/v2beta1", "leave it out: https://a.test"],
+    ["upstreamV2Url", "https://a.test/x/ping/v2/", "leave it out: https://a.test/x"],
+    ["upstreamV1Url", "https://a.test/iam/v1/groups", "leave it out: https://a.test"],
+  ])("%s=%s holds what every call adds, and is refused", (option, url, remedy) => {
+    const found = faults({ flags: { cutoverMode: "translate", [option]: url }, resources: ["group"] });
+    expect(found).toEqual([expect.stringMatching(new RegExp(`holds .*adds to every call; ${remedy}$`))]);
+  });
+
+  test("a path of a gateway's own may look like a version", () => {
+    const flags = { upstreamV2Url: "https://a.test/gateway/v2/iam" };
+    expect(faults({ flags, resources: ["group"] })).toEqual([]);
+  });
+
   test("both ports may be any free one", () => {
     expect(faults({ flags: { listenPort: "0", adminPort: "0" } })).toEqual([]);
   });
@@ -351,6 +414,14 @@ describe("files", () => {
 });
 
 describe("warnings", () => {
+  test("an upstream by the name that clients call carryover by", () => {
+    const warn = (listenPublicUrl: string) => load({ flags: { listenPublicUrl } }).warnings;
+    expect(warn(`${V2}/base`)).toEqual([
+      expect.stringMatching(/^--upstream-v2-url: clients call carryover by this name \(listen\.publicUrl\)/),
+    ]);
+    expect(warn("https://other.example")).toEqual([]);
+  });
+
   test("hashes of clients that anybody can work out", () => {
     const warn = (flags: Record<string, string>) => load({ flags: { clientsHash: "true", ...flags } }).warnings;
     expect(warn({})).toEqual([expect.stringMatching(/^--clients-hash: without cutover.salt anybody can work out/)]);

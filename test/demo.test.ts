@@ -40,7 +40,7 @@ describe("the tour", () => {
 });
 
 describe("the demo", () => {
-  const onFreePorts = ["demo", "--port", "0", "--admin-port", "0", "--sandbox-port", "0"];
+  const onFreePorts = ["demo", "--listen-port", "0", "--admin-port", "0", "--sandbox-port", "0"];
 
   it("prints addresses that answer and calls that work when pasted, and stops on Ctrl-C", async () => {
     const run = carryover(onFreePorts);

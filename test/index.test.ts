@@ -169,7 +169,7 @@ describe("the configuration as an object", () => {
   it("may be an object without a prototype, and one that stands in two places", async () => {
     const tls = Object.freeze(Object.assign(Object.create(null), { caFile: undefined }));
     const url = "http://127.0.0.1:9";
-    await createCarryover({ upstream: { v2: { url, tls }, v1: { url, tls } } });
+    await createCarryover({ upstream: { v2: { url, tls }, v1: { url, tls } }, cutover: { mode: "native" } });
   });
 
   it("stays as it was given, and may be changed afterwards without effect", async () => {
@@ -236,9 +236,11 @@ describe("its life", () => {
     const { url } = await platform();
     const rulesFile = await rulesPath();
     await writeFile(rulesFile, "version: carryover/v1\nrules:\n  - name: a\n    mode: nativ\n");
-    const error = await (await embedded(url, { cutover: { rulesFile } })).listen().catch((thrown: unknown) => thrown);
+    const error = await (await embedded(url, { cutover: { rulesFile, mode: "translate" } }))
+      .listen()
+      .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
-    expect((error as ConfigError).faults.map(({ where }) => where)).toContain(`${rulesFile}:4:11 rules.0.mode`);
+    expect((error as ConfigError).faults.map(({ where }) => where)).toContain(`${rulesFile}:4:11 rules.1.mode`);
   });
 
   it("takes rules that changed on reload(), and keeps the old ones when they are wrong", async () => {
@@ -250,7 +252,7 @@ describe("its life", () => {
       listen: { host: "127.0.0.1", port: 0 },
       admin: { port: 0 },
       upstream: { v2: { url }, v1: { url } },
-      cutover: { rulesFile },
+      cutover: { rulesFile, mode: "translate" },
     });
     later(() => carryover.close(0));
     const { url: at } = await carryover.listen();

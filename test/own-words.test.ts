@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
+import type { ExchangeNote } from "../src/model/exchange.ts";
 import type { ApiResponse } from "../src/model/http.ts";
 import { createSignalController } from "../src/model/signal.ts";
 import { noteTranslationRefused } from "../src/toolbox.ts";
 
 async function noted(method: string, status: number, message: string): Promise<readonly string[]> {
-  const notes: string[] = [];
+  const notes: ExchangeNote[] = [];
   const response: ApiResponse = { status, headers: [], body: Buffer.from(JSON.stringify({ code: 3, message })) };
   const send = noteTranslationRefused({ notes })(async () => response);
   expect(await send({ method, target: "/", headers: [] }, { signal: createSignalController().signal })).toBe(response);

@@ -1,17 +1,35 @@
 {{/* What configuration do the pods get, and where does it lie? */}}
 
-{{/* `config` as carryover reads it: with the sandbox as platform, and `yes` and `no`, which Helm reads as true and false, as written. */}}
+{{/* `config` as carryover reads it: with the sandbox as platform, its mode where there is only one, and `yes` and `no`, which Helm reads as true and false, as written. */}}
 {{- define "carryover.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- if .Values.sandbox.enabled -}}
 {{- $url := include "carryover.sandboxUrl" . -}}
 {{- $config = mergeOverwrite (dict "upstream" (dict "v2" (dict "url" $url) "v1" (dict "url" $url) "sts" (dict "url" $url))) $config -}}
 {{- end -}}
+{{- if not (or (dig "cutover" "mode" "" $config) (include "carryover.needsMode" .) (include "carryover.configElsewhere" .)) -}}
+{{- $config = mergeOverwrite $config (dict "cutover" (dict "mode" "translate")) -}}
+{{- end -}}
 {{- $zeros := dig "upstream" "v2" "omitsZeros" "" $config -}}
 {{- if kindIs "bool" $zeros -}}
 {{- $_ := set $config.upstream.v2 "omitsZeros" (ternary "yes" "no" $zeros) -}}
 {{- end -}}
 {{- toYaml $config -}}
+{{- end }}
+
+{{/* What makes carryover ask for cutover.mode, or may do so, and so leaves it to the values. The chart's own empty rules file does not: without native v1 there is only translate. */}}
+{{- define "carryover.needsMode" -}}
+{{- if not (or .Values.sandbox.enabled (include "carryover.configElsewhere" .)) -}}
+{{- if or (dig "upstream" "v1" "url" "" .Values.config) (include "carryover.saidOutside" (list . "upstream.v1.url")) -}}
+config.upstream.v1.url
+{{- else if or (dig "cutover" "rulesFile" "" .Values.config) (include "carryover.saidOutside" (list . "cutover.rulesFile")) -}}
+config.cutover.rulesFile
+{{- else if or .Values.rules (include "carryover.rulesElsewhere" .) -}}
+rules
+{{- else if .Values.envFrom -}}
+envFrom
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{- define "carryover.sandboxUrl" -}}

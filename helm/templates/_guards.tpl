@@ -83,6 +83,10 @@
 - sandbox.enabled: a configuration from configFrom has upstreams of its own; set sandbox.enabled=false, or use config instead of configFrom
 {{- end }}
 {{- end }}
+{{- $because := include "carryover.needsMode" . }}
+{{- if and $because (not (or (dig "cutover" "mode" "" .Values.config) (include "carryover.saidOutside" (list . "cutover.mode")))) }}
+- config.cutover.mode: is not set, and {{ $because }} {{ ternary "may ask" "asks" (eq $because "envFrom") }} for it: it decides for everybody whom no rule takes; set native (they stay on native v1), shadow (the same, and carryover compares) or translate (they move to v2)
+{{- end }}
 {{- $needs := list }}
 {{- if has (dig "cutover" "mode" "" .Values.config) (list "native" "shadow") }}{{ $needs = append $needs "config.cutover.mode" }}{{ end }}
 {{- if eq (dig "fallback" "" .Values.config) "native" }}{{ $needs = append $needs "config.fallback" }}{{ end }}

@@ -47,7 +47,12 @@ metricRelabelings:
 {{- range $rule := $group.rules -}}
 {{- if not (and $rule.alert (has $rule.alert $values.disabled)) -}}
 {{- if $rule.alert -}}
-{{- $rule = mergeOverwrite (deepCopy $rule) (dict "labels" $values.alertLabels) (get $values.overrides $rule.alert | default dict) -}}
+{{- $annotations := dict -}}
+{{- with $values.runbookUrl -}}
+{{- $_ := set $annotations "runbook_url" (printf "%s#%s" . (regexReplaceAll "^[^#]*#" $rule.annotations.runbook "")) -}}
+{{- end -}}
+{{- $more := dict "labels" $values.alertLabels "annotations" (mergeOverwrite $annotations $values.alertAnnotations) -}}
+{{- $rule = mergeOverwrite (deepCopy $rule) $more (get $values.overrides $rule.alert | default dict) -}}
 {{- end -}}
 {{- $rules = append $rules $rule -}}
 {{- end -}}
@@ -63,5 +68,5 @@ metricRelabelings:
 {{- range (.Files.Get "files/rules/carryover.yaml" | fromYaml).groups -}}
 {{- range .rules -}}{{- with .alert }}{{ $names = append $names . }}{{ end -}}{{- end -}}
 {{- end -}}
-{{- toJson $names -}}
+{{- toJson (uniq $names) -}}
 {{- end }}

@@ -6,7 +6,7 @@ const HEAD = `/** The configuration of an embedded carryover. Generated from the
 
 // biome-ignore format: a test compares it with the schema's output.
 /**
- * The same tree as a configuration file. Only \`upstream.v2.url\` is required; what is left out, or \`undefined\`, has its
+ * The same tree as a configuration file. Only \`upstream.v2.url\` is required, and \`cutover.mode\` with a native v1 or rules; what is left out, or \`undefined\`, has its
  * default. Durations are seconds or text such as \`"1500ms"\`, \`"45s"\`, \`"1m"\`; sizes are bytes or text such as \`"64KiB"\`;
  * files are paths from the working directory.
  */

@@ -8,6 +8,7 @@ import {
   RpcCode,
   rpcOfHttp,
 } from "../../src/model/problem.ts";
+import { optionCell, wordSections } from "./notes.ts";
 
 interface Words {
   readonly means: string;
@@ -195,6 +196,7 @@ const METADATA: readonly (readonly [key: string, says: string])[] = [
     "the limit, the size that exceeded it (at least), and the unit: `records`, `bytes`, `pages`, `seconds`",
   ],
   ["records", "how many records had arrived when the time was over"],
+  ["option", "the options that change this refusal; `*` stands for an upstream (`v1`, `v2`, `sts`)"],
   ["required, witness", "the witness that was required, and the one reached"],
   ["resource, operation", "the operation of `NOT_TRANSLATABLE`"],
   ["status", "the platform's status for a page of a list that had begun (in the log only: the response is cut off)"],
@@ -209,6 +211,7 @@ export function errorsPage(): string {
     ...METADATA.map(metadataRow),
     ...PLATFORM,
     ...bareRows(),
+    ...wordSections(),
     ...TAIL,
   ].join("\n");
 }
@@ -216,9 +219,9 @@ export function errorsPage(): string {
 const OWN = Object.keys(PROBLEMS) as readonly ProblemReason[];
 
 function ownRow(reason: ProblemReason): string {
-  const { http, code, fault } = PROBLEMS[reason];
+  const { http, code, fault, options } = PROBLEMS[reason];
   const { means, act, again } = WORDS[reason];
-  const cells = [http, code, `\`${reason}\``, means, act, again, fault];
+  const cells = [http, code, `\`${reason}\``, means, act, again, fault, optionCell(options)];
   return `| ${cells.join(" | ")} |`;
 }
 
@@ -240,13 +243,14 @@ const EXAMPLE = new Problem(
   "tag list-history is not translated, and native v1 is not served here",
   {
     metadata: { resource: "tag", operation: "list-history" },
+    options: ["upstream.v1.url"],
   },
 );
 
 const HEAD = [
   "# Errors",
   "",
-  "This page is generated from the code's table of errors by `npm run docs`.",
+  "Every reason of an error, and every other word that carryover uses for what happened, with the option that changes it. This page is generated from the code by `npm run docs`.",
   "",
   "A v1 client sees two kinds of errors in one shape: `code`, `message`, `details`. carryover's own have an `ErrorInfo` of domain `carryover` in their details. (The exceptions are `NOT_FOUND` and `METHOD_NOT_ALLOWED`, which look like those of v1's gateway.) All others are",
   "the platform's. Look a client's error up by its `reason`: in the response, in the log line, or in",
@@ -260,10 +264,10 @@ const HEAD = [
   "",
   "## carryover's own",
   "",
-  "*again*: whether the same request may be sent again. *whose*: who is usually at fault; only `translation` counts against a rule that translates ([cutover.md](cutover.md)).",
+  "*again*: whether the same request may be sent again. *whose*: who is usually at fault; only `translation` counts against a rule that translates ([cutover.md](cutover.md)). *option*: which option changes the refusal; the error itself names the one that applies (`option` in its metadata, `options` in the log).",
   "",
-  "| HTTP | code | reason | means | who does what | again | whose |",
-  "|---|---|---|---|---|---|---|",
+  "| HTTP | code | reason | means | who does what | again | whose | option |",
+  "|---|---|---|---|---|---|---|---|",
 ];
 
 const MIDDLE = ["", "| metadata | says |", "|---|---|"];

@@ -14,7 +14,7 @@ rules:
 const FILES = {
   "rules.yaml": RULES,
   "carryover.yaml":
-    "upstream: { v2: { url: https://v2.example }, v1: { url: https://v1.example } }\ncutover: { rulesFile: rules.yaml, salt: acme }\n",
+    "upstream: { v2: { url: https://v2.example }, v1: { url: https://v1.example } }\ncutover: { rulesFile: rules.yaml, mode: native, salt: acme }\n",
   "body.json": '{"name":"docs","verified":true,"resourceLimits":{"clusters":3},"colour":"red"}\n',
 };
 

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { filledIn } from "../../test/bench/replicas/page.mjs";
 import { PROMISES } from "../../test/trust/plan.ts";
-import { dashboardFile } from "../monitoring/dashboard.ts";
+import { dashboardFile, performanceFile } from "../monitoring/dashboard.ts";
 import { GOALS } from "../trust/goals.ts";
 import { missedWords, type Result, trustPage } from "../trust/page.ts";
 import { withBlock } from "./blocks.ts";
@@ -19,6 +19,7 @@ import { metricsPage } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
 import { reportPage } from "./report.ts";
 import { rulesPage, rulesSchemaFile } from "./rules.ts";
+import { statusPage } from "./status.ts";
 import { trapsPage, v1BehaviourPage } from "./traps.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -58,6 +59,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ["docs/report.md", () => reportPage(read("docs/report.md"))],
   ["docs/rules.md", rulesPage],
   ["docs/scale.md", () => filledIn(read("docs/scale.md"), JSON.parse(read("test/bench/replicas.json")))],
+  ["docs/status.md", () => statusPage(read("docs/status.md"))],
   ["docs/traps.md", trapsPage],
   ["docs/trust.md", () => trustPage(PROMISES, GOALS, trustResult())],
   ["docs/v1-behaviour.md", v1BehaviourPage],
@@ -65,6 +67,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
     "helm/README.md",
     () => withBlock(readmeWith(read("helm/README.md"), values()), "usual options", usualOptions().join("\n")),
   ],
+  ["helm/files/dashboards/carryover-performance.json", performanceFile],
   ["helm/files/dashboards/carryover.json", dashboardFile],
   [
     "helm/values.schema.json",

@@ -1,4 +1,5 @@
 /** Writes `docs/metrics.md` from the table of metrics; a test keeps it up to date. */
+import { FAULT_ORIGINS } from "../../src/model/problem.ts";
 import { PREFIX } from "../../src/telemetry/metric-factory.ts";
 import { METRICS, type MetricDefinition, NODE_METRICS } from "../../src/telemetry/metric-table.ts";
 
@@ -90,6 +91,11 @@ const LABELS: readonly LabelMeaning[] = [
     values: "`v1`, `v2`, `sts` (token exchange), `none` (any other path)",
   },
   { name: "api_version", on: VERSIONS_OF_CLIENTS, means: "The version that was called", values: "`v1`, `v2`" },
+  {
+    name: "fault",
+    means: "Who was at fault ([errors.md](errors.md))",
+    values: FAULT_ORIGINS.map((fault) => `\`${fault}\``).join(", "),
+  },
   { name: "resource", means: "Resource that the request is for", values: "Those of the catalogue, `unknown`, `other`" },
   {
     name: "operation",
@@ -144,13 +150,13 @@ const LABELS: readonly LabelMeaning[] = [
     name: "reason",
     on: ["comparison_failures_total"],
     means: "Why the comparison could not be made",
-    values: "The 15 of [cutover.md](cutover.md#shadow-reads)",
+    values: "Those of [errors.md](errors.md#why-a-comparison-failed)",
   },
   {
     name: "reason",
     on: ["comparisons_skipped_total"],
     means: "Why the request was not compared",
-    values: "`aborted`, `busy`, `unauthenticated`, `status`",
+    values: "Those of [errors.md](errors.md#why-a-sampled-request-was-not-compared)",
   },
   {
     name: "note",
@@ -184,10 +190,10 @@ const HEAD = [
   "",
   "`npm run docs` generates this page from the table that defines the metrics.",
   "",
-  "`/metrics` on the admin port serves them in the Prometheus text format. Two files use them, and [operations.md](operations.md#prometheus-and-grafana) describes how to load both:",
+  "`/metrics` on the admin port serves them in the Prometheus text format. Three files use them, and [operations.md](operations.md#prometheus-and-grafana) describes how to load them:",
   "",
   "- [helm/files/rules/carryover.yaml](../helm/files/rules/carryover.yaml): recording rules and alerts. It is a plain rules file that works without Kubernetes.",
-  "- [helm/files/dashboards/carryover.json](../helm/files/dashboards/carryover.json): a Grafana dashboard.",
+  "- [helm/files/dashboards/carryover.json](../helm/files/dashboards/carryover.json) and [carryover-performance.json](../helm/files/dashboards/carryover-performance.json): Grafana dashboards of the migration, and of where time goes.",
   "",
   "How to read the metrics:",
   "",

@@ -62,7 +62,7 @@ async function carryover(v2: string, rulesFile: string) {
     flags: {
       ...{ listenHost: "127.0.0.1", listenPort: "0", adminPort: "0" },
       ...{ upstreamV2Url: v2, upstreamV1Url: v2, upstreamStsUrl: v2 },
-      ...{ cutoverRulesFile: rulesFile, clientsIdentify: "user-agent" },
+      ...{ cutoverRulesFile: rulesFile, cutoverMode: "native", clientsIdentify: "user-agent" },
     },
     env: {},
     readFile: (path) => readFileSync(path),
@@ -70,8 +70,10 @@ async function carryover(v2: string, rulesFile: string) {
   return createApp(config, await loadCatalogue(config.upstream.v2.version), { log: createLog({ level: "silent" }) });
 }
 
-/** What a report says of an instance that was called, and of one that cannot be reached. */
-async function printed(): Promise<string> {
+/** What `use` gives of an instance that was called, and of one that cannot be reached, at the addresses of the documentation. */
+export async function onInstances<T>(
+  use: (addresses: readonly string[], real: typeof fetch) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "carryover-report-"));
   const rulesFile = join(folder, "rules.yaml");
   writeFileSync(rulesFile, RULES);
@@ -87,9 +89,7 @@ async function printed(): Promise<string> {
         : Promise.reject(
             new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }),
           );
-    const { code, out, err } = await runCommand(["report", ...SHOWN, "--since", "7d"], { fetch: real });
-    if (code === 2 && err === `${SHOWN[1]} cannot be reached (ECONNREFUSED)\n`) return out;
-    throw new Error(`docs/report.md: the report ended with ${code}: ${err}`);
+    return await use(SHOWN, real);
   } finally {
     await app.close(0);
     await sandbox.close();
@@ -97,7 +97,13 @@ async function printed(): Promise<string> {
   }
 }
 
+async function printed(addresses: readonly string[], real: typeof fetch): Promise<string> {
+  const { code, out, err } = await runCommand(["report", ...addresses, "--since", "7d"], { fetch: real });
+  if (code === 2 && err === `${addresses[1]} cannot be reached (ECONNREFUSED)\n`) return out;
+  throw new Error(`docs/report.md: the report ended with ${code}: ${err}`);
+}
+
 /** `docs/report.md`, from the page as it is. */
 export async function reportPage(page: string): Promise<string> {
-  return withBlock(page, "run", `\`\`\`\n${(await printed()).trimEnd()}\n\`\`\``, upToNumbers);
+  return withBlock(page, "run", `\`\`\`\n${(await onInstances(printed)).trimEnd()}\n\`\`\``, upToNumbers);
 }

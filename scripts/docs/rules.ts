@@ -44,7 +44,7 @@ rules:
       time: { from: 2026-12-01, until: 2099-01-01T18:00:00Z, days: [mon, tue, wed, thu], hours: 08:00-17:00 }
     mode: translate
     shadow: { sample: 0.05, control: 0.2 }
-    stepBack: { failures: 0.02, differences: 0.001, minRequests: 200, minClients: 3, window: 5m, returnAfter: 1h }
+    stepBack: { failures: 0.02, differences: 0.001, minRequests: 200, minComparisons: 20, minClients: 3, window: 5m, returnAfter: 1h }
 
   # One client stays where it is until it is ready.
   - name: billing-waits
@@ -96,8 +96,7 @@ const MEANING = [
   "",
   "## What is refused",
   "",
-  "A fault names its place as line, column and path: `rules.yaml:4:40 rules.0.match.percent`. Paths count from 0, so `rules.0` is the first rule; the table",
-  "of `carryover check` counts from 1, and everything else names rules.",
+  "A fault names its place as line, column and path: `rules.yaml:4:40 rules.1.match.percent`. `rules.1` is the first rule, as in the table of `carryover check`.",
   "",
   "carryover applies a file as a whole or not at all. It reports all faults at once, with line, column and remedy, and keeps the rules",
   "in force. Besides the schema's rules, these are refused: names of resources and operations that are not there, two rules of one name, a mode, `force`,",

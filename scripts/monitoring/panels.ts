@@ -1,4 +1,4 @@
-/** The kinds of panels of the dashboard, written for Grafana. */
+/** The kinds of panels of the dashboards, written for Grafana. */
 
 /** What is said of a panel; where it stands and which number it has follows from its place among the others. */
 export interface PanelText {
@@ -11,13 +11,19 @@ export interface PanelText {
   /** Value from which on a colour holds; the first holds from the beginning. */
   readonly steps?: readonly Step[];
   readonly width?: number;
+  readonly decimals?: number;
+  /** Shown instead of numbers. */
+  readonly words?: ReadonlyMap<number, string>;
+  /** Shown where there is no series. */
+  readonly noValue?: string;
   /** Shows a span of its own, whatever the dashboard shows. */
   readonly span?: string;
 }
 
 /** PromQL and the legend of its series (`{{label}}` is the label's value). */
 export type Query = readonly [expr: string, legend: string];
-export type Step = readonly [from: number | null, colour: "green" | "yellow" | "orange" | "red" | "blue" | "text"];
+export type Colour = "green" | "yellow" | "orange" | "red" | "blue" | "text";
+export type Step = readonly [from: number | null, colour: Colour];
 
 /** A panel without its place. */
 export interface Panel {
@@ -29,8 +35,21 @@ export interface Panel {
 export const DATASOURCE = { type: "prometheus", uid: "$datasource" } as const;
 const PLAIN: readonly Step[] = [[null, "green"]];
 
-/** Lines over time. `stacked`: parts of a whole. */
-export function lines(text: PanelText, style: { readonly stacked?: boolean; readonly max?: number } = {}): Panel {
+export const NO_YES: ReadonlyMap<number, string> = new Map([
+  [0, "no"],
+  [1, "yes"],
+]);
+
+interface LineStyle {
+  /** Parts of a whole. */
+  readonly stacked?: boolean;
+  readonly max?: number;
+  /** By legend, or by a regular expression between slashes. */
+  readonly colours?: Readonly<Record<string, Colour>>;
+}
+
+/** Lines over time. */
+export function lines(text: PanelText, style: LineStyle = {}): Panel {
   const { steps } = text;
   const custom = {
     drawStyle: "line",
@@ -46,10 +65,14 @@ export function lines(text: PanelText, style: { readonly stacked?: boolean; read
     thresholdsStyle: { mode: steps === undefined ? "off" : "line" },
   };
   const defaults = { custom, min: 0, ...(style.max === undefined ? {} : { max: style.max }) };
+  const overrides = Object.entries(style.colours ?? {}).map(([legend, fixedColor]) => ({
+    matcher: { id: legend.startsWith("/") ? "byRegexp" : "byName", options: legend },
+    properties: [{ id: "color", value: { mode: "fixed", fixedColor } }],
+  }));
   return panel(
     "timeseries",
     text,
-    { defaults, height: 8, width: 8 },
+    { defaults, overrides, height: 8, width: 8 },
     {
       legend: { displayMode: "table", placement: "bottom", showLegend: true, calcs: ["lastNotNull", "max"] },
       tooltip: { mode: "multi", sort: "desc" },
@@ -58,15 +81,11 @@ export function lines(text: PanelText, style: { readonly stacked?: boolean; read
 }
 
 /** One number, or one for each series; the colour says whether it is good. */
-export function stat(text: PanelText, words: ReadonlyMap<number, string> = new Map()): Panel {
-  const mappings = [...words].map(([value, shown], index) => ({
-    type: "value",
-    options: { [String(value)]: { text: shown, index } },
-  }));
+export function stat(text: PanelText): Panel {
   return panel(
     "stat",
     text,
-    { defaults: { mappings }, height: 4, width: 4, instant: true },
+    { defaults: {}, height: 4, width: 4, instant: true },
     {
       colorMode: "value",
       graphMode: "none",
@@ -75,25 +94,28 @@ export function stat(text: PanelText, words: ReadonlyMap<number, string> = new M
       percentChangeColorMode: "standard",
       reduceOptions: { calcs: ["lastNotNull"], fields: "", values: false },
       showPercentChange: false,
-      textMode: "auto",
+      textMode: text.queries.length > 1 ? "value_and_name" : "auto",
       wideLayout: true,
     },
   );
 }
 
-/** A row for each label set, a column for each query. `columns`: the heads of labels and of queries, in their order. */
+/** A row for each label set, a column for each query. `columns`: the heads of labels and of queries, in their order; others are hidden. `units`: a unit of its own, or words, by column. */
 export function table(
-  text: PanelText,
+  text: PanelText & { readonly sortBy?: string },
   columns: Readonly<Record<string, string>>,
-  units: Readonly<Record<string, string>> = {},
+  units: Readonly<Record<string, string | ReadonlyMap<number, string>>> = {},
 ): Panel {
   const names = Object.keys(columns);
+  const values = text.queries.length === 1 ? ["Value"] : text.queries.map((_, at) => `Value #${letter(at)}`);
   const transformations = [
     { id: "merge", options: {} },
     {
       id: "organize",
       options: {
-        excludeByName: { Time: true },
+        excludeByName: Object.fromEntries(
+          ["Time", ...values.filter((name) => !names.includes(name))].map((name) => [name, true]),
+        ),
         indexByName: Object.fromEntries(names.map((name, at) => [name, at])),
         renameByName: columns,
       },
@@ -101,7 +123,7 @@ export function table(
   ];
   const overrides = Object.entries(units).map(([name, unit]) => ({
     matcher: { id: "byName", options: columns[name] ?? name },
-    properties: [{ id: "unit", value: unit }],
+    properties: [typeof unit === "string" ? { id: "unit", value: unit } : { id: "mappings", value: mappingsOf(unit) }],
   }));
   const defaults = { custom: { align: "auto", cellOptions: { type: "auto" }, filterable: true, inspect: false } };
   const made = panel(
@@ -112,6 +134,7 @@ export function table(
       cellHeight: "sm",
       frameIndex: 0,
       showHeader: true,
+      ...(text.sortBy === undefined ? {} : { sortBy: [{ displayName: text.sortBy, desc: true }] }),
     },
   );
   return { ...made, json: { ...made.json, transformations } };
@@ -126,6 +149,8 @@ interface Form {
   readonly format?: "table" | "time_series";
 }
 
+const letter = (at: number): string => String.fromCharCode("A".charCodeAt(0) + at);
+
 function panel(type: string, text: PanelText, form: Form, options: Readonly<Record<string, unknown>>): Panel {
   const steps = (text.steps ?? PLAIN).map(([value, color]) => ({ value, color }));
   const json = {
@@ -139,13 +164,16 @@ function panel(type: string, text: PanelText, form: Form, options: Readonly<Reco
         unit: text.unit,
         color: { mode: type === "timeseries" ? "palette-classic" : "thresholds" },
         thresholds: { mode: "absolute", steps },
+        ...(text.decimals === undefined ? {} : { decimals: text.decimals }),
+        ...(text.noValue === undefined ? {} : { noValue: text.noValue }),
+        ...(text.words === undefined ? {} : { mappings: mappingsOf(text.words) }),
         ...form.defaults,
       },
       overrides: form.overrides ?? [],
     },
     options,
     targets: text.queries.map(([expr, legendFormat], at) => ({
-      refId: String.fromCharCode("A".charCodeAt(0) + at),
+      refId: letter(at),
       datasource: DATASOURCE,
       editorMode: "code",
       expr,
@@ -156,4 +184,11 @@ function panel(type: string, text: PanelText, form: Form, options: Readonly<Reco
     })),
   };
   return { width: text.width ?? form.width, height: form.height, json };
+}
+
+function mappingsOf(words: ReadonlyMap<number, string>): readonly unknown[] {
+  return [...words].map(([value, shown], index) => ({
+    type: "value",
+    options: { [String(value)]: { text: shown, index } },
+  }));
 }

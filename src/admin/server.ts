@@ -3,7 +3,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { isJsonObject } from "../model/json.ts";
 import { Problem, problemBody } from "../model/problem.ts";
+import { FORCE_COMMANDS, type ForceCommand } from "../model/rules.ts";
 
 export interface AdminOptions {
   readonly host: string;
@@ -18,6 +20,8 @@ export interface AdminOptions {
   readonly views: ReadonlyMap<string, AdminView>;
   /** Text views by name with extension: `clients.txt` is served at `/clients.txt`; `.md` is Markdown, others are plain text. */
   readonly texts?: ReadonlyMap<string, AdminTextView>;
+  /** `POST /force`: carries it out, and returns what is in force then. Without it nothing can be changed here. */
+  readonly force?: (command: ForceCommand) => unknown;
   /** Receives what a view or the metrics threw, which the client does not see. */
   readonly log?: (message: string, cause: unknown) => void;
 }
@@ -50,7 +54,12 @@ const noSchemas = (): never => {
   throw new Error("no route has a schema");
 };
 
-/** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. */
+/** `{"force":"native"}` is short. */
+const MOST_BODY_BYTES = 1024;
+const FORCE = "/force";
+const NEEDS_TOKEN = "this needs a token: set admin.tokenFile, without it nobody may change anything";
+
+/** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` is never open. */
 export function createAdminServer(options: AdminOptions): AdminServer {
   const server = fastify({
     logger: false,
@@ -69,13 +78,17 @@ export function createAdminServer(options: AdminOptions): AdminServer {
   server.addHook("onRequest", refuseWriting);
   addOpen(server, options);
   addViews(server, options);
+  addForce(server, options);
   const names = ["healthz", "readyz", "metrics", ...options.views.keys(), ...(options.texts?.keys() ?? [])];
   const paths = names.map((name) => `/${name}`).join(", ");
   server.setNotFoundHandler((_request, reply) =>
-    replyProblem(reply, new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths}`)),
+    replyProblem(
+      reply,
+      new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths}, or POST ${FORCE}`, { options: [] }),
+    ),
   );
   server.setErrorHandler((error, _request, reply) => {
-    const problem = Problem.from(error);
+    const problem = bodyProblem(error) ?? Problem.from(error);
     if (problem.reason === "INTERNAL") options.log?.("a response to an operator failed", error);
     return replyProblem(reply, problem);
   });
@@ -85,14 +98,69 @@ export function createAdminServer(options: AdminOptions): AdminServer {
   };
 }
 
-/** Nothing can be changed here, and bodies are not read. */
-function refuseWriting(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (request.method === "GET" || request.method === "HEAD") {
+/** Only `/force` changes anything. No other body is read. */
+function refuseWriting({ method, routeOptions }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (method === "GET" || method === "HEAD" || (method === "POST" && routeOptions.url === FORCE)) {
     done();
     return;
   }
   reply.header("allow", "GET, HEAD").header("connection", "close");
   replyProblem(reply, new Problem("METHOD_NOT_ALLOWED", "only GET and HEAD are allowed here"), 405);
+}
+
+/**
+ * A change needs a token, on this machine as well. It also keeps pages in a local browser out: they cannot send `Authorization`
+ * or JSON elsewhere without asking first (CORS), and are told no.
+ */
+function addForce(server: FastifyInstance, { force, token }: AdminOptions): void {
+  if (force === undefined) return;
+  // Any other type is refused.
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: MOST_BODY_BYTES }, (_, body, done) =>
+    done(null, body),
+  );
+  const refuse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    const expected = typeof token === "function" ? token() : token;
+    const problem =
+      expected === undefined ? new Problem("UNAUTHENTICATED", NEEDS_TOKEN) : accessRefusal(request.raw, expected);
+    if (problem === undefined) done();
+    // What follows was not read.
+    else replyProblem(reply.header("connection", "close"), problem);
+  };
+  server.post(FORCE, { onRequest: refuse }, async ({ body }, reply) => {
+    const state = await force(forceCommandOf(body));
+    return reply
+      .header("content-type", "application/json; charset=utf-8")
+      .header("cache-control", "no-store")
+      .send(JSON.stringify(state));
+  });
+}
+
+function forceCommandOf(body: unknown): ForceCommand {
+  const value = typeof body === "string" ? parsed(body) : undefined;
+  const said = isJsonObject(value) && Object.keys(value).length === 1 ? value["force"] : undefined;
+  const command = FORCE_COMMANDS.find((one) => one === said);
+  if (command !== undefined) return command;
+  throw new Problem("INVALID_BODY", 'this takes {"force":"native"} or {"force":"none"}');
+}
+
+/** Undefined for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What fastify throws for a body that it does not take. */
+function bodyProblem(error: unknown): Problem | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    return new Problem("BODY_TOO_LARGE", `the body is longer than ${MOST_BODY_BYTES} bytes`);
+  }
+  if (typeof code !== "string" || !code.startsWith("FST_ERR_CTP_")) return undefined;
+  return new Problem("INVALID_BODY", "the body cannot be read as application/json", { cause: error });
 }
 
 function addOpen(server: FastifyInstance, { ready, metrics }: AdminOptions): void {

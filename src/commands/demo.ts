@@ -66,6 +66,7 @@ async function startDemo(ports: DemoPorts): Promise<Demo> {
         upstreamV2Url: sandboxUrl,
         upstreamV1Url: sandboxUrl,
         upstreamStsUrl: sandboxUrl,
+        cutoverMode: "translate",
         // Whoever stops it is waiting at the keyboard.
         listenShutdownDelaySeconds: "0",
         logLevel: "warn",
@@ -98,7 +99,8 @@ function introduction({ url, adminUrl, sandboxUrl }: Demo): string {
 }
 
 const OUTLOOK = `To put carryover in front of a real platform:
-  npx carryover serve --upstream-v2-url https://PLATFORM --upstream-v1-url https://PLATFORM`;
+  npx carryover serve --upstream-v2-url https://PLATFORM --upstream-v1-url https://PLATFORM --cutover-mode native
+Then every v1 client stays on native v1 until a rule moves it (docs/runbook.md).`;
 
 /** One call, made by the tour or pasted as a curl line. It succeeds with status 200. */
 interface DemoCall {

@@ -39,8 +39,15 @@ export async function serveClients(flags: Record<string, unknown>, io: CommandIo
       if ((await app.close(graceMs)) > 0) throw new Error("requests were cut off");
     };
     io.onStop(stop, { withinMs: app.graceMs + REST_MS, failed: app.failed });
-    io.warn(announcement(config, catalogue, addresses));
+    const bound = { url: boundUrl(addresses.url, listen.host), adminUrl: boundUrl(addresses.adminUrl, admin.host) };
+    io.warn(announcement(config, catalogue, bound));
   });
+}
+
+/** `url` names one address to call; what listens on all of them says so. */
+function boundUrl(url: string, host: string): string {
+  if (host === "0.0.0.0") return `http://0.0.0.0:${new URL(url).port}`;
+  return host === "::" ? `http://[::]:${new URL(url).port}` : url;
 }
 
 /**

@@ -1,6 +1,8 @@
 /** Checks across options, and of the files that they name. */
 
 import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
 import { createSecureContext } from "node:tls";
 import type { Settings } from "./schema.ts";
 import { isLoopback } from "./values.ts";
@@ -25,11 +27,14 @@ export function upstreamsOf(
   return all;
 }
 
-/** Combinations that carryover refuses to start with. */
-export function contradictions(settings: Settings): readonly OptionRemark[] {
+/** Combinations that carryover refuses to start with. `native`: whether there is a native v1. */
+export function contradictions(
+  settings: Settings,
+  native = settings.upstream.v1 !== undefined,
+): readonly OptionRemark[] {
   const { listen, admin, limits } = settings;
   const found: OptionRemark[] = upstreamsOf(settings).flatMap(([name, upstream]) => tlsContradictions(name, upstream));
-  if (settings.fallback === "native" && settings.upstream.v1 === undefined) {
+  if (settings.fallback === "native" && !native) {
     found.push({
       path: "fallback",
       what: "native needs the platform's own v1, and upstream.v1.url is not set",
@@ -37,7 +42,8 @@ export function contradictions(settings: Settings): readonly OptionRemark[] {
     });
   }
   const { mode } = settings.cutover;
-  if (mode !== "translate" && settings.upstream.v1 === undefined) {
+  if (mode === undefined) found.push(...unsaidMode(settings));
+  else if (mode !== "translate" && !native) {
     found.push({
       path: "cutover.mode",
       what: `${mode} needs the platform's own v1, and upstream.v1.url is not set`,
@@ -58,7 +64,7 @@ export function contradictions(settings: Settings): readonly OptionRemark[] {
       remedy: "give the admin port another number",
     });
   }
-  found.push(...listContradictions(settings));
+  found.push(...ownAddresses(settings), ...listContradictions(settings));
   if (limits.uriBytes >= limits.headerBytes) {
     found.push({
       path: "limits.uriBytes",
@@ -67,6 +73,64 @@ export function contradictions(settings: Settings): readonly OptionRemark[] {
     });
   }
   return found;
+}
+
+/** With native v1 or rules, a default would move every client that no rule takes without anybody's having said so. */
+function unsaidMode({ upstream, cutover }: Settings): readonly OptionRemark[] {
+  const [because] = [
+    ...(cutover.rulesFile === undefined ? [] : ["cutover.rulesFile"]),
+    ...(upstream.v1 === undefined ? [] : ["upstream.v1.url"]),
+  ];
+  if (because === undefined) return [];
+  const needed = upstream.v1 === undefined ? " (both need upstream.v1.url)" : "";
+  return [
+    {
+      path: "cutover.mode",
+      what: `required with ${because}, and not set: it decides for everybody whom no rule takes`,
+      remedy: `native leaves them all on native v1, shadow does so too and compares in the background${needed}, translate moves them all to v2`,
+    },
+  ];
+}
+
+/** Upstreams that are ports of this carryover: every call would come back. */
+function ownAddresses(settings: Settings): readonly OptionRemark[] {
+  return upstreamsOf(settings).flatMap(([name, { url }]) =>
+    (["listen", "admin"] as const)
+      .filter((side) => isOwnPort(new URL(url), settings[side]))
+      .map((side) => ({
+        path: `upstream.${name}.url`,
+        what: `this is carryover's own address (${side}.port ${settings[side].port}), so that its calls would come back to it`,
+        remedy: `set the platform's address, or give ${side}.port another number`,
+      })),
+  );
+}
+
+const ANY_ADDRESS: readonly string[] = ["0.0.0.0", "::"];
+
+/** Whether calls to `url` arrive at a port of this machine that is bound to `host`. carryover itself never speaks TLS. */
+function isOwnPort(url: URL, { host, port }: { readonly host: string; readonly port: number }): boolean {
+  if (url.protocol !== "http:" || Number(url.port || 80) !== port || port === 0) return false;
+  const called = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  const bound = host.replace(/^\[|\]$/g, "").toLowerCase();
+  if (called === bound) return true;
+  if (!ANY_ADDRESS.includes(bound) && !isLoopback(bound)) return called === hostname().toLowerCase();
+  if (ANY_ADDRESS.includes(called)) return true;
+  // Of the addresses of loopback, only the names stand for more than themselves.
+  if (isLoopback(bound)) return isLoopback(called) && (isIP(called) === 0 || isIP(bound) === 0);
+  const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
+  return isLoopback(called) || called === hostname().toLowerCase() || own.includes(called);
+}
+
+/** Addresses whose path already holds what every call adds to it: the domain and version of the API. */
+export function pathsOfTheApi(settings: Settings, domains: ReadonlySet<string>): readonly OptionRemark[] {
+  return upstreamsOf(settings).flatMap(([name, { url }]) => {
+    const { pathname } = new URL(url);
+    const [, base = "", added = "", domain = ""] = /^(.*?)(\/([^/]+)\/v\d[a-z0-9]*)(?:\/|$)/.exec(pathname) ?? [];
+    const path = `upstream.${name}.url`;
+    if (!domains.has(domain)) return [];
+    const remedy = `leave it out: ${new URL(url).origin}${base}`;
+    return [{ path, what: `its path holds ${added}, which carryover adds to every call`, remedy }];
+  });
 }
 
 /** The option on the left must not exceed the option on the right. */
@@ -126,6 +190,15 @@ export function doubts(settings: Settings): readonly OptionRemark[] {
       path: `upstream.${name}.url`,
       what: "tokens go to another machine over http, readable on the way",
       remedy: "use https unless the network encrypts by itself",
+    });
+  }
+  const { publicUrl } = settings.listen;
+  for (const [name, { url }] of upstreamsOf(settings)) {
+    if (publicUrl === undefined || new URL(url).origin !== new URL(publicUrl).origin) continue;
+    found.push({
+      path: `upstream.${name}.url`,
+      what: "clients call carryover by this name (listen.publicUrl): its own calls come back to it, unless the name leads elsewhere from here",
+      remedy: "set the platform's own address",
     });
   }
   const { lists } = settings;

@@ -2,8 +2,10 @@
 
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { deepFreeze } from "../model/json.ts";
+import type { NativeDomain, Resource } from "../model/resource.ts";
+import type { CutoverMode } from "../model/rules.ts";
 import { ALL_OPTIONS } from "./all-options.ts";
-import { certificateFaults, contradictions, doubts, type OptionRemark, upstreamsOf } from "./checks.ts";
+import { certificateFaults, contradictions, doubts, type OptionRemark, pathsOfTheApi, upstreamsOf } from "./checks.ts";
 import {
   ConfigError,
   type ConfigFault,
@@ -31,7 +33,7 @@ export type TlsFiles = Readonly<Partial<Record<keyof Tls, string>>>;
 type WithTls<Upstream> = Readonly<Omit<Upstream, "tls">> & { readonly tls: Tls; readonly tlsFiles: TlsFiles };
 
 /** Complete, checked and frozen. Durations are seconds, sizes bytes, TLS files are read. */
-export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "fallback">> {
+export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "cutover" | "fallback">> {
   readonly upstream: {
     readonly v2: WithTls<Settings["upstream"]["v2"]> & { readonly audience: string };
     readonly v1?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
@@ -43,6 +45,7 @@ export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "
     readonly token?: string;
   };
   readonly lists: Readonly<Settings["lists"]> & { readonly bufferBytes: number };
+  readonly cutover: Readonly<Settings["cutover"]> & { readonly mode: CutoverMode };
   readonly fallback: "native" | "refuse";
 }
 
@@ -58,16 +61,26 @@ export interface ConfigInput {
   readonly readFile: (path: string) => Uint8Array;
   /** The options whose files are read. Undefined: all; a file of any other is not looked at, and need not be there. */
   readonly reads?: readonly string[];
+  /** Nothing is to be missed for want of `upstream.v1.url`. */
+  readonly assumesNative?: true;
   /** In place of a configuration file: the same tree as an object. */
   readonly object?: { readonly given: unknown };
+}
+
+/** What a configuration depends on of the catalogue. */
+export interface CatalogueNames {
+  readonly resources: readonly Pick<Resource, "name" | "domain">[];
+  readonly natives: readonly Pick<NativeDomain, "domain">[];
 }
 
 /** What `loadConfig` found. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly warnings: readonly string[];
-  /** To be called with the names of all resources, which only the catalogue knows. Throws ConfigError for others in `lists.require`. */
-  requireKnown(resources: readonly string[]): void;
+  /** Whether `cutover.mode` is set; otherwise it is the default. */
+  readonly saysMode: boolean;
+  /** Judges what takes the catalogue's names. Throws ConfigError for unknown resources, and for addresses that hold the path of the API. */
+  requireKnown(catalogue: CatalogueNames): void;
 }
 
 /** All options, in the order of the documentation. */
@@ -114,7 +127,7 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
   const gathered = gather({ flags, env, object, file: configFile(input) }, ALL_OPTIONS);
   const settings = parseSettings(gathered, ALL_OPTIONS);
   const locate = (remark: OptionRemark): ConfigFault => ({ ...remark, where: gathered.locate(remark.path.split(".")) });
-  const remarks = [...contradictions(settings)];
+  const remarks = [...contradictions(settings, input.assumesNative)];
   const config = complete(settings, (path, name) => {
     const read = input.reads?.includes(path) === false ? UNREAD : readBytes(input.readFile, name);
     if (typeof read === "string") remarks.push({ path, what: read, remedy: "name a file that is there and not empty" });
@@ -127,9 +140,12 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
   return {
     config: deepFreeze(config),
     warnings: doubts(settings).map(locate).map(faultText),
-    requireKnown: (resources) => {
-      const unknown = unknownResources(settings, resources);
-      if (unknown.length > 0) throw new ConfigError(unknown.map(locate));
+    saysMode: settings.cutover.mode !== undefined,
+    requireKnown: ({ resources, natives }) => {
+      const domains = new Set([...resources, ...natives].map(({ domain }) => domain));
+      const names = resources.map(({ name }) => name);
+      const wrong = [...unknownResources(settings, names), ...pathsOfTheApi(settings, domains)];
+      if (wrong.length > 0) throw new ConfigError(wrong.map(locate));
     },
   };
 }
@@ -219,6 +235,7 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
     },
     cutover: {
       ...settings.cutover,
+      mode: settings.cutover.mode ?? "translate",
       ...(saltFile === undefined ? {} : { salt: textOfFile(read("cutover.saltFile", saltFile)) }),
     },
     fallback: settings.fallback ?? (v1 === undefined ? "refuse" : "native"),
@@ -284,30 +301,41 @@ function nearestKey(path: readonly PropertyKey[], key: string, options: readonly
   return options.find((option) => option.path.endsWith(`.${key}`))?.path;
 }
 
-/** For commands that call no platform. */
-const PLACEHOLDER_URL = "http://v2.invalid";
+/** What commands that call no platform can do without, and the flag that stands in for it. */
+const ASSUMED: ReadonlyMap<string, readonly [attribute: string, value: string]> = new Map([
+  ["upstream.v2.url", ["upstreamV2Url", "http://v2.invalid"]],
+  ["cutover.mode", ["cutoverMode", "translate"]],
+]);
+
+export interface AssumedConfig {
+  readonly config: Config;
+  /** Whether the address of v2 is set. */
+  readonly known: boolean;
+  /** Whether `cutover.mode` is what `serve` would use; otherwise it is assumed to be `translate`. */
+  readonly modeKnown: boolean;
+}
 
 /**
- * The configuration that `serve` would use, for commands that call no platform. The address of v2 may be missing (then `known` is false). Certificates and
+ * The configuration that `serve` would use, for commands that call no platform. The address of v2 may be missing, and so may the mode. Certificates and
  * tokens are not read, except the files of the options in `reads`. Throws ConfigError.
  */
-export function assumedConfig(
-  given: ConfigInput,
-  reads: readonly string[] = [],
-): {
-  readonly config: Config;
-  readonly known: boolean;
-} {
-  const input: ConfigInput = { ...given, reads };
+export function assumedConfig(given: ConfigInput, reads: readonly string[] = []): AssumedConfig {
+  return withAssumed({ ...given, reads }, new Set());
+}
+
+function withAssumed(input: ConfigInput, assumed: ReadonlySet<string>): AssumedConfig {
   try {
-    return { config: loadConfig(input).config, known: true };
+    const { config, saysMode } = loadConfig(input);
+    const known = !assumed.has("upstream.v2.url");
+    return { config, known, modeKnown: !assumed.has("cutover.mode") && (known || saysMode) };
   } catch (error) {
-    const isMissing = error instanceof ConfigError && error.faults.every(({ where }) => where === "upstream.v2.url");
-    if (!isMissing) throw error;
-    return {
-      config: loadConfig({ ...input, flags: { ...given.flags, upstreamV2Url: PLACEHOLDER_URL } }).config,
-      known: false,
-    };
+    const missing = error instanceof ConfigError ? error.faults.map(({ where }) => where) : [];
+    if (missing.length === 0 || missing.some((where) => !ASSUMED.has(where) || assumed.has(where))) throw error;
+    const added = [...ASSUMED].flatMap(([where, flag]) => (missing.includes(where) ? [flag] : []));
+    const flags = { ...input.flags, ...Object.fromEntries(added) };
+    // Without an address of v2 no configuration was given: it cannot lack the address of v1.
+    const native = missing.includes("upstream.v2.url") ? { assumesNative: true as const } : {};
+    return withAssumed({ ...input, flags, ...native }, new Set([...assumed, ...missing]));
   }
 }
 
@@ -322,7 +350,7 @@ export interface ConfigWithCatalogue {
 export async function loadConfigWithCatalogue(input: ConfigInput): Promise<ConfigWithCatalogue> {
   const { config, warnings, requireKnown } = loadConfig(input);
   const catalogue = await catalogueFor(config.upstream.v2.version);
-  requireKnown(catalogue.resources.map(({ name }) => name));
+  requireKnown(catalogue);
   return { config, catalogue, warnings };
 }
 

@@ -2,7 +2,7 @@
 
 // biome-ignore format: a test compares it with the schema's output.
 /**
- * The same tree as a configuration file. Only `upstream.v2.url` is required; what is left out, or `undefined`, has its
+ * The same tree as a configuration file. Only `upstream.v2.url` is required, and `cutover.mode` with a native v1 or rules; what is left out, or `undefined`, has its
  * default. Durations are seconds or text such as `"1500ms"`, `"45s"`, `"1m"`; sizes are bytes or text such as `"64KiB"`;
  * files are paths from the working directory.
  */
@@ -148,7 +148,7 @@ export interface CarryoverConfig {
   readonly cutover?: {
     /** YAML file with rules for v1 requests; reloaded when it changes. */
     readonly rulesFile?: string | undefined;
-    /** What serves v1 requests that no rule matches. Default: `translate`. */
+    /** What serves v1 requests that no rule matches. Required with upstream.v1.url or cutover.rulesFile; without both it is translate. */
     readonly mode?: "native" | "shadow" | "translate" | undefined;
     /** Selects the clients of a percentage, and keys their hashes; equal on every replica. */
     readonly salt?: string | undefined;

@@ -13,14 +13,18 @@ export function didYouMean(candidate: string | undefined): string {
   return candidate === undefined ? "remove it" : `did you mean ${candidate}?`;
 }
 
-/** The candidate most like `name`, upper and lower case, `-` and `_` not distinguished; undefined when none is near. */
-export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+/**
+ * The candidate most like `name`, upper and lower case, `-` and `_` not distinguished; undefined when none is near. `most`:
+ * how many letters may differ.
+ */
+export function nearest(name: string, candidates: Iterable<string>, most?: number): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
   const wanted = plain(name);
+  const limit = most ?? Math.max(2, wanted.length / 3);
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
     const distance = editDistance(wanted, plain(candidate));
-    if (distance <= Math.max(2, wanted.length / 3) && (best === undefined || distance < best.distance)) {
+    if (distance <= limit && (best === undefined || distance < best.distance)) {
       best = { candidate, distance };
     }
   }

@@ -71,6 +71,7 @@ function stepBackOf(text: NonNullable<RuleText["stepBack"]>, most: number): Step
     failures: text.failures,
     differences: text.differences,
     minRequests: text.minRequests,
+    minComparisons: text.minComparisons,
     minClients: Math.min(text.minClients, most),
     window: text.window * 1000,
     returnAfter: text.returnAfter === undefined ? undefined : text.returnAfter * 1000,

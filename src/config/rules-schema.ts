@@ -87,9 +87,8 @@ const stepBack = z
       .optional()
       .describe("Step back when more than this share of requests fails because of translation"),
     differences: shareLeaf.optional().describe("Step back when more than this share of comparisons differs"),
-    minRequests: whole(1, 1_000_000)
-      .default(200)
-      .describe("Requests (or comparisons) in the window before the rule decides"),
+    minRequests: whole(1, 1_000_000).default(200).describe("Translated requests in the window before failures decide"),
+    minComparisons: whole(1, 1_000_000).default(20).describe("Comparisons in the window before differences decide"),
     minClients: whole(1, 100_000).default(3).describe("Clients that must be affected; never more than the rule names"),
     window: seconds(1, 86_400).prefault("5m").describe("Length of the observed period"),
     returnAfter: seconds(1, 2_592_000)

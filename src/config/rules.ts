@@ -1,6 +1,7 @@
 /** Reads a rules file: its rules, or every fault with its line. */
 
 import { isJsonObject, member } from "../model/json.ts";
+import type { RequestedOperation } from "../model/rule-match.ts";
 import type { Rule, Rules } from "../model/rules.ts";
 import { ConfigError, type ConfigFault, didYouMean, faultText, faultWords, nearest, valueAt } from "./faults.ts";
 import {
@@ -128,14 +129,12 @@ function namedTwice(all: readonly unknown[], file: ConfigFile, name: string): re
   });
 }
 
-/** Rules that leave nothing to later ones, among those that are right by themselves. */
-function hidden(
-  read: readonly ReadRule[],
-  file: ConfigFile,
-  { name, resources, native }: RulesContext,
-): readonly LazyFault[] {
-  const places = new Map(read.flatMap(({ rule, at }) => (rule === undefined ? [] : [[rule, at] as const])));
-  const subjects = resources.flatMap(({ name: resource, operations }) =>
+/** Every operation that a rule may be about. `native`: whether there is a native v1, which keeps guessed ones. */
+export function requestedOperations(
+  resources: RulesContext["resources"],
+  native: boolean,
+): readonly RequestedOperation[] {
+  return resources.flatMap(({ name: resource, operations }) =>
     operations.map(({ name: operation, write, guessed }) => ({
       resource,
       operation,
@@ -143,7 +142,16 @@ function hidden(
       guessed: native && guessed === true,
     })),
   );
-  return findUnreachable([...places.keys()], subjects).map(({ rule, by }) => () => ({
+}
+
+/** Rules that leave nothing to later ones, among those that are right by themselves. */
+function hidden(
+  read: readonly ReadRule[],
+  file: ConfigFile,
+  { name, resources, native }: RulesContext,
+): readonly LazyFault[] {
+  const places = new Map(read.flatMap(({ rule, at }) => (rule === undefined ? [] : [[rule, at] as const])));
+  return findUnreachable([...places.keys()], requestedOperations(resources, native)).map(({ rule, by }) => () => ({
     where: locate(file, name, ["rules", places.get(rule) ?? 0]),
     what: `${rule.name} can never match: ${by.map((other) => `${other.name} (line ${other.line})`).join(" and ")} always ${by.length === 1 ? "matches" : "match"} first`,
     remedy: "move it up, make the earlier rule narrower, or remove it",
@@ -160,6 +168,8 @@ export interface RulesContext {
   readonly native: boolean;
   /** The option of that name; undefined where it is not known. */
   readonly fallback?: "native" | "refuse" | undefined;
+  /** The names of `clients.names`; undefined where they are not known. */
+  readonly clients?: ReadonlySet<string> | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** A rule that is over is a fault in a new file, and a warning when a process starts with one that has grown old. */
@@ -216,7 +226,12 @@ export function readRule(given: unknown, at: number, { file, context, explain }:
   const rule = right ? buildRule(text, { line, resources: names.resources, native, saysSample }) : undefined;
   const mayBeOver = context.expired === "warn" || (rule !== undefined && context.inForce?.has(rule.identity) === true);
   const faults = [...misnamed, ...(mayBeOver ? wrong : [...wrong, ...aged]).map((remark) => () => tell(remark))];
-  const warnings = [...(mayBeOver ? aged : []), ...withoutEffect(text, given)].map(tell);
+  const doubtful = [
+    ...withoutEffect(text, given),
+    ...tinyPercentages(text),
+    ...nearMisses(text, context.clients ?? NO_NAMES),
+  ];
+  const warnings = [...(mayBeOver ? aged : []), ...doubtful].map(tell);
   return { rule: faults.length > 0 ? undefined : rule, at, faults, warnings };
 }
 
@@ -282,16 +297,51 @@ function withoutEffect({ mode }: RuleText, given: unknown): readonly RuleRemark[
   return [{ path: ["shadow"], what: "has no effect: a native rule compares nothing", remedy: "remove it" }];
 }
 
+/** `shadow.sample` and the thresholds are shares, of which 0.1 is a tenth. */
+function tinyPercentages({ match }: RuleText): readonly RuleRemark[] {
+  const { percent = 0 } = match;
+  if (percent <= 0 || percent >= 1) return [];
+  const clients = Math.round(100 / percent).toLocaleString("en-US");
+  const what = `${percent} percent is one client in ${clients}: percent goes from 0 to 100, and shadow.sample from 0 to 1`;
+  return [
+    {
+      path: ["match", "percent"],
+      what,
+      remedy: `write ${Number((percent * 100).toPrecision(6))} if you mean a share of ${percent}`,
+    },
+  ];
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** Rules name clients exactly, so that a name with one letter wrong takes nobody. */
+function nearMisses({ match }: RuleText, names: ReadonlySet<string>): readonly RuleRemark[] {
+  return (match.client ?? []).flatMap((client) => {
+    if (names.has(client)) return [];
+    // One of a series is another client, not a mistake: `worker-1` and `worker-2`, `team-a` and `team-b`.
+    const others = [...names].filter((name) => seriesOf(name) !== seriesOf(client));
+    const near = nearest(client, names, 0) ?? nearest(client, others, Math.floor(client.length / 4));
+    if (near === undefined) return [];
+    const what = `clients.names has no ${JSON.stringify(client)}: rules name clients exactly`;
+    return [{ path: ["match", "client"], what, remedy: didYouMean(near) }];
+  });
+}
+
+function seriesOf(name: string): string {
+  return name.replace(/[-_.]?(\d+|(?<=[-_.])[a-z])$/, "");
+}
+
 type RulesIssue = NonNullable<ReturnType<typeof RulesSchema.safeParse>["error"]>["issues"][number];
 
-/** `name:line:column path`; for a missing key the line of its map. */
+/** `name:line:column path`; for a missing key the line of its map. Paths count from 1: `rules.1` is the first rule. */
 export function locate(file: ConfigFile, name: string, path: readonly PropertyKey[], key?: string): string {
   const whole = key === undefined ? path : [...path, key];
   const exact = file.locationOf(path, key);
   let place = exact;
   for (let length = path.length; place === undefined && length >= 0; length--)
     place = file.locationOf(path.slice(0, length));
-  return `${name}:${place?.line ?? 1}:${place?.column ?? 1} ${whole.join(".")}`.trimEnd();
+  const shown = whole.map((step) => (typeof step === "number" ? step + 1 : String(step))).join(".");
+  return `${name}:${place?.line ?? 1}:${place?.column ?? 1} ${shown}`.trimEnd();
 }
 
 /** A fault that is put into words only when it is shown. */

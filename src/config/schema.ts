@@ -82,8 +82,10 @@ export const shadow = z.strictObject({
 export const cutover = z.strictObject({
   rulesFile: file.optional().describe("YAML file with rules for v1 requests; reloaded when it changes").meta(USUAL),
   mode: oneOf("native", "shadow", "translate")
-    .default("translate")
-    .describe("What serves v1 requests that no rule matches")
+    .optional()
+    .describe(
+      "What serves v1 requests that no rule matches. Required with upstream.v1.url or cutover.rulesFile; without both it is translate",
+    )
     .meta(USUAL),
   // Errors never repeat the salt: with it anybody can find the identity of a hash.
   salt: z

@@ -355,7 +355,9 @@ export function checkWitness(resource: string, witness: Witness, required: Witne
 
 /** The pages of a list contradict each other. */
 export function incomplete(resource: string, why: string): Problem {
-  return new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${resource} do not form a whole list: ${why}`);
+  return new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${resource} do not form a whole list: ${why}`, {
+    options: [],
+  });
 }
 
 export function tooFew(resource: string, { read, total }: Shortfall): Problem {

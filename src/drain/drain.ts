@@ -170,7 +170,10 @@ async function* remainingChunks(
       else {
         reader.over("refused");
         const message = `the platform refused a page of ${plan.resource} when the list had begun`;
-        throw new Problem("DRAIN_INCOMPLETE", message, { metadata: { status: String(next.value.response.status) } });
+        throw new Problem("DRAIN_INCOMPLETE", message, {
+          metadata: { status: String(next.value.response.status) },
+          options: [],
+        });
       }
     }
   } catch (thrown) {

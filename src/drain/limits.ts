@@ -35,7 +35,10 @@ export function checkTime(resource: string, records: number, seconds: number, li
   throw new Problem(
     "UPSTREAM_TIMEOUT",
     `the list of ${resource} took longer than ${limits.maxSeconds} s: narrow it with a filter`,
-    { metadata: { limit: String(limits.maxSeconds), unit: "seconds", records: String(records) } },
+    {
+      metadata: { limit: String(limits.maxSeconds), unit: "seconds", records: String(records) },
+      options: ["lists.maxSeconds"],
+    },
   );
 }
 
@@ -64,10 +67,12 @@ export function checkAnnounced(resource: string, totalCount: number, limits: Dra
   return pages > limits.maxPages ? tooLarge(resource, "pages", limits.maxPages, pages) : undefined;
 }
 
+const OPTION_OF = { pages: "lists.maxPages", records: "lists.maxRecords", bytes: "lists.maxBytes" } as const;
+
 function tooLarge(resource: string, unit: "pages" | "records" | "bytes", limit: number, count: number): Problem {
   return new Problem(
     "DRAIN_TOO_LARGE",
     `the list of ${resource} has at least ${count} ${unit}, the limit is ${limit}: narrow it with a filter, or page through it with v2`,
-    { metadata: { limit: String(limit), count: String(count), unit } },
+    { metadata: { limit: String(limit), count: String(count), unit }, options: [OPTION_OF[unit]] },
   );
 }

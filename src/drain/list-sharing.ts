@@ -1,7 +1,7 @@
 /** Gives equal requests for a list the response that was made for one of them; off by default. */
 
 import { LRUCache } from "lru-cache";
-import type { Exchange } from "../model/exchange.ts";
+import type { Exchange, ExchangeNote } from "../model/exchange.ts";
 import { type ClientResponse, isSafe } from "../model/http.ts";
 import type { Plan, RequestContext } from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
@@ -52,7 +52,7 @@ const MAX_WAITS = 2;
 interface ListRequest {
   readonly key: string;
   readonly credential: Credential;
-  readonly notes: string[];
+  readonly notes: ExchangeNote[];
   readonly make: ReadForMany;
   readonly signal: Signal;
 }

@@ -1,11 +1,25 @@
 /** The views `/clients` (JSON) and `/clients.txt` (a table) of the ledger. */
-import type { ClientEntry, Difficulty, LedgerSnapshot } from "../model/ledger.ts";
-import { Problem } from "../model/problem.ts";
+import {
+  addErrors,
+  type ClientEntry,
+  countErrors,
+  type Difficulty,
+  type LedgerSnapshot,
+  type OperationErrors,
+} from "../model/ledger.ts";
+import { FAULT_ORIGINS, Problem } from "../model/problem.ts";
 import { difficultyOf, difficultyWords } from "./difficulty.ts";
 
-/** A snapshot, with the difficulty of each client. */
+/** A snapshot, with the errors and the difficulty of each client. */
 export interface ClientsView extends Omit<LedgerSnapshot, "clients"> {
-  readonly clients: readonly (ClientEntry & { readonly difficulty: Difficulty; readonly why: string })[];
+  readonly clients: readonly ClientView[];
+}
+
+interface ClientView extends ClientEntry {
+  /** The sum of its operations' errors; absent where there is none. */
+  readonly errors?: OperationErrors | undefined;
+  readonly difficulty: Difficulty;
+  readonly why: string;
 }
 
 /**
@@ -15,10 +29,15 @@ export interface ClientsView extends Omit<LedgerSnapshot, "clients"> {
 export function clientsView(snapshot: LedgerSnapshot, query = new URLSearchParams()): ClientsView {
   const clients = selected(snapshot, query).map((entry) => ({
     ...entry,
+    errors: errorsOf(entry),
     difficulty: difficultyOf(entry),
     why: difficultyWords(entry),
   }));
   return { ...snapshot, clients };
+}
+
+function errorsOf({ operations }: ClientEntry): OperationErrors | undefined {
+  return addErrors(operations.map(({ errors }) => errors));
 }
 
 /** One line for each client, most v1 requests first, with the same filters. */
@@ -38,15 +57,17 @@ export function clientsTable(snapshot: LedgerSnapshot, query = new URLSearchPara
   return `${[...lines, "", ...footer(snapshot, clients.length)].join("\n")}\n`;
 }
 
-const HEAD = ["client", "v1", "v2", "last v1", "difficulty", "v1 operations"] as const;
+const HEAD = ["client", "v1", "v2", "last v1", "difficulty", "v1 errors", "v1 operations"] as const;
 /** Columns of numbers. */
 const RIGHT: ReadonlySet<number> = new Set([1, 2]);
 const MOST_OPERATIONS = 4;
 
 function rowOf(entry: ClientEntry): readonly string[] {
   const { name, requests, over, lastV1, operations } = entry;
-  const shown = operations.slice(0, MOST_OPERATIONS).map(({ resource, operation, requests: count }) => {
-    return `${resource === operation ? resource : `${resource} ${operation}`} ${count}`;
+  const shown = operations.slice(0, MOST_OPERATIONS).map(({ resource, operation, requests: count, errors }) => {
+    const failed = countErrors(errors);
+    const called = resource === operation ? resource : `${resource} ${operation}`;
+    return `${called} ${count}${failed === 0 ? "" : ` (${failed} failed)`}`;
   });
   const more = operations.length - shown.length;
   return [
@@ -55,8 +76,16 @@ function rowOf(entry: ClientEntry): readonly string[] {
     String(requests.v2),
     lastV1 === undefined ? "never" : utcMinute(lastV1),
     difficultyOf(entry),
+    errorWords(errorsOf(entry)),
     [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(", "),
   ];
+}
+
+/** By who was at fault: `6 client, 2 translation`. */
+function errorWords(errors: OperationErrors = {}): string {
+  return FAULT_ORIGINS.flatMap((fault) => (errors[fault] === undefined ? [] : [`${errors[fault]} ${fault}`])).join(
+    ", ",
+  );
 }
 
 function footer({ requests, since, at, bound, clients }: LedgerSnapshot, shown: number): readonly string[] {

@@ -14,11 +14,12 @@ export function callsUnknown({ operations, needs }: Pick<ClientUsage, "operation
   return operations.some(isUnknown) || needs.lacking.some(isUnknown);
 }
 
-/** The hardest need of a client; `none` if it never called v1. */
+/** The hardest need of a client; `none` if it never called v1, `unknown` if one that is harder may be among what nobody saw. */
 export function difficultyOf(entry: ClientUsage): Difficulty {
   const { lastV1, needs } = entry;
   if (needs.lacking.length > 0 || callsUnknown(entry)) return "lacking";
   if (needs.zeroedFields.length > 0) return "full-replace";
+  if (needs.unseen.length > 0) return "unknown";
   if (needs.longLists.length > 0) return "long-lists";
   if (needs.unknownFields.length > 0) return "unknown-fields";
   return lastV1 === undefined ? "none" : "renames";
@@ -49,11 +50,12 @@ export function reasonsOf(entry: ClientUsage): readonly DifficultyReason[] {
     ),
     ...reason("sends fields that v2 does not know", unknownFields.map(field)),
   ];
+  if (unseen.length > 0) {
+    const hidden = reasons.length === 0 ? "unknown, nobody looked into" : "perhaps more, nobody looked into";
+    return [...reasons, ...reason(hidden, unseen.map(operation))];
+  }
   const none = { what: lastV1 === undefined ? "does not call v1" : "renames only", names: [], more: 0 };
-  return [
-    ...(reasons.length === 0 ? [none] : reasons),
-    ...reason("perhaps more, nobody looked into", unseen.map(operation)),
-  ];
+  return reasons.length === 0 ? [none] : reasons;
 }
 
 /** The same as one line of a report. */

@@ -1,5 +1,5 @@
 /** The ledger: which clients call which operations, since when, and what makes each of them hard to move to v2. */
-import { type Exchange, wasLetIn } from "../model/exchange.ts";
+import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import type { LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
@@ -13,6 +13,7 @@ import {
   factOf,
   factsIn,
   fillRecord,
+  noteErrors,
   noteNeed,
   operationOf,
 } from "./record.ts";
@@ -159,6 +160,8 @@ function observe(state: LedgerState, exchange: Exchange): void {
   operation.amount += 1;
   operation.at = at;
   if (isInspected(exchange)) operation.inspected += 1;
+  const fault = faultOf(exchange);
+  if (fault !== undefined) noteErrors(operation, fault, 1);
   // Without valid credentials a request may use anyone's name: it shows nothing of the client's needs.
   if (eligibility !== "yes") return;
   if (isLacking(state, exchange)) noteNeed(record, "lacking", exchange.resource, exchange.operation, state.budget);
@@ -179,10 +182,10 @@ function isLacking({ options }: LedgerState, { resource, operation, status }: Ex
   return options.traits.isLackingInV2(resource, operation) && (resource !== "unknown" || status < 400);
 }
 
-/** Carryover sees only the head of what native v1 serves; a failed request has no content to inspect. */
-function isInspected({ mode, status, list, defaultedFields }: Exchange): boolean {
+/** Carryover sees only the head of what native v1 serves. */
+function isInspected({ mode, list, defaultedFields }: Exchange): boolean {
   if (mode !== "native" && mode !== "shadow") return true;
-  return status >= 400 || list !== undefined || defaultedFields.length > 0;
+  return list !== undefined || defaultedFields.length > 0;
 }
 
 function noteNeeds({ options, budget }: LedgerState, record: ClientRecord, findings: RequestFindings): void {
@@ -232,17 +235,18 @@ const UNAUTHENTICATED = 401;
  * Whether a request counts: `yes`, `no`, or only for a client that has an entry already (`known`).
  *
  * Names come from the request, so a caller without a valid credential must not fill the ledger. Only a v1 or v2 request whose
- * caller the platform let in makes an entry. Statuses that platforms also return to strangers (400, 404, …) count for known
- * clients. Nothing counts that carryover refused before the platform saw it, that got 401 or no response, or that needs no
- * credential (OPTIONS). A response without any call is a shared list, made a moment ago for the same credential.
+ * caller the platform let in makes an entry. Statuses that platforms also return to strangers (400, 404, …) and errors of
+ * carryover's own count for known clients. Nothing counts that was turned away, that got 401, or that
+ * needs no credential (OPTIONS). A response without any call is a shared list, made a moment ago for the same credential.
  */
 function eligibilityOf(exchange: Exchange): "yes" | "known" | "no" {
-  const { apiVersion, mode, method, status, calls, reason, aborted } = exchange;
+  const { apiVersion, method, status, calls, reason, aborted } = exchange;
   if (apiVersion !== "v1" && apiVersion !== "v2") return "no";
-  if (mode === "refused" || method === "OPTIONS" || status === UNAUTHENTICATED) return "no";
-  if (calls.length === 0) return reason === undefined && !aborted && status !== 0 ? "yes" : "no";
+  if (isTurnedAway(exchange) || method === "OPTIONS" || status === UNAUTHENTICATED) return "no";
+  if (calls.length === 0 && reason === undefined) return !aborted && status !== 0 ? "yes" : "no";
   if (wasLetIn(exchange)) return "yes";
-  return calls.some((call) => call.status !== 0 && call.status !== UNAUTHENTICATED) ? "known" : "no";
+  if (calls.some((call) => call.status === UNAUTHENTICATED)) return "no";
+  return reason !== undefined || calls.some((call) => call.status !== 0) ? "known" : "no";
 }
 
 /** What the ledger must know of an operation, by the names that an `Exchange` has. */

@@ -1,5 +1,6 @@
 /** What the ledger keeps of one client, and its conversion to and from an entry of a snapshot. */
-import type { ClientEntry, ClientNeeds, ClientOperation } from "../model/ledger.ts";
+import { addErrors, type ClientEntry, type ClientNeeds, type ClientOperation, countErrors } from "../model/ledger.ts";
+import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import { detachedText } from "../model/text.ts";
 import type { MonitoredItem } from "./space-saving.ts";
 
@@ -54,7 +55,7 @@ export function createRecord(name: string, label: string, at: number): ClientRec
 export function operationOf(record: ClientRecord, resource: string, operation: string, budget: FactBudget): ClientFact {
   const own = factOf(record.operations, resource, operation, MAX_OPERATIONS, budget);
   if (own !== undefined) return own;
-  record.others ??= { resource: OTHER_NAME, name: OTHER_NAME, amount: 0, at: 0, inspected: 0 };
+  record.others ??= { resource: OTHER_NAME, name: OTHER_NAME, amount: 0, at: 0, inspected: 0, errors: undefined };
   return record.others;
 }
 
@@ -79,11 +80,17 @@ export function entryOf(
     requests: { v1, v2 },
     over,
     operations: all
-      .map(({ resource, name: operation, amount, at }) => ({ resource, operation, requests: amount, lastSeen: at }))
+      .map(({ resource, name: operation, amount, at, errors }) => {
+        const one = { resource, operation, requests: amount, lastSeen: at };
+        return errors === undefined ? one : { ...one, errors: addErrors([errors]) };
+      })
       .sort(byRequests),
     needs: shownNeeds(
       record,
-      operations.filter(({ resource, name, inspected }) => inspected === 0 && revealsNeeds(resource, name)),
+      // A failed request has no content to inspect.
+      operations.filter(({ resource, name, amount, inspected, errors }) => {
+        return inspected === 0 && amount > countErrors(errors) && revealsNeeds(resource, name);
+      }),
     ),
   };
 }
@@ -111,17 +118,25 @@ export function fillRecord(record: ClientRecord, entry: ClientEntry, budget: Fac
   record.over = over;
   record.lastSeen = entry.lastSeen;
   record.lastV1 = entry.lastV1;
-  for (const { resource, operation, requests: amount, lastSeen } of entry.operations) {
+  for (const { resource, operation, requests: amount, lastSeen, errors } of entry.operations) {
     const fact = operationOf(record, resource, operation, budget);
     const unseen = needs.unseen.some((one) => one.resource === resource && one.operation === operation);
     fact.amount += amount;
     fact.at = Math.max(fact.at, lastSeen);
-    fact.inspected = unseen ? 0 : amount;
+    fact.inspected = unseen ? 0 : amount - countErrors(errors);
+    for (const fault of FAULT_ORIGINS) noteErrors(fact, fault, errors?.[fault] ?? 0);
   }
   for (const { resource, records } of needs.longLists) noteNeed(record, "longLists", resource, "", budget, records);
   for (const { resource, field } of needs.zeroedFields) noteNeed(record, "zeroedFields", resource, field, budget);
   for (const { resource, operation } of needs.lacking) noteNeed(record, "lacking", resource, operation, budget);
   for (const { resource, field } of needs.unknownFields) noteNeed(record, "unknownFields", resource, field, budget);
+}
+
+/** Adds `count` failed requests. */
+export function noteErrors(fact: ClientFact, fault: FaultOrigin, count: number): void {
+  if (count === 0) return;
+  fact.errors ??= { client: 0, platform: 0, capacity: 0, translation: 0 };
+  fact.errors[fault] += count;
 }
 
 /** Adds one need, within the limits. */
@@ -179,6 +194,8 @@ export interface ClientFact {
   at: number;
   /** How many of `amount` requests carryover saw the content of. */
   inspected: number;
+  /** Requests that failed, by fault; undefined until there is one, since most clients have none. */
+  errors: Record<FaultOrigin, number> | undefined;
 }
 
 /** The name for everything beyond the limits. */
@@ -201,7 +218,14 @@ export function factOf(
   for (const fact of facts) if (fact.name === name && fact.resource === resource) return fact;
   if (facts.length >= most || budget.left <= 0) return undefined;
   budget.left -= 1;
-  const added = { resource: detachedText(resource), name: detachedText(name), amount: 0, at: 0, inspected: 0 };
+  const added: ClientFact = {
+    resource: detachedText(resource),
+    name: detachedText(name),
+    amount: 0,
+    at: 0,
+    inspected: 0,
+    errors: undefined,
+  };
   facts.push(added);
   return added;
 }

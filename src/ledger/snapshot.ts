@@ -1,7 +1,17 @@
 /** Merges the ledger snapshots of several instances, and reads snapshots from JSON. */
 import { LAST_TIME } from "../model/clock.ts";
 import { member } from "../model/json.ts";
-import type { ClientEntry, ClientNeeds, ClientOperation, LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
+import {
+  addErrors,
+  type ClientEntry,
+  type ClientNeeds,
+  type ClientOperation,
+  countErrors,
+  type LedgerSnapshot,
+  type OperationErrors,
+  type VersionCounts,
+} from "../model/ledger.ts";
+import { FAULT_ORIGINS } from "../model/problem.ts";
 import { isPrintable, plainName } from "../model/text.ts";
 import {
   byCount,
@@ -109,7 +119,10 @@ function mergeOperations(all: readonly ClientOperation[]): readonly ClientOperat
 }
 
 function addOperation(a: ClientOperation, b: ClientOperation): ClientOperation {
-  return { ...a, requests: a.requests + b.requests, lastSeen: Math.max(a.lastSeen, b.lastSeen) };
+  const { resource, operation } = a;
+  const errors = addErrors([a.errors, b.errors]);
+  const sum = { resource, operation, requests: a.requests + b.requests, lastSeen: Math.max(a.lastSeen, b.lastSeen) };
+  return errors === undefined ? sum : { ...sum, errors };
 }
 
 function mergeNeeds(a: ClientEntry, b: ClientEntry): ClientNeeds {
@@ -133,10 +146,13 @@ function mergeNeeds(a: ClientEntry, b: ClientEntry): ClientNeeds {
   };
 }
 
-/** Operations of `entry` whose requests its instance saw the content of. */
+/** Operations of `entry` whose requests its instance saw the content of: failed ones have none. */
 function lookedInto({ operations, needs }: ClientEntry): readonly string[] {
   const unseen = new Set(needs.unseen.map(operationKey));
-  return operations.map(operationKey).filter((key) => !unseen.has(key));
+  return operations
+    .filter(({ requests, errors }) => requests > countErrors(errors))
+    .map(operationKey)
+    .filter((key) => !unseen.has(key));
 }
 
 function unite<T>(a: readonly T[], b: readonly T[], key: (one: T) => string): T[] {
@@ -205,11 +221,7 @@ function readEntry(from: SnapshotNode): ClientEntry {
     lastV1: optional(from, "lastV1", readTime),
     requests,
     over,
-    operations: readList(from, "operations", MAX_OPERATIONS + 1, (one) => ({
-      ...readOperation(one),
-      requests: readCount(one, "requests"),
-      lastSeen: readTime(one, "lastSeen"),
-    })),
+    operations: readList(from, "operations", MAX_OPERATIONS + 1, readCalled),
     needs: {
       longLists: readList(needs, "longLists", MAX_NEEDS, (one) => ({
         resource: readWord(one, "resource"),
@@ -221,6 +233,24 @@ function readEntry(from: SnapshotNode): ClientEntry {
       unseen: readList(needs, "unseen", MAX_OPERATIONS, readOperation),
     },
   };
+}
+
+function readCalled(from: SnapshotNode): ClientOperation {
+  const called = {
+    ...readOperation(from),
+    requests: readCount(from, "requests"),
+    lastSeen: readTime(from, "lastSeen"),
+  };
+  const errors = readErrors(inside(from, "errors"), called.requests);
+  return errors === undefined ? called : { ...called, errors };
+}
+
+/** Ledgers of earlier versions have none. */
+function readErrors(from: SnapshotNode, requests: number): OperationErrors | undefined {
+  const counts = FAULT_ORIGINS.map((fault) => [fault, optional(from, fault, readCount) ?? 0] as const);
+  const errors = Object.fromEntries(counts);
+  if (countErrors(errors) > requests) throw invalid(from, "no more errors than there are requests");
+  return addErrors([errors]);
 }
 
 function readField(from: SnapshotNode): { resource: string; field: string } {

@@ -32,38 +32,43 @@ export interface ComparedResponses {
  * Why there was nothing to compare. `refused` keeps strangers out of the evidence: anybody can send a thousand requests that
  * are refused before a token is looked at, and their equal responses would prove nothing of the translation.
  */
-export type ComparisonFailure =
+export const COMPARISON_FAILURES = [
   /** No place in time. */
-  | "busy"
+  "busy",
   /** No memory for the responses. */
-  | "memory"
+  "memory",
   /** A response is longer than those that are compared. */
-  | "too-large"
-  | "timeout"
+  "too-large",
+  "timeout",
   /** Native's own trouble: an outage, a rate limit, a body that is no JSON. */
-  | "native"
+  "native",
   /** The same for v2. */
-  | "platform"
+  "platform",
   /** No response. */
-  | "unreachable"
+  "unreachable",
   /** A limit of carryover's own. */
-  | "overloaded"
+  "overloaded",
   /** The Content-Encoding cannot be decoded. */
-  | "unreadable"
+  "unreadable",
   /** Only executing the request would tell, or a record has too many members. */
-  | "not-comparable"
+  "not-comparable",
   /** The written record does not exist any more. */
-  | "gone"
+  "gone",
   /** The record was written again meanwhile. */
-  | "overtaken"
+  "overtaken",
   /** Neither version let the caller in. */
-  | "refused"
+  "refused",
   /** Only because the client speaks HTTP/1.0 it would not get the translated list. */
-  | "old-http"
+  "old-http",
   /** A fault of the comparison itself. */
-  | "internal"
+  "internal",
   /** carryover is shutting down. */
-  | "closed";
+  "closed",
+] as const;
+export type ComparisonFailure = (typeof COMPARISON_FAILURES)[number];
+
+/** Why a sampled request was not compared: its response says nothing, or there was no place. */
+export const SKIP_REASONS = ["aborted", "busy", "unauthenticated", "status"] as const;
 
 /** A finished comparison. */
 export interface Comparison {

@@ -6,7 +6,60 @@ export type Upstream = "v1" | "v2" | "sts";
 /** What served the request: `pass` is untouched v2 or token exchange, `refused` never left carryover. */
 export type Mode = "native" | "shadow" | "translate" | "pass" | "refused";
 /** What a drain proved about its list, strongest first. */
-export type Witness = "cover" | "count" | "none";
+export const WITNESSES = ["cover", "count", "none"] as const;
+export type Witness = (typeof WITNESSES)[number];
+
+/** `incomplete`: its pages made no list; `overloaded`: there was no place for it; `aborted`: the client left. */
+export const LIST_OUTCOMES = [
+  "complete",
+  "incomplete",
+  "too-large",
+  "too-slow",
+  "unproven",
+  "overloaded",
+  "refused",
+  "aborted",
+] as const;
+
+/** What else is worth counting of a request. docs/errors.md explains each. */
+export const NOTES = [
+  // What carryover refused on arrival.
+  "shed-in-flight",
+  "shed-wait",
+  "grpc",
+  "odd-header-name",
+  // Requests.
+  "enum-dropped",
+  "server-set-dropped",
+  "query-unknown",
+  // Lists.
+  "id-filter-empty",
+  "list-read-again",
+  "list-repaired",
+  "list-page-again",
+  "list-order",
+  "list-duplicate",
+  "list-total",
+  "list-skip-ignored",
+  "list-token-restarted",
+  "list-way-left",
+  "list-shared",
+  "list-collapsed",
+  "join-missing",
+  // Updates.
+  "update-empty",
+  "field-left-alone",
+  "clear-refused",
+  "partial-write",
+  "own-words-refused",
+  // Responses.
+  "answer-shadowed",
+  "answer-enum",
+  "answer-shape",
+  "gzip",
+  "br",
+] as const;
+export type ExchangeNote = (typeof NOTES)[number];
 
 /** One call to an upstream. */
 export interface UpstreamCall {
@@ -24,16 +77,7 @@ export interface ListFacts {
   readonly pages: number;
   readonly records: number;
   readonly witness: Witness;
-  /** `incomplete`: its pages made no list; `overloaded`: there was no place for it; `aborted`: the client left. */
-  readonly outcome:
-    | "complete"
-    | "incomplete"
-    | "too-large"
-    | "too-slow"
-    | "unproven"
-    | "overloaded"
-    | "refused"
-    | "aborted";
+  readonly outcome: (typeof LIST_OUTCOMES)[number];
 }
 
 /** Each step fills in the facts that it learns; observers only read them. */
@@ -62,6 +106,8 @@ export interface Exchange {
   reason: string | undefined;
   /** Whose fault that error is; `faultOf` reads it. */
   fault?: FaultOrigin | undefined;
+  /** The options that change it. */
+  options?: readonly string[] | undefined;
   /** For the log only: why. */
   cause: unknown;
   requestBytes: number;
@@ -76,8 +122,7 @@ export interface Exchange {
   readonly defaultedFields: string[];
   /** v1 fields that the platform did not store as asked. */
   readonly mismatches: string[];
-  /** Other things worth counting: `id-filter-empty`, `enum-dropped`, `join-failed`, `gzip`, ... */
-  readonly notes: string[];
+  readonly notes: ExchangeNote[];
   /** The client left before its answer was complete. */
   aborted: boolean;
   /** How many requests this stands for, when more than one: those refused together; this was the first of them. */
@@ -102,6 +147,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     status: 0,
     reason: undefined,
     fault: undefined,
+    options: undefined,
     cause: undefined,
     requestBytes: 0,
     responseBytes: 0,
@@ -145,8 +191,13 @@ export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
   return calls.some(({ status }) => isRecognised(status));
 }
 
+/** True for a request that was refused before carryover knew what serves it, and mostly before it knew whose it is. */
+export function isTurnedAway({ mode, reason }: Pick<Exchange, "mode" | "reason">): boolean {
+  return mode === "refused" && reason !== "NOT_TRANSLATABLE" && reason !== "NOT_FOUND";
+}
+
 /** Note of an exchange: v2 refused what only carryover can have said. */
-export const TRANSLATION_REFUSED_NOTE = "own-words-refused";
+export const TRANSLATION_REFUSED_NOTE = "own-words-refused" satisfies ExchangeNote;
 
 const USUAL: ReadonlyMap<string, FaultOrigin> = new Map(
   Object.entries(PROBLEMS).map(([reason, { fault }]) => [reason, fault]),

@@ -1,6 +1,6 @@
 /** What ledgers exchange with each other and with reports: who calls what, and how hard each client is to move. */
 
-import type { FaultOrigin } from "./problem.ts";
+import { FAULT_ORIGINS, type FaultOrigin } from "./problem.ts";
 
 /** The ledger of one instance at one time, or of several merged. Times are milliseconds since 1970. */
 export interface LedgerSnapshot {
@@ -55,7 +55,20 @@ export interface ClientOperation {
   readonly errors?: OperationErrors | undefined;
 }
 
+/** Counts above 0 only. */
 export type OperationErrors = Readonly<Partial<Record<FaultOrigin, number>>>;
+
+/** How many requests failed, whoever was at fault. */
+export function countErrors(errors: OperationErrors = {}): number {
+  return FAULT_ORIGINS.reduce((sum, fault) => sum + (errors[fault] ?? 0), 0);
+}
+
+/** The sum of `all`; undefined where there is no error. */
+export function addErrors(all: readonly (OperationErrors | undefined)[]): OperationErrors | undefined {
+  const sums = FAULT_ORIGINS.map((fault) => [fault, all.reduce((sum, one) => sum + (one?.[fault] ?? 0), 0)] as const);
+  const counted = sums.filter(([, count]) => count > 0);
+  return counted.length === 0 ? undefined : Object.fromEntries(counted);
+}
 
 /** What makes a client hard to move; all lists are bounded and sorted. */
 export interface ClientNeeds {
@@ -71,6 +84,17 @@ export interface ClientNeeds {
   readonly unseen: readonly { readonly resource: string; readonly operation: string }[];
 }
 
-/** The hardest need of a client, easiest first. */
-export const DIFFICULTIES = ["none", "renames", "unknown-fields", "long-lists", "full-replace", "lacking"] as const;
+/**
+ * The hardest need of a client, easiest first. `unknown`: nobody looked into some of its requests, so it may be anything below
+ * and `full-replace`.
+ */
+export const DIFFICULTIES = [
+  "none",
+  "renames",
+  "unknown-fields",
+  "long-lists",
+  "unknown",
+  "full-replace",
+  "lacking",
+] as const;
 export type Difficulty = (typeof DIFFICULTIES)[number];

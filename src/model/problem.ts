@@ -59,40 +59,73 @@ export function rpcOfHttp(status: number): RpcCode {
  * Who caused an error: the request (`client`), an outage of the `platform`, a limit of this instance (`capacity`), or the
  * `translation`: native v1 would have served the request. Only the last makes rules roll back.
  */
-export type FaultOrigin = "client" | "platform" | "capacity" | "translation";
+export const FAULT_ORIGINS = ["client", "platform", "capacity", "translation"] as const;
+export type FaultOrigin = (typeof FAULT_ORIGINS)[number];
 
-/** Every reason with its HTTP status, its RPC code, and its usual origin. */
+/** Every reason with its HTTP status, its RPC code, its usual origin, and the options that change what is refused. */
 export const PROBLEMS = {
-  INVALID_REQUEST: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
-  INVALID_PATH: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
-  INVALID_BODY: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
-  INVALID_FILTER: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
-  UPGRADE_REFUSED: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
-  UNAUTHENTICATED: { http: 401, code: RpcCode.UNAUTHENTICATED, fault: "client" },
-  UNKNOWN_PATH: { http: 404, code: RpcCode.NOT_FOUND, fault: "client" },
-  NOT_FOUND: { http: 404, code: RpcCode.NOT_FOUND, fault: "client" },
-  REQUEST_TIMEOUT: { http: 408, code: RpcCode.DEADLINE_EXCEEDED, fault: "client" },
-  ALREADY_EXISTS: { http: 409, code: RpcCode.ALREADY_EXISTS, fault: "client" },
-  CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION, fault: "client" },
-  BODY_TOO_LARGE: { http: 413, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
-  URI_TOO_LONG: { http: 414, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
-  GRPC_UNSUPPORTED: { http: 415, code: RpcCode.UNIMPLEMENTED, fault: "client" },
-  DRAIN_TOO_LARGE: { http: 422, code: RpcCode.FAILED_PRECONDITION, fault: "translation" },
-  HEADERS_TOO_LARGE: { http: 431, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
-  INTERNAL: { http: 500, code: RpcCode.INTERNAL, fault: "translation" },
-  METHOD_NOT_ALLOWED: { http: 501, code: RpcCode.UNIMPLEMENTED, fault: "client" },
-  NOT_TRANSLATABLE: { http: 501, code: RpcCode.UNIMPLEMENTED, fault: "translation" },
-  LIST_UNPROVEN: { http: 502, code: RpcCode.UNAVAILABLE, fault: "translation" },
-  DRAIN_INCOMPLETE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "translation" },
-  UPDATE_INCOMPLETE: { http: 502, code: RpcCode.INTERNAL, fault: "translation" },
-  UPSTREAM_UNREACHABLE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "platform" },
-  UPSTREAM_INVALID: { http: 502, code: RpcCode.INTERNAL, fault: "translation" },
-  OVERLOADED: { http: 503, code: RpcCode.UNAVAILABLE, fault: "capacity" },
-  UPSTREAM_UNAVAILABLE: { http: 503, code: RpcCode.UNAVAILABLE, fault: "platform" },
-  UPSTREAM_TIMEOUT: { http: 504, code: RpcCode.DEADLINE_EXCEEDED, fault: "platform" },
-  LOOP_DETECTED: { http: 508, code: RpcCode.FAILED_PRECONDITION, fault: "platform" },
+  INVALID_REQUEST: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: [] },
+  INVALID_PATH: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: [] },
+  INVALID_BODY: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: ["unknownFields.request"] },
+  INVALID_FILTER: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: [] },
+  UPGRADE_REFUSED: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: [] },
+  UNAUTHENTICATED: { http: 401, code: RpcCode.UNAUTHENTICATED, fault: "client", options: ["admin.tokenFile"] },
+  UNKNOWN_PATH: {
+    http: 404,
+    code: RpcCode.NOT_FOUND,
+    fault: "client",
+    options: ["listen.basePath", "listen.extraPrefixes", "upstream.sts.url"],
+  },
+  NOT_FOUND: { http: 404, code: RpcCode.NOT_FOUND, fault: "client", options: ["upstream.v1.url"] },
+  REQUEST_TIMEOUT: { http: 408, code: RpcCode.DEADLINE_EXCEEDED, fault: "client", options: ["limits.minBodyRate"] },
+  ALREADY_EXISTS: { http: 409, code: RpcCode.ALREADY_EXISTS, fault: "client", options: [] },
+  CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION, fault: "client", options: [] },
+  BODY_TOO_LARGE: { http: 413, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: ["limits.bodyBytes"] },
+  URI_TOO_LONG: { http: 414, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: ["limits.uriBytes"] },
+  GRPC_UNSUPPORTED: { http: 415, code: RpcCode.UNIMPLEMENTED, fault: "client", options: [] },
+  DRAIN_TOO_LARGE: {
+    http: 422,
+    code: RpcCode.FAILED_PRECONDITION,
+    fault: "translation",
+    options: ["lists.maxRecords", "lists.maxBytes", "lists.maxPages", "lists.bufferBytes"],
+  },
+  HEADERS_TOO_LARGE: { http: 431, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: ["limits.headerBytes"] },
+  INTERNAL: { http: 500, code: RpcCode.INTERNAL, fault: "translation", options: [] },
+  METHOD_NOT_ALLOWED: { http: 501, code: RpcCode.UNIMPLEMENTED, fault: "client", options: [] },
+  NOT_TRANSLATABLE: {
+    http: 501,
+    code: RpcCode.UNIMPLEMENTED,
+    fault: "translation",
+    options: ["upstream.v1.url", "fallback"],
+  },
+  LIST_UNPROVEN: {
+    http: 502,
+    code: RpcCode.UNAVAILABLE,
+    fault: "translation",
+    options: ["lists.require", "upstream.v2.pageTokens"],
+  },
+  DRAIN_INCOMPLETE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "translation", options: ["upstream.v2.totals"] },
+  UPDATE_INCOMPLETE: { http: 502, code: RpcCode.INTERNAL, fault: "translation", options: ["updates.mismatch"] },
+  UPSTREAM_UNREACHABLE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "platform", options: [] },
+  UPSTREAM_INVALID: { http: 502, code: RpcCode.INTERNAL, fault: "translation", options: [] },
+  OVERLOADED: {
+    http: 503,
+    code: RpcCode.UNAVAILABLE,
+    fault: "capacity",
+    options: ["limits.inFlight", "upstream.*.connections", "lists.maxConcurrent"],
+  },
+  UPSTREAM_UNAVAILABLE: { http: 503, code: RpcCode.UNAVAILABLE, fault: "platform", options: ["upstream.*.breaker"] },
+  UPSTREAM_TIMEOUT: {
+    http: 504,
+    code: RpcCode.DEADLINE_EXCEEDED,
+    fault: "platform",
+    options: ["upstream.*.timeouts", "lists.maxSeconds", "limits.requestSeconds"],
+  },
+  LOOP_DETECTED: { http: 508, code: RpcCode.FAILED_PRECONDITION, fault: "platform", options: ["upstream.*.url"] },
 } as const;
 export type ProblemReason = keyof typeof PROBLEMS;
+/** A path in the configuration, where `*` stands for any upstream. */
+export type ProblemOption = (typeof PROBLEMS)[ProblemReason]["options"][number];
 
 /** One invalid field of a request, by its v1 name. */
 export interface FieldViolation {
@@ -108,6 +141,8 @@ export interface ProblemOptions {
   readonly retryAfter?: number;
   /** The origin, if it is not the usual one. */
   readonly fault?: FaultOrigin;
+  /** The options that change this refusal, if they are not all of the reason's. */
+  readonly options?: readonly ProblemOption[];
   /** For the log only. */
   readonly cause?: unknown;
 }
@@ -119,6 +154,7 @@ export class Problem extends Error {
   readonly fieldViolations: readonly FieldViolation[];
   readonly retryAfter: number | undefined;
   readonly fault: FaultOrigin;
+  readonly options: readonly ProblemOption[];
 
   /** `message` is for the client: what is wrong, where, what is expected. */
   constructor(reason: ProblemReason, message: string, options: ProblemOptions = {}) {
@@ -129,6 +165,7 @@ export class Problem extends Error {
     this.fieldViolations = options.fieldViolations ?? [];
     this.retryAfter = options.retryAfter;
     this.fault = options.fault ?? PROBLEMS[reason].fault;
+    this.options = options.options ?? PROBLEMS[reason].options;
   }
 
   get http(): number {
@@ -167,7 +204,7 @@ export function problemBody(problem: Problem): string {
       "@type": "type.googleapis.com/google.rpc.ErrorInfo",
       reason: problem.reason,
       domain: "carryover",
-      metadata: problem.metadata,
+      metadata: { ...problem.metadata, option: problem.options.length === 0 ? undefined : problem.options.join(", ") },
     });
   }
   if (problem.fieldViolations.length > 0) {

@@ -1,6 +1,6 @@
 /** The progress of the migration as one instance sees it: what `GET /progress` tells a report. */
 import type { LedgerSnapshot } from "./ledger.ts";
-import type { CutoverMode, Rules } from "./rules.ts";
+import type { CutoverMode, ForceState, Rules } from "./rules.ts";
 
 /** Version of this format. A reader refuses any other. */
 export const PROGRESS_VERSION = 1;
@@ -15,9 +15,20 @@ export interface Progress {
   readonly at: number;
   /** Option `cutover.mode`. */
   readonly mode: CutoverMode;
+  /** What overrides every rule now. */
   readonly force: Rules["force"];
+  /** Who says so. Absent, like all that may be absent here: the instance is older than this member. */
+  readonly forcedBy?: ForceState | undefined;
+  /** Digest of the rules in force; absent without a rules file, too. */
+  readonly digest?: string | undefined;
   /** False: the rules file is bad, and older rules are in force. */
   readonly lastReloadSuccessful: boolean;
+  /** False: what outlives a restart cannot be written now. */
+  readonly saved?: boolean | undefined;
+  /** As `/readyz` says. */
+  readonly ready?: boolean | undefined;
+  /** Upstreams that do not respond: calls to them fail at once. */
+  readonly openBreakers?: readonly string[] | undefined;
   readonly totals: RequestTotals;
   readonly ledger: LedgerSnapshot;
   /** One per operation, and one per operation and client. */
@@ -68,6 +79,31 @@ export interface RuleProgress {
   readonly since: number | undefined;
   /** One sentence for people: why, and what would change it; may be empty. */
   readonly detail: string;
+  readonly evidence?: RuleEvidence | undefined;
+}
+
+/** Whom a rule is for, and what is known that decides whether it may go further. */
+export interface RuleEvidence
+  extends Pick<
+    RuleStatus,
+    | "requests"
+    | "failures"
+    | "comparisons"
+    | "differences"
+    | "bound"
+    | "risk"
+    | "clients"
+    | "clientsNeeded"
+    | "heldBack"
+    | "stepBacks"
+  > {
+  /** For people: `reads of group, client ci-bot`. */
+  readonly whom: string;
+  /** Of those, the share of clients that the rule takes: 0 to 100; undefined: all. */
+  readonly percent: number | undefined;
+  /** Thresholds of the rule, 0 to 1: of `promoteWhen`, else of `stepBack`; undefined: it has none. */
+  readonly differencesBelow: number | undefined;
+  readonly failuresBelow: number | undefined;
 }
 
 /** One rule at one time, for metrics and reports. */
@@ -93,9 +129,14 @@ export interface RuleStatus {
   readonly differences: number;
   /** Upper bound (95 %) of the share of differing responses; 1 without a comparison. */
   readonly bound: number;
+  /** The chance that `bound` is wrong: it shrinks when old comparisons are forgotten. */
+  readonly risk: number;
+  /** Distinct clients that were compared, counted up to those that are needed. */
+  readonly clients: number;
+  readonly clientsNeeded: number;
   /** It may become `translate` by its `promoteWhen`, and has not. */
   readonly couldMove: boolean;
-  /** Operations that keep it from its promotion, or that were not promoted with it, and why: a sentence each, at most eleven. */
+  /** Operations that keep a shadow rule from translating, or that were not promoted with it, and why: a sentence each, at most eleven. */
   readonly heldBack: readonly string[];
   readonly promoted: boolean;
   readonly stepBacks: number;

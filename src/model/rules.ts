@@ -15,6 +15,22 @@ export interface Rules {
   readonly digest: string;
 }
 
+/** What overrides every rule now, and who says so. */
+export interface ForceState {
+  /** `native` when the file or the command says so; else what the file says. */
+  readonly effective: Rules["force"];
+  /** `force` of the rules file. */
+  readonly file: Rules["force"];
+  /** The last `carryover force`. */
+  readonly command: ForceCommand;
+  /** When that was, in milliseconds since 1970; undefined: never. */
+  readonly commandAt: number | undefined;
+}
+
+/** What `carryover force` can say: it cannot force a translation. */
+export const FORCE_COMMANDS = ["native", "none"] as const;
+export type ForceCommand = (typeof FORCE_COMMANDS)[number];
+
 export interface Rule {
   /** Unique in its file; a label in metrics: `[a-z0-9-]`, at most 63 characters. */
   readonly name: string;
@@ -92,8 +108,10 @@ export interface StepBackSettings {
   readonly failures: number | undefined;
   /** Share of comparisons with a difference; undefined: not checked. */
   readonly differences: number | undefined;
-  /** Requests (or comparisons) in the window below which nothing is decided. */
+  /** Translated requests in the window below which failures decide nothing. */
   readonly minRequests: number;
+  /** Comparisons in the window below which differences decide nothing. */
+  readonly minComparisons: number;
   /** Distinct clients that must be affected; never more than the rule names. */
   readonly minClients: number;
   /** Milliseconds. */

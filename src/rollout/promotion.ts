@@ -45,6 +45,8 @@ export interface PromotionEvidence {
   readonly clients: number;
   /** Upper bound (95 %) of the share of differing responses, valid however often one looks; 1 without a comparison. */
   readonly bound: number;
+  /** The chance that the bound is wrong. */
+  readonly risk: number;
 }
 
 const NO_PROMOTION_COUNTS: PromotionCounts = { comparisons: 0, differences: 0, callers: NO_CALLERS };
@@ -111,7 +113,8 @@ export function evidence({ older, newer, forgotten }: PromotionState): Promotion
   const comparisons = older.comparisons + newer.comparisons;
   const differences = older.differences + newer.differences;
   const clients = countCallers([older.callers, newer.callers]);
-  return { comparisons, differences, clients, bound: upperBound(differences, comparisons, riskAfter(forgotten)) };
+  const risk = riskAfter(forgotten);
+  return { comparisons, differences, clients, bound: upperBound(differences, comparisons, risk), risk };
 }
 
 /** True when the comparisons of all operations together are enough. */

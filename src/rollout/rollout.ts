@@ -1,7 +1,15 @@
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { RuleStatus } from "../model/progress.ts";
-import type { CutoverMode, ModeDecision, Rule, Rules, ShadowSettings } from "../model/rules.ts";
+import type {
+  CutoverMode,
+  ForceCommand,
+  ForceState,
+  ModeDecision,
+  Rule,
+  Rules,
+  ShadowSettings,
+} from "../model/rules.ts";
 import { createChooser, type RuleInput } from "./choose.ts";
 import {
   choiceFor,
@@ -53,6 +61,9 @@ export interface Rollout {
   compared(comparison: Comparison, credential: string | undefined): void;
   /** In force from the next request on. A rule of the same name continues what was learnt of it (`continuedRuleState`). */
   replace(rules: Rules): void;
+  /** In force from the next request on, until it is said anew: `carryover force`. `at`: milliseconds since 1970. */
+  forceByHand(command: ForceCommand, at: number): void;
+  force(): ForceState;
   rules(): Rules | undefined;
   /** The rule of that name, where there is one. */
   rule(name: string): Rule | undefined;
@@ -69,13 +80,20 @@ export interface Rollout {
 }
 
 export interface RolloutMemory {
+  readonly force: ForcedByHand;
   readonly rules: readonly RuleMemory[];
   /** The latest changes, oldest first. */
   readonly transitions: readonly RolloutEvent[];
 }
 
+/** Part of `ForceState`: outlives the rules in force. */
+export type ForcedByHand = Pick<ForceState, "command" | "commandAt">;
+
+export const NOT_FORCED: ForcedByHand = { command: "none", commandAt: undefined };
+
 interface RulesInForce {
   readonly rules: Rules | undefined;
+  /** Of the file or by hand. */
   readonly force: Rules["force"];
   /** Decides without looking at any rule: `force`, or there are none. */
   readonly fixed: ModeDecision | undefined;
@@ -100,8 +118,14 @@ export function createRollout(options: RolloutOptions): Rollout {
     options.onEvent(event);
   };
   const standard = choiceWithoutRule(mode, "default");
-  let present = rulesInForce(options.rules, [], options);
-  if (present.force !== "none") report(forced("none", present.force, wall()));
+  let byHand = NOT_FORCED;
+  let present = rulesInForce(options.rules, [], options, byHand);
+  const forceState = (): ForceState => ({
+    effective: present.force,
+    file: present.rules?.force ?? "none",
+    ...byHand,
+  });
+  if (present.force !== "none") report(forced("none", forceState(), wall()));
 
   const apply = (state: RuleState, event: RuleEvent): RuleState => {
     const after = next(state, event);
@@ -157,18 +181,26 @@ export function createRollout(options: RolloutOptions): Rollout {
       const before = present;
       // Before the first rules there are no states, only what was restored.
       const memories = before.rules === undefined ? restored : [...before.states.values()].map(memoryOf);
-      present = rulesInForce(rules, memories, options);
+      present = rulesInForce(rules, memories, options, byHand);
       restored = [];
       const at = wall();
       if (rules.digest !== before.rules?.digest) report(replaced(before, present, at));
-      if (rules.force !== before.force) report(forced(before.force, rules.force, at));
+      if (present.force !== before.force) report(forced(before.force, forceState(), at));
     },
+    forceByHand: (command, at) => {
+      const before = present.force;
+      byHand = { command, commandAt: at };
+      present = { ...present, ...forcedOf(present.rules, mode, byHand) };
+      report(forced(before, forceState(), at, `carryover force ${command}`));
+    },
+    force: forceState,
     rules: () => present.rules,
     rule: (name) => present.states.get(name)?.rule,
     states: () => currentStates().map((state) => statusOf(state, present.force, wall())),
     view: () => ({
       file: present.rules === undefined ? null : { digest: present.rules.digest, rules: present.rules.rules.length },
       force: present.force,
+      forcedBy: { file: present.rules?.force ?? "none", command: byHand.command },
       fallback: present.rules?.fallback ?? "as configured",
       default: mode,
       rules: currentStates().map((state) => viewOf(state, present.force, wall())),
@@ -176,11 +208,14 @@ export function createRollout(options: RolloutOptions): Rollout {
       transitions: transitions.map(transitionView).reverse(),
     }),
     memory: () => ({
+      force: byHand,
       rules: present.rules === undefined ? restored : [...present.states.values()].map(memoryOf),
       transitions,
     }),
     restore: (memory) => {
       restored = memory.rules;
+      byHand = memory.force;
+      present = { ...present, ...forcedOf(present.rules, mode, byHand) };
       transitions.unshift(...memory.transitions.slice(-MAX_TRANSITIONS));
     },
     revision: () => revision,
@@ -196,22 +231,30 @@ function rulesInForce(
   rules: Rules | undefined,
   memories: readonly RuleMemory[],
   { wall, mode, bucketOf }: RolloutOptions,
+  byHand: ForcedByHand,
 ): RulesInForce {
   const at = wall();
   const list = rules?.rules ?? [];
-  const known = new Map(memories.map((memory) => [memory.name, memory]));
-  const states = new Map(list.map((rule) => [rule.name, continuedRuleState(rule, known.get(rule.name), at)]));
-  const force = rules?.force ?? "none";
-  const withoutForce = list.length === 0 ? choiceWithoutRule(mode, "default") : undefined;
+  const memoryOfRule = ({ name }: Rule) => memories.find((memory) => memory.name === name);
+  const states = new Map(list.map((rule) => [rule.name, continuedRuleState(rule, memoryOfRule(rule), at)]));
   return {
     rules,
-    force,
-    fixed: force === "none" ? withoutForce : choiceWithoutRule(force, "forced"),
+    ...forcedOf(rules, mode, byHand),
     chooser: createChooser(list, bucketOf),
     states,
     checkedAt: at,
     nextExpiry: firstExpiry(states.values(), at),
   };
+}
+
+function forcedOf(
+  rules: Rules | undefined,
+  mode: CutoverMode,
+  { command }: ForcedByHand,
+): Pick<RulesInForce, "force" | "fixed"> {
+  const force = command === "native" ? "native" : (rules?.force ?? "none");
+  if (force !== "none") return { force, fixed: choiceWithoutRule(force, "forced") };
+  return { force, fixed: (rules?.rules ?? []).length === 0 ? choiceWithoutRule(mode, "default") : undefined };
 }
 
 /** When the next rule expires after `now`; both are milliseconds since 1970, infinite when none will. */
@@ -223,9 +266,11 @@ function firstExpiry(states: Iterable<RuleState>, now: number): number {
   return first;
 }
 
-function forced(from: string, to: string, at: number): RolloutEvent {
-  const reason = to === "none" ? "the rules file no longer forces anything" : `the rules file says force: ${to}`;
-  return { kind: "forced", rule: undefined, at, from, to, reason };
+/** `command`: what was said by hand just now. */
+function forced(from: string, { effective, file }: ForceState, at: number, command?: string): RolloutEvent {
+  const ofFile = file === "none" ? "the rules file no longer forces anything" : `the rules file says force: ${file}`;
+  const reason = command === undefined ? ofFile : file === "none" ? command : `${command}; ${ofFile}`;
+  return { kind: "forced", rule: undefined, at, from, to: effective, reason };
 }
 
 function replaced(before: RulesInForce, after: RulesInForce, at: number): RolloutEvent {

@@ -40,7 +40,7 @@ export interface RuleState {
   /** Undefined: the rule never steps back. */
   readonly stepBack: StepBack | undefined;
   readonly promotion: PromotionState;
-  /** Evidence for each operation that was requested, by `operationNameOf`; empty for a rule that cannot be promoted. */
+  /** Evidence for each operation that was requested, by `operationNameOf`; empty unless the rule says `mode: shadow`. */
   readonly operations: ReadonlyMap<string, OperationEvidence>;
   /** The operations that were promoted with the rule. */
   readonly promotedOperations: ReadonlySet<string>;
@@ -180,6 +180,7 @@ export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, a
 const DEFAULT_STEP_BACK = {
   failures: 0.02,
   minRequests: 200,
+  minComparisons: 20,
   minClients: 1,
   window: 300_000,
   returnAfter: undefined,
@@ -336,7 +337,7 @@ function mayPromote({ rule }: RuleState): boolean {
 }
 
 function withEvidence(state: RuleState, operation: OperationName, event: OperationEvent): RuleState {
-  if (!mayPromote(state) || !isEvidence(event)) return state;
+  if (state.rule.mode !== "shadow" || !isEvidence(event)) return state;
   const { operations } = state;
   const name = operationNameOf(operation);
   const known = operations.get(name);

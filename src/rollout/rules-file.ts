@@ -97,7 +97,8 @@ export function readGivenRules(source: RulesSource): ParsedRules | undefined {
   const bytes = readRulesBytes(given, source.readFile);
   // Without a native v1 the default says nothing of how it would be with one.
   const fallback = config.upstream.v1 === undefined ? undefined : config.fallback;
-  return readRules(bytes, rulesContext(catalogue, { name: given.name, native, fallback, now, expired }));
+  const clients = new Set(config.clients.names.map((entry) => entry.slice(0, entry.indexOf("="))));
+  return readRules(bytes, rulesContext(catalogue, { name: given.name, native, fallback, clients, now, expired }));
 }
 
 function readRulesBytes({ name, option }: GivenRulesFile, readFile: ConfigInput["readFile"]): Uint8Array {
@@ -121,16 +122,21 @@ export function rulesContext(
 ): RulesContext {
   return {
     ...rest,
-    resources: resources.map(({ name, v1, v2, operations }) => ({
-      name,
-      aliases: [...new Set([v1, v2, snakeCase(v2).replaceAll("_", "-")])].filter((alias) => alias !== name),
-      operations: operations.flatMap((operation) =>
-        operation.kind === "native"
-          ? []
-          : [{ name: operation.name, write: isWriteOperation(operation), guessed: operation.guessed === true }],
-      ),
-    })),
+    resources: resourceNames(resources),
   };
+}
+
+/** The resources as rules may name them. */
+export function resourceNames(resources: readonly Resource[]): RulesContext["resources"] {
+  return resources.map(({ name, v1, v2, operations }) => ({
+    name,
+    aliases: [...new Set([v1, v2, snakeCase(v2).replaceAll("_", "-")])].filter((alias) => alias !== name),
+    operations: operations.flatMap((operation) =>
+      operation.kind === "native"
+        ? []
+        : [{ name: operation.name, write: isWriteOperation(operation), guessed: operation.guessed === true }],
+    ),
+  }));
 }
 
 function isWriteOperation(operation: Operation): boolean {

@@ -1,7 +1,8 @@
 /** The form in which rule states and comparisons are saved. Readers check every value: the files may come from anywhere. */
 import * as z from "zod";
 import { LAST_TIME } from "../model/clock.ts";
-import type { ComparisonCounts, ComparisonFailure } from "../model/comparison.ts";
+import { COMPARISON_FAILURES, type ComparisonCounts } from "../model/comparison.ts";
+import { FORCE_COMMANDS } from "../model/rules.ts";
 import type { DistinctCallers } from "./evidence-window.ts";
 import type { RolloutMemory } from "./rollout.ts";
 
@@ -15,7 +16,7 @@ const text = z.string().max(MAX_TEXT);
 const count = z.int().nonnegative();
 const time = z.number().min(-LAST_TIME).max(LAST_TIME);
 const mode = z.enum(["native", "shadow", "translate"]);
-const failure = z.custom<ComparisonFailure>((value) => typeof value === "string" && value.length <= MAX_TEXT);
+const failure = z.enum(COMPARISON_FAILURES);
 const callers = z.object({ clients: z.array(text).max(MAX_CALLERS), credentials: z.array(text).max(MAX_CALLERS) });
 
 const slice = z.object({
@@ -92,6 +93,7 @@ const transition = z.object({
 const rollout = z.object({
   version: z.literal(1),
   key: z.string().regex(/^[0-9a-f]{64}$/),
+  force: z.object({ command: z.enum(FORCE_COMMANDS), commandAt: time.optional() }),
   rules: z.array(rule).max(MAX_RULES),
   transitions: z.array(transition).max(1000),
 });
@@ -103,10 +105,11 @@ export interface SavedRollout extends RolloutMemory {
 }
 
 /** JSON. The reading of the clock is left out: the time in which no process ran is no quiet time. */
-export function savedRollout({ key, rules, transitions }: SavedRollout): unknown {
+export function savedRollout({ key, force, rules, transitions }: SavedRollout): unknown {
   return {
     version: 1,
     key,
+    force,
     rules: rules.map(({ stepBack, operations, promotedOperations, ...rest }) => ({
       ...rest,
       stepBack: stepBack && { ...stepBack, time: undefined, now: stepBack.time.now },
@@ -119,10 +122,11 @@ export function savedRollout({ key, rules, transitions }: SavedRollout): unknown
 
 /** Reads what `savedRollout` returned. `nameNow`: the current name of a client that was saved. Throws for anything else. */
 export function readSavedRollout(saved: unknown, nameNow: (name: string) => string): SavedRollout {
-  const { key, rules, transitions } = rollout.parse(saved);
+  const { key, force, rules, transitions } = rollout.parse(saved);
   const renamed = (found: DistinctCallers): DistinctCallers => ({ ...found, clients: found.clients.map(nameNow) });
   return {
     key,
+    force: { ...force, commandAt: force.commandAt },
     rules: rules.map(({ stepBack, operations, promotedOperations, promotion, ...rest }) => ({
       ...rest,
       stepBack: stepBack && {

@@ -17,8 +17,6 @@ import {
 
 /** Shares of a rule's clients that are translated again, step by step. */
 export const STEPS = [0.1, 0.3, 1] as const;
-/** Comparisons that are enough even where `minRequests` is more: a sample of a tenth makes 20 of 200 requests. */
-export const DECISIVE_COMPARISONS = 20;
 /** The quiet time grows to at most this many times `returnAfter`. */
 export const LONGEST_WAIT = 16;
 /** A step that sees too few requests ends after this many times `returnAfter`. */
@@ -197,12 +195,12 @@ function isQuiet(state: StepBack): boolean {
 }
 
 function causeOf(state: StepBack): StepBackCause | undefined {
-  const { minRequests } = state.settings;
+  const { minRequests, minComparisons } = state.settings;
   const counts = countsIn(state.window, state.time.now);
   // A share of the clients makes a share of the requests. Comparisons are made for all clients.
   return (
     causeIn(state, counts, "requests", Math.ceil(minRequests * translatedShare(state))) ??
-    causeIn(state, counts, "comparisons", Math.min(minRequests, DECISIVE_COMPARISONS))
+    causeIn(state, counts, "comparisons", minComparisons)
   );
 }
 

@@ -22,13 +22,10 @@ export function phaseText(stepBack: StepBack): string {
 
 /** Why a rule stepped back, with the numbers and the threshold that decided. */
 export function causeText({ what, bad, all, clients }: StepBackCause, { settings }: StepBack): string {
-  const found =
-    what === "failures"
-      ? `${bad} of ${all} requests failed because of translation`
-      : `${bad} of ${all} comparisons differed`;
+  const found = what === "failures" ? failuresText(bad, all) : differencesText(bad, counted(all, "comparison"));
   const over = `${percent(bad / all)}, more than ${percent(settings[what] ?? 0)}`;
   const more = clients >= settings.minClients ? " or more" : "";
-  return `${found} within ${duration(settings.window)} (${over}), met by ${clientsText(clients)}${more}`;
+  return `${found} within ${duration(settings.window)} (${over}), met by ${counted(clients, "client")}${more}`;
 }
 
 /** Why a rule entered its present phase. */
@@ -40,12 +37,28 @@ export function changeText(before: StepBack, after: StepBack): string {
   return `quiet for ${waited}; ${percent(translatedShare(after))} of its clients are translated now`;
 }
 
-/** What a bound rests on. */
+/** What a bound rests on: old comparisons are forgotten, so it says how many of the latest it counts. */
 export function evidenceText({ comparisons, differences, clients, bound }: PromotionEvidence, needed: number): string {
-  const by = `${clientsText(clients)}${clients >= needed ? " or more" : ` of ${needed} needed`}`;
-  return `${differences} differences in ${comparisons} comparisons of ${by}: at most ${percent(bound)} differ (95 %)`;
+  const by = `${counted(clients, "client")}${clients >= needed ? " or more" : ` of ${needed} needed`}`;
+  return `${differencesText(differences, latest(comparisons))} of ${by}: at most ${percent(bound)} differ (95 %)`;
 }
 
-function clientsText(clients: number): string {
-  return clients === 1 ? "1 client" : `${clients} clients`;
+/** `1 difference in 90 comparisons`; every text about comparisons says it this way. */
+export function differencesText(differences: number, comparisons: string): string {
+  return `${counted(differences, "difference")} in ${comparisons}`;
+}
+
+/** `3 of 210 translated requests failed because of translation`. */
+export function failuresText(failures: number, requests: number): string {
+  return `${failures} of ${counted(requests, "translated request")} failed because of translation`;
+}
+
+/** `the latest 90 comparisons`. */
+export function latest(comparisons: number): string {
+  return `the latest ${counted(comparisons, "comparison")}`;
+}
+
+/** `1 client`, `2 clients`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -43,6 +43,24 @@ export function isBelow(rate: number, differences: number, comparisons: number, 
   return evidenceBelow(rate, Math.max(0, differences), comparisons) > -Math.log(risk);
 }
 
+/** More than anybody waits for. */
+const MOST_COMPARISONS = 1e9;
+
+/** How many comparisons bring the bound below `rate` if no further one differs; infinite for more than anybody waits for. */
+export function comparisonsNeeded(rate: number, differences: number, risk = RISK): number {
+  let [few, enough] = [differences, differences + 1];
+  while (!isBelow(rate, differences, enough, risk)) {
+    if (enough > MOST_COMPARISONS) return Number.POSITIVE_INFINITY;
+    [few, enough] = [enough, 2 * enough];
+  }
+  while (enough - few > 1) {
+    const middle = Math.floor((few + enough) / 2);
+    if (isBelow(rate, differences, middle, risk)) enough = middle;
+    else few = middle;
+  }
+  return enough;
+}
+
 /**
  * The upper bound of the share of comparisons that differ, from 0 to 1: the smallest rate that the evidence excludes; 1 without a
  * comparison. About 3.7/n after n comparisons without a difference.

@@ -13,12 +13,12 @@ import {
   translates,
 } from "./rule-state.ts";
 import { LONGEST_WAIT, quietNeeded, type StepBack, translatedShare } from "./step-back.ts";
-import { causeText, duration, evidenceText, percent } from "./text.ts";
+import { causeText, counted, duration, evidenceText, percent } from "./text.ts";
 
 /** `now`: milliseconds since 1970. */
 export function statusOf(state: RuleState, force: Rules["force"], now: number): RuleStatus {
   const { rule, stepBack, promotion, since, requests, failures } = state;
-  const { comparisons, differences, bound } = evidence(promotion);
+  const { comparisons, differences, bound, risk, clients } = evidence(promotion);
   const phase = stepBack?.phase.kind ?? "forward";
   const heldBack = blockedOperationTexts(state);
   const expired = isExpired(rule, now);
@@ -34,6 +34,9 @@ export function statusOf(state: RuleState, force: Rules["force"], now: number): 
     comparisons,
     differences,
     bound,
+    risk,
+    clients,
+    clientsNeeded: promotion.clientsNeeded,
     couldMove: !expired && awaitsPromotion(state) && heldBack.length === 0 && canPromote(promotion),
     heldBack,
     promoted: promotion.promoted,
@@ -122,16 +125,20 @@ function blockedOperationTexts(state: RuleState): readonly string[] {
   return [...found.slice(0, MAX_NAMED).map(blockedOperationText), ...(more > 0 ? [`${more} more operations`] : [])];
 }
 
-/** `repo create: 12 requests, 0 compared: cannot be compared` */
-function blockedOperationText(blocked: BlockedOperation): string {
-  return `${blocked.operation}: ${blocked.requests} requests, ${blocked.compared} compared: ${blockerText(blocked)}`;
-}
-
-function blockerText({ why, compared, differences, failures, needed, failure }: BlockedOperation): string {
-  if (why === "differences") return `${differences} of them differ`;
-  if (why === "too-few") return `${needed} needed`;
-  if (compared === 0 && failure === "not-comparable") return "cannot be compared";
-  return `${failures} failed (${failure ?? "internal"})`;
+/**
+ * `group list: 3 comparisons in 12 requests, 6 needed`, both since the rule was changed. Shares are of the operation's latest
+ * comparisons: their number would contradict that of the rule, which forgets at another pace.
+ */
+function blockedOperationText({ operation, requests, ...blocker }: BlockedOperation): string {
+  const { why, compared, differences, failures, needed, failure } = blocker;
+  if (why === "differences")
+    return `${operation}: ${percent(differences / compared, 2)} of its latest comparisons differ`;
+  if (why === "too-few") {
+    return `${operation}: ${counted(compared, "comparison")} in ${counted(requests, "request")}, ${needed} needed`;
+  }
+  if (compared === 0 && failure === "not-comparable")
+    return `${operation}: ${counted(requests, "request")}, cannot be compared`;
+  return `${operation}: ${percent(failures / (compared + failures), 2)} of its latest comparisons failed (${failure ?? "internal"})`;
 }
 
 function matchView({ resources, operations, clients, time, header, cookie, percent }: RuleMatch): unknown {

@@ -89,7 +89,9 @@ function unknownPath({ domain, version }: SplitTarget): Problem {
   // A prefix is compared raw: what was judged and what is forwarded are the same bytes.
   if (domain.includes("%") || version.includes("%"))
     return invalidPath("percent escape", "in the first two segments", "a prefix written as itself");
-  return new Problem("UNKNOWN_PATH", "unknown path: it begins with none of the API's prefixes");
+  return new Problem("UNKNOWN_PATH", "unknown path: it begins with none of the API's prefixes", {
+    options: ["listen.extraPrefixes"],
+  });
 }
 
 function notAllowed(): Problem {

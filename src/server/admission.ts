@@ -93,8 +93,14 @@ const SPECIAL: ReadonlySet<string> = new Set(["content-length", "expect", "trans
 const LENGTHS: ReadonlySet<number> = new Set([...SPECIAL, "connection", "x-request-id"].map((name) => name.length));
 
 const PROBLEMS: Readonly<Record<ShedReason, Problem>> = {
-  "shed-in-flight": new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 }),
-  "shed-wait": new Problem("OVERLOADED", "more requests are waiting than can be served in time", { retryAfter: 1 }),
+  "shed-in-flight": new Problem("OVERLOADED", "too many requests at a time", {
+    retryAfter: 1,
+    options: ["limits.inFlight"],
+  }),
+  "shed-wait": new Problem("OVERLOADED", "more requests are waiting than can be served in time", {
+    retryAfter: 1,
+    options: ["upstream.*.connections"],
+  }),
 };
 
 /** What is said to a request that is turned away for `why`. */

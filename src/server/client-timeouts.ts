@@ -132,5 +132,7 @@ export function createStallTimer(res: ServerResponse, stallMs: number, stalled: 
 
 /** What is said, to the operator, of a client that was cut off within `ms`: it took nothing for half of that at least. */
 export function stallProblem(ms: number): Problem {
-  return new Problem("REQUEST_TIMEOUT", `the client took nothing of its answer for ${ms / 2_000} s or more`);
+  return new Problem("REQUEST_TIMEOUT", `the client took nothing of its answer for ${ms / 2_000} s or more`, {
+    options: [],
+  });
 }

@@ -90,5 +90,6 @@ export function recordPassedCall({ exchange, pass, passedAt, server }: IncomingR
 export function recordProblem(exchange: Exchange, problem: Problem): void {
   exchange.reason = problem.reason;
   exchange.fault = problem.fault;
+  exchange.options = problem.options;
   exchange.cause = problem.cause;
 }

@@ -73,7 +73,7 @@ function checkFraming({ httpVersion, received }: UncheckedRequest): Problem | un
 /** Before anything is looked for among them: Node does not tell of all when there are thousands. (Their bytes are counted by the parser.) */
 function checkFieldCount(received: HeaderList): Problem | undefined {
   if (received.length <= MAX_FIELDS) return undefined;
-  return new Problem("HEADERS_TOO_LARGE", `more than ${MAX_FIELDS} header fields`);
+  return new Problem("HEADERS_TOO_LARGE", `more than ${MAX_FIELDS} header fields`, { options: [] });
 }
 
 function checkTargetLength(target: string, { uriBytes }: RequestCheckLimits): Problem | undefined {
@@ -116,9 +116,9 @@ function checkUpgrade(received: HeaderList): Problem | undefined {
 function checkAuthorization(received: HeaderList): Problem | undefined {
   const values = headerValues(received, "authorization");
   if (values.length === 0) return undefined;
-  if (values.length > 1) return new Problem("UNAUTHENTICATED", "Authorization: more than one");
+  if (values.length > 1) return new Problem("UNAUTHENTICATED", "Authorization: more than one", { options: [] });
   if (AUTHORIZATION.test(values[0] ?? "")) return undefined;
-  return new Problem("UNAUTHENTICATED", "Authorization: expected a scheme and one token");
+  return new Problem("UNAUTHENTICATED", "Authorization: expected a scheme and one token", { options: [] });
 }
 
 function checkGrpc(received: HeaderList): Problem | undefined {

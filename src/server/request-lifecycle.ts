@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
 import { type HeaderList, header, isSafe, onlyValue, readHeaders } from "../model/http.ts";
-import { Problem } from "../model/problem.ts";
+import { Problem, type ProblemOption } from "../model/problem.ts";
 import { createLoadShedder, plainRequestId, type ShedReason, shedProblem } from "./admission.ts";
 import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "./headers.ts";
 import { type IncomingRequest, recordProblem, type ServerContext, stopRequest } from "./incoming-request.ts";
@@ -113,10 +113,10 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       const received = readHeaders(req.rawHeaders, true);
       const request = createRequest(req, res, received, expectation === "continue");
       server.inFlight++;
-      const timer = setTimeout(
-        () => giveUp(request, "the request's time is over"),
-        request.deadline - request.exchange.startedAt,
-      );
+      const lifetime = request.deadline - request.exchange.startedAt;
+      // The client itself may want it sooner (Grpc-Timeout).
+      const own = lifetime < limits.requestSeconds * 1_000 ? [] : (["limits.requestSeconds"] as const);
+      const timer = setTimeout(() => giveUp(request, "the request's time is over", own), lifetime);
       const first = peers.add(request, () => {
         clearTimeout(timer);
         server.inFlight--;
@@ -127,7 +127,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       if (first && isRefused(request, expectation, limits, why)) return undefined;
       if (first && peers.admits(request)) return request;
       // Its connection ends before it: who sent it must be able to rely on nothing having been done (RFC 9112 section 9.6).
-      sendProblem(request, new Problem("OVERLOADED", "the connection is ending", { retryAfter: 1 }));
+      sendProblem(request, new Problem("OVERLOADED", "the connection is ending", { retryAfter: 1, options: [] }));
       return undefined;
     },
     broken(error, socket) {
@@ -151,7 +151,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     },
     cut() {
       const requests = peers.requests();
-      for (const request of requests) giveUp(request, "carryover is stopping, and the request's time is over");
+      for (const request of requests) giveUp(request, "carryover is stopping, and the request's time is over", []);
       return requests.length;
     },
     inFlight: () => server.inFlight,
@@ -191,7 +191,10 @@ function problemWith(
   const { method = "", url = "", httpVersion } = req;
   const problem = checkRequest({ method, target: url, httpVersion, received }, limits);
   if (problem?.reason === "GRPC_UNSUPPORTED") exchange.notes.push("grpc");
-  return problem ?? (target === "" ? new Problem("UNKNOWN_PATH", "no such path") : undefined);
+  return (
+    problem ??
+    (target === "" ? new Problem("UNKNOWN_PATH", "no such path", { options: ["listen.basePath"] }) : undefined)
+  );
 }
 
 /** The answer has been sent, or never will be. */
@@ -226,9 +229,9 @@ function lifetimeOf(received: HeaderList, requestSeconds: number): number {
   return Math.min(own, clientTimeout(onlyValue(received, "grpc-timeout")) ?? own);
 }
 
-function giveUp(request: IncomingRequest, why: string): void {
+function giveUp(request: IncomingRequest, why: string, options: readonly ProblemOption[]): void {
   const metadata = isSafe(request.exchange.method) ? {} : { state: "unknown" };
-  endWithProblem(request, new Problem("UPSTREAM_TIMEOUT", why, { metadata }));
+  endWithProblem(request, new Problem("UPSTREAM_TIMEOUT", why, { metadata, options }));
 }
 
 /** How long a client may take for the last that is said to it. */
@@ -416,11 +419,11 @@ function parserProblem(error: NodeJS.ErrnoException): Problem | undefined {
     case "HPE_INVALID_EOF_STATE":
       return undefined;
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new Problem("REQUEST_TIMEOUT", "the request did not arrive in time");
+      return new Problem("REQUEST_TIMEOUT", "the request did not arrive in time", { options: [] });
     case "HPE_HEADER_OVERFLOW":
       return new Problem("HEADERS_TOO_LARGE", "the request's head is too long");
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
-      return new Problem("BODY_TOO_LARGE", "chunk extensions are too long");
+      return new Problem("BODY_TOO_LARGE", "chunk extensions are too long", { options: [] });
     default:
       // Node's error holds the bytes that it could not read, and they may hold a credential.
       return new Problem("INVALID_REQUEST", "the request is not valid HTTP/1.1", { cause: new Error(error.code) });

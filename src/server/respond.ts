@@ -175,7 +175,7 @@ function refuseOldHttp(httpVersion: string, body: Uint8Array | BodyStream): void
     "DRAIN_TOO_LARGE",
     "the list is too long for HTTP/1.0, which cannot tell a cut answer from a whole one: use HTTP/1.1, or narrow it with a filter",
     // Any other client of the rule gets the list.
-    { fault: "client" },
+    { fault: "client", options: ["lists.bufferBytes"] },
   );
 }
 

@@ -1,5 +1,5 @@
 /** Compares the responses of both versions in the background, within its own limits. */
-import type { Comparison, ComparisonCounts, ComparisonFailure } from "../model/comparison.ts";
+import type { Comparison, ComparisonCounts, ComparisonFailure, SKIP_REASONS } from "../model/comparison.ts";
 import { type ApiResponse, type ClientResponse, header, retryAfter } from "../model/http.ts";
 import type { PassThroughObserver } from "../model/request.ts";
 import { createSignalController, type Signal, type SignalController } from "../model/signal.ts";
@@ -41,7 +41,7 @@ interface ShadowState {
   /** Comparisons of clients without a row of their own in `bounds`. */
   readonly unlisted: number;
   /** Sampled requests that are not reported. `busy`: no place, or an upstream that asked for a pause. */
-  readonly passed: Readonly<Record<"aborted" | "busy" | "unauthenticated" | "status", number>>;
+  readonly passed: Readonly<Record<(typeof SKIP_REASONS)[number], number>>;
 }
 
 /** A sampled request, and the bytes held for it. It ends as one report, or counted in `ShadowState.passed`. */

@@ -169,7 +169,7 @@ function jsonText(value: string): string {
 
 /** Members that most requests lack. */
 function rareMembers(exchange: Exchange): string {
-  const { reason, client, rule, list, unknownFields, cause } = exchange;
+  const { reason, options, client, rule, list, unknownFields, cause } = exchange;
   let members = "";
   const add = (name: string, value: unknown): void => {
     members += `,"${name}":${JSON.stringify(value)}`;
@@ -180,6 +180,7 @@ function rareMembers(exchange: Exchange): string {
   if (reason !== undefined) add("reason", reason);
   else if (fault === "platform") add("reason", UPSTREAM_ERROR);
   if (fault !== undefined) add("fault", fault);
+  if (options !== undefined && options.length > 0) add("options", options);
   if (exchange.times !== undefined) add("times", exchange.times);
   if (exchange.aborted) add("aborted", true);
   if (list !== undefined) add("list", list);

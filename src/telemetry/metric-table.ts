@@ -1,5 +1,7 @@
 /** Every metric that carryover exposes; `docs/metrics.md` is generated from it. */
 
+import { COMPARISON_FAILURES, SKIP_REASONS } from "../model/comparison.ts";
+
 export interface MetricDefinition {
   readonly type: "counter" | "gauge" | "histogram";
   readonly unit: string;
@@ -109,6 +111,12 @@ export const METRICS = {
     ["client", "api_version"],
     `${PER_CLIENT}; each once for \`v1\` and once for \`v2\``,
   ),
+  client_errors_total: counter(
+    "requests",
+    "Failed v1 requests by client and by who was at fault",
+    ["client", "fault"],
+    `${PER_CLIENT}; each once for each fault`,
+  ),
   client_last_v1_request_timestamp_seconds: gauge(
     "seconds",
     "When a client last called v1 since this process started",
@@ -124,14 +132,29 @@ export const METRICS = {
     ["resource", "operation", "result"],
     600,
   ),
-  comparison_failures_total: counter("comparisons", "Comparisons that could not be made, by reason", ["reason"], 15),
-  comparisons_skipped_total: counter("requests", "Sampled requests that were not compared, by reason", ["reason"], 4),
+  comparison_failures_total: counter(
+    "comparisons",
+    "Comparisons that could not be made, by reason",
+    ["reason"],
+    COMPARISON_FAILURES.length,
+  ),
+  comparisons_skipped_total: counter(
+    "requests",
+    "Sampled requests that were not compared, by reason",
+    ["reason"],
+    SKIP_REASONS.length,
+  ),
   comparison_calls_total: counter("calls", "Calls to upstreams made for comparisons", ["upstream"], 2),
   comparisons_in_progress: gauge("comparisons", "Comparisons in progress"),
   comparisons_waiting: gauge("comparisons", "Comparisons that wait to be made"),
   comparisons_held_bytes: gauge("bytes", "Bytes held for comparisons"),
 
-  rules_force: gauge("boolean", "1 for the mode that the rules file forces on all requests, else 0", ["mode"], 2),
+  rules_force: gauge(
+    "boolean",
+    "1 for the mode that the rules file or `carryover force` forces on all requests, else 0",
+    ["mode"],
+    2,
+  ),
   rule_mode: gauge("boolean", "1 for the current mode of the rule", ["rule", "mode"], PER_RULE),
   rule_state: gauge("boolean", "1 for forward, back or returning", ["rule", "state"], PER_RULE),
   rule_requests: gauge(

@@ -1,12 +1,16 @@
 /** Metrics of clients, rules and comparisons. */
 import type { Comparison } from "../model/comparison.ts";
-import { type Exchange, wasLetIn } from "../model/exchange.ts";
+import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
+import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import type { RuleStatus } from "../model/progress.ts";
 import type { MetricFactory } from "./metric-factory.ts";
 import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
 
 /** The part of a rule's status that metrics show. */
-export type RuleMetrics = Omit<RuleStatus, "mode" | "step" | "since" | "heldBack" | "promoted">;
+export type RuleMetrics = Omit<
+  RuleStatus,
+  "mode" | "step" | "since" | "risk" | "clients" | "clientsNeeded" | "heldBack" | "promoted"
+>;
 
 /** What other parts know. */
 export interface RolloutMetricSources {
@@ -19,7 +23,7 @@ export interface RolloutMetricSources {
   /** Clients that the ledger knows, by the version they call; a client of both counts for both. */
   clients(): { readonly v1: number; readonly v2: number };
   rules(): readonly RuleMetrics[];
-  /** What the rules file forces: a mode, or none. */
+  /** What the rules file or `carryover force` forces: a mode, or none. */
   force(): string;
   /** Digest of the rules in force, in hexadecimal digits; undefined without a rules file. */
   digest(): string | undefined;
@@ -58,7 +62,8 @@ export function createRolloutMetrics(
     observe: (exchange) => {
       const { apiVersion } = exchange;
       if (apiVersion !== "v1" && apiVersion !== "v2") return;
-      clients.count(clientLabelOf(exchange, sources), apiVersion, sources.wall());
+      const fault = apiVersion === "v1" ? faultOf(exchange) : undefined;
+      clients.count(clientLabelOf(exchange, sources, clients), apiVersion, sources.wall(), fault);
     },
     compared: (comparison) => {
       if (comparison.failure !== undefined) failures.at([wordLabel(comparison.failure)]).count++;
@@ -71,13 +76,14 @@ export function createRolloutMetrics(
   };
 }
 
-/** A caller that the platform did not let in can claim any name, so it gets no series of its own. */
-function clientLabelOf(exchange: Exchange, sources: RolloutMetricSources): string {
+/** A caller that the platform did not let in can claim any name, so it gets no new series: as in the ledger. */
+function clientLabelOf(exchange: Exchange, sources: RolloutMetricSources, clients: ClientSeries): string {
   const { status, calls, reason, client } = exchange;
   if (status === 401) return "unauthenticated";
+  const label = sources.clientLabel(client) ?? "excluded";
   // Without any call it is a shared list, made a moment ago for the same credential, or a refusal of carryover's own.
-  if (calls.length === 0 ? reason !== undefined : !wasLetIn(exchange)) return OTHER_LABEL;
-  return sources.clientLabel(client) ?? "excluded";
+  if (calls.length === 0 ? reason === undefined : wasLetIn(exchange)) return label;
+  return !isTurnedAway(exchange) && clients.has(label) ? label : OTHER_LABEL;
 }
 
 function exportClients(make: MetricFactory, clients: ClientSeries, sources: RolloutMetricSources): void {
@@ -85,6 +91,12 @@ function exportClients(make: MetricFactory, clients: ClientSeries, sources: Roll
     for (const [client, { v1, v2 }] of clients.rows()) {
       if (v1 > 0) yield [[client, "v1"], v1];
       if (v2 > 0) yield [[client, "v2"], v2];
+    }
+  });
+  make.counter("client_errors_total", function* () {
+    for (const [client, { errors }] of clients.rows()) {
+      for (const fault of FAULT_ORIGINS)
+        if (errors !== undefined && errors[fault] > 0) yield [[client, fault], errors[fault]];
     }
   });
   make.gauge("client_last_v1_request_timestamp_seconds", function* () {
@@ -138,12 +150,16 @@ interface ClientRow {
   v2: number;
   /** When the last v1 request was counted, in milliseconds since 1970. */
   lastV1: number;
+  /** v1 requests that failed; undefined until there is one. */
+  errors: Record<FaultOrigin, number> | undefined;
 }
 
 /** Requests counted by client. */
 interface ClientSeries {
-  /** `at`: milliseconds since 1970. */
-  count(label: string, version: "v1" | "v2", at: number): void;
+  /** `at`: milliseconds since 1970; `fault`: who made the request fail. */
+  count(label: string, version: "v1" | "v2", at: number, fault?: FaultOrigin): void;
+  /** True for a label with a row of its own. */
+  has(label: string): boolean;
   rows(): Iterable<readonly [label: string, row: ClientRow]>;
 }
 
@@ -163,7 +179,7 @@ export function createClientSeries(max: number, isOwn: (label: string) => boolea
   const rows = new Map<string, ClientRow>();
   const candidates = new Map<string, number>();
   const add = (label: string): ClientRow => {
-    const row = { v1: 0, v2: 0, lastV1: 0 };
+    const row: ClientRow = { v1: 0, v2: 0, lastV1: 0, errors: undefined };
     rows.set(label, row);
     return row;
   };
@@ -183,12 +199,16 @@ export function createClientSeries(max: number, isOwn: (label: string) => boolea
     return add(label);
   };
   return {
-    count: (label, version, at) => {
+    count: (label, version, at, fault) => {
       const row = rowOf(label);
       row[version]++;
       // A clock that was set back must not make a request forgotten.
       if (version === "v1" && at > row.lastV1) row.lastV1 = at;
+      if (fault === undefined) return;
+      row.errors ??= { client: 0, platform: 0, capacity: 0, translation: 0 };
+      row.errors[fault]++;
     },
+    has: (label) => rows.has(label),
     rows: () => rows,
   };
 }

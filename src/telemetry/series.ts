@@ -1,5 +1,6 @@
 /** Counts kept by labels, bounded in number and in label values whatever clients and upstreams send. */
 import { DIFFERENCE_CLASSES } from "../model/comparison.ts";
+import { LIST_OUTCOMES, WITNESSES } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
 
 /** Rows by label values. */
@@ -67,17 +68,8 @@ export function labelOneOf(values: Iterable<string>): (value: string) => string 
 export const apiVersionLabel = labelOneOf(["v1", "v2", "sts", "none"]);
 export const modeLabel = labelOneOf(["native", "shadow", "translate", "pass", "refused"]);
 export const upstreamLabel = labelOneOf(["v1", "v2", "sts"]);
-export const witnessLabel = labelOneOf(["cover", "count", "none"]);
-export const outcomeLabel = labelOneOf([
-  "complete",
-  "incomplete",
-  "too-large",
-  "too-slow",
-  "unproven",
-  "overloaded",
-  "refused",
-  "aborted",
-]);
+export const witnessLabel = labelOneOf(WITNESSES);
+export const outcomeLabel = labelOneOf(LIST_OUTCOMES);
 export const directionLabel = labelOneOf(["request", "response"]);
 export const reasonLabel = labelOneOf(Object.keys(PROBLEMS));
 export const comparisonResultLabel = labelOneOf(["equal", ...DIFFERENCE_CLASSES, "noise", "failed"]);

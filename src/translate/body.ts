@@ -81,7 +81,9 @@ function readMessage(node: JsonNode, rows: readonly Row[], path: string, context
     if (row === undefined) {
       context.notes.unknown.push(at);
       if (context.unknown === "refuse") {
-        throw invalidBody(at, "is not a field of this resource in v1 (unknownFields.request is set to refuse)");
+        throw invalidBody(at, "is not a field of this resource in v1 (unknownFields.request is set to refuse)", [
+          "unknownFields.request",
+        ]);
       }
       if (context.unknown === "pass" && !getOrCreate(context.v2Names, rows, v2NamesOf).has(key)) {
         passed.push({ key, raw: textOf(context.bytes, value) });
@@ -236,12 +238,14 @@ export function parseBody(bytes: Uint8Array): JsonNode {
   if (hasMoreValues(bytes, MOST_VALUES)) {
     throw new Problem("BODY_TOO_LARGE", `the request body has more than ${MOST_VALUES} JSON values`, {
       metadata: { limit: String(MOST_VALUES), unit: "values" },
+      options: [],
     });
   }
   try {
     return parseTree(bytes);
   } catch (error) {
-    if (error instanceof JsonError) throw new Problem("INVALID_BODY", `invalid body: ${error.message}`);
+    if (error instanceof JsonError)
+      throw new Problem("INVALID_BODY", `invalid body: ${error.message}`, { options: [] });
     throw error;
   }
 }

@@ -207,6 +207,7 @@ function tooMuch(limit: number, unit: "reads" | "bytes"): Problem {
   const what = unit === "reads" ? "further reads" : "bytes of other records";
   return new Problem("DRAIN_TOO_LARGE", `the list needs more than ${limit} ${what}: narrow it with a filter`, {
     metadata: { limit: String(limit), unit },
+    options: [],
   });
 }
 
@@ -267,7 +268,7 @@ async function readBatch(
     if (records.nextPageToken === "" || uids.every((uid) => into.has(uid))) return undefined;
     token = records.nextPageToken;
   }
-  throw new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${other.name} do not come to an end`);
+  throw new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${other.name} do not come to an end`, { options: [] });
 }
 
 /** Missing or forbidden, as the platform itself says. */

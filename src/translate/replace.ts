@@ -40,7 +40,7 @@ export function createReplace(operation: Operation & { readonly kind: "update" }
     let stored = several ? await readStored(path, request, tools) : undefined;
     if (stored?.kind === "refused") return errorResponse(stored.response, parts.names);
     const patch = buildPatch(rows, body, stored?.record);
-    const leftAlone = patch.leftAlone.map(() => "field-left-alone");
+    const leftAlone = patch.leftAlone.map(() => "field-left-alone" as const);
     if (patch.asked.length === 0) {
       // An empty mask would mean every field, so nothing is written and the record is shown as it is.
       tools.exchange.notes.push("update-empty", ...leftAlone);

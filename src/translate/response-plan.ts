@@ -255,7 +255,9 @@ function fromJoin(join: Join, trees: MemberTrees, joined: JoinedValues | undefin
   const found = joined?.get(join.v1)?.get(uid);
   if (found !== undefined || uid === "") return found;
   if (join.missing === "error") {
-    throw new Problem("DRAIN_INCOMPLETE", `the ${join.resource} ${JSON.stringify(uid)} of a record could not be read`);
+    throw new Problem("DRAIN_INCOMPLETE", `the ${join.resource} ${JSON.stringify(uid)} of a record could not be read`, {
+      options: [],
+    });
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 /** Checks JSON values of a request body against v1's types (the JSON mapping of Protocol Buffers). */
 
 import type { JsonNode } from "../json/tree.ts";
-import { Problem } from "../model/problem.ts";
+import { Problem, type ProblemOption } from "../model/problem.ts";
 import type { ScalarKind } from "../model/resource.ts";
 
 const DURATION = /^[+-]?(0|[1-9]\d{0,11})?(?:\.\d{1,9})?s$/;
@@ -97,10 +97,11 @@ export function textOf(bytes: Uint8Array, node: JsonNode): string {
 const LONGEST_PATH = 200;
 
 /** A 400 that names the place in the client's body. `at`: dotted v1 path, empty for the body itself. */
-export function invalidBody(at: string, what: string): Problem {
+export function invalidBody(at: string, what: string, options: readonly ProblemOption[] = []): Problem {
   const field = at.length > LONGEST_PATH ? `${at.slice(0, LONGEST_PATH)}…` : at;
   return new Problem("INVALID_BODY", `invalid body: ${field === "" ? "the body" : field}: ${what}`, {
     fieldViolations: field === "" ? [] : [{ field, description: what }],
+    options,
   });
 }
 

@@ -248,7 +248,10 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
 const nothing = (): void => {};
 
 function overloaded(): Problem {
-  return new Problem("OVERLOADED", "more requests are waiting than can be served in time", { retryAfter: 1 });
+  return new Problem("OVERLOADED", "more requests are waiting than can be served in time", {
+    retryAfter: 1,
+    options: ["upstream.*.connections"],
+  });
 }
 
 /** At once when there is a slot. Rejects with the signal's reason as soon as it aborts. */

@@ -1,6 +1,6 @@
 /** What a call without a usable response means for the client. */
 
-import { Problem, type ProblemReason } from "../model/problem.ts";
+import { Problem, type ProblemOption, type ProblemReason } from "../model/problem.ts";
 
 /** A call that failed. */
 export interface CallFacts {
@@ -14,6 +14,12 @@ const TEXTS = {
   UPSTREAM_TIMEOUT: "the platform did not answer in time",
   UPSTREAM_INVALID: "the platform sent an answer that is not valid HTTP",
 } as const;
+
+const OPTIONS: Readonly<Record<keyof typeof TEXTS, readonly ProblemOption[]>> = {
+  UPSTREAM_UNREACHABLE: [],
+  UPSTREAM_TIMEOUT: ["upstream.*.timeouts"],
+  UPSTREAM_INVALID: [],
+};
 
 /** Marks the cause of a call that failed before its first byte. */
 const NOT_SENT = "NOT_SENT";
@@ -55,10 +61,10 @@ export function neverLeft(problem: Problem): boolean {
 function problemOf(reason: keyof typeof TEXTS, error: unknown, facts: CallFacts): Problem {
   if (!facts.sent) {
     const cause = Object.assign(new Error("no byte was sent", { cause: error }), { code: NOT_SENT });
-    return new Problem(reason, TEXTS[reason], { cause });
+    return new Problem(reason, TEXTS[reason], { options: OPTIONS[reason], cause });
   }
   const metadata = WRITES.has(facts.method) ? { state: "unknown" } : {};
-  return new Problem(reason, TEXTS[reason], { metadata, cause: error });
+  return new Problem(reason, TEXTS[reason], { metadata, options: OPTIONS[reason], cause: error });
 }
 
 /** A parser's error holds the bytes that it could not read, perhaps a credential, and the cause goes to the log. */

@@ -103,7 +103,10 @@ export function createListQueue(options: ListQueueOptions): ListQueue {
 }
 
 function overloaded(): Problem {
-  return new Problem("OVERLOADED", "more long lists are waiting than can be read in time", { retryAfter: 2 });
+  return new Problem("OVERLOADED", "more long lists are waiting than can be read in time", {
+    retryAfter: 2,
+    options: ["lists.maxConcurrent"],
+  });
 }
 
 /** Resolves when the caller may use the processor for one page. */

@@ -29,7 +29,13 @@ async function start(options: Partial<AdminOptions> = {}): Promise<string> {
   return (await admin.listen()).url;
 }
 
-function ask(url: string, path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Answer> {
+function ask(
+  url: string,
+  path: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+  body = "",
+): Promise<Answer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, path, method, headers, agent: false }, (response) => {
@@ -44,7 +50,7 @@ function ask(url: string, path: string, headers: Record<string, string> = {}, me
       );
     });
     sent.on("error", reject);
-    sent.end();
+    sent.end(body);
   });
 }
 
@@ -196,4 +202,67 @@ test("closing frees the port", async () => {
   const url = await start();
   await open.pop()?.close();
   await expect(ask(url, "/healthz")).rejects.toThrow(/ECONNREFUSED/);
+});
+
+describe("POST /force", () => {
+  const JSON_BODY = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const NATIVE = '{"force":"native"}';
+
+  async function forcing(options: Partial<AdminOptions> = { token: TOKEN }) {
+    const said: string[] = [];
+    const url = await start({
+      ...options,
+      force: (command) => {
+        said.push(command);
+        return { effective: command };
+      },
+    });
+    const post = (body: string, headers: Record<string, string> = JSON_BODY) =>
+      ask(url, "/force", headers, "POST", body);
+    return { url, said, post };
+  }
+
+  test("carries out what it is told with the token, and returns what is in force", async () => {
+    const { said, post } = await forcing();
+    expect(await post(NATIVE)).toMatchObject({ status: 200, body: '{"effective":"native"}' });
+    expect(await post('{"force":"none"}')).toMatchObject({ status: 200, body: '{"effective":"none"}' });
+    expect(said).toEqual(["native", "none"]);
+  });
+
+  test("is never open: without a configured token this machine is refused, too", async () => {
+    const { said, post } = await forcing({});
+    const answer = await post(NATIVE);
+    expect([answer.status, reasonOf(answer), said]).toEqual([401, "UNAUTHENTICATED", []]);
+    expect(answer.body).toContain("admin.tokenFile");
+  });
+
+  test.each([
+    ["another token", { ...JSON_BODY, authorization: "Bearer x" }, 401],
+    ["no token", { "content-type": "application/json" }, 401],
+    ["what a form of a page can send", { ...JSON_BODY, "content-type": "text/plain" }, 400],
+    ["a form", { ...JSON_BODY, "content-type": "application/x-www-form-urlencoded" }, 400],
+    ["no type", { authorization: `Bearer ${TOKEN}` }, 400],
+  ])("with %s changes nothing", async (_, headers, status) => {
+    const { said, post } = await forcing();
+    expect([(await post(NATIVE, headers as Record<string, string>)).status, said]).toEqual([status, []]);
+  });
+
+  test.each([
+    ["", 400],
+    ["native", 400],
+    ['"native"', 400],
+    ['{"force":"translate"}', 400],
+    ['{"force":["native"]}', 400],
+    ['{"force":"native","for":"1h"}', 400],
+    [`{"force":"native"}${" ".repeat(2000)}`, 413],
+  ])("a body of %j changes nothing", async (body, status) => {
+    const { said, post } = await forcing();
+    expect([(await post(body)).status, said]).toEqual([status, []]);
+  });
+
+  test("a page of another origin is not told that it may ask", async () => {
+    const { url } = await forcing();
+    const preflight = await ask(url, "/force", { origin: "https://evil.example" }, "OPTIONS");
+    expect([preflight.status, preflight.headers["access-control-allow-origin"]]).toEqual([405, undefined]);
+  });
 });

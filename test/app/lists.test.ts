@@ -147,7 +147,11 @@ describe("what the operator demands of lists", () => {
     const rig = await rigForTest({ sandbox: unprovable, flags: { listsRequire: required } });
     const answer = await rig.ask("GET", GROUPS);
     expect([answer.status, answer.json.code, reasonOf(answer)]).toEqual([502, 14, "LIST_UNPROVEN"]);
-    expect(answer.json.details[0].metadata).toEqual({ required, witness: "none" });
+    expect(answer.json.details[0].metadata).toEqual({
+      required,
+      witness: "none",
+      option: "lists.require, upstream.v2.pageTokens",
+    });
     expect(answer.text).not.toContain("items");
   });
 
@@ -162,18 +166,18 @@ describe("what the operator demands of lists", () => {
   });
 
   it.each([
-    { flag: "listsMaxRecords", limit: "500", unit: "records" },
-    { flag: "listsMaxPages", limit: "3", unit: "pages" },
-    { flag: "listsMaxBytes", limit: "50000", unit: "bytes" },
+    { flag: "listsMaxRecords", limit: "500", unit: "records", option: "lists.maxRecords" },
+    { flag: "listsMaxPages", limit: "3", unit: "pages", option: "lists.maxPages" },
+    { flag: "listsMaxBytes", limit: "50000", unit: "bytes", option: "lists.maxBytes" },
   ])(
     "V03: $flag: a longer list is 422 with limit and count, a shorter one is served",
-    async ({ flag, limit, unit }) => {
+    async ({ flag, limit, unit, option }) => {
       for (const sandbox of [{}, { omitTotalCount: true }]) {
         const rig = await rigForTest({ sandbox, flags: { [flag]: limit } });
         const answer = await rig.ask("GET", GROUPS);
         expect([answer.status, answer.json.code, reasonOf(answer)]).toEqual([422, 9, "DRAIN_TOO_LARGE"]);
         const { metadata } = answer.json.details[0];
-        expect(metadata).toMatchObject({ limit, unit });
+        expect(metadata).toMatchObject({ limit, unit, option });
         expect(Number(metadata.count)).toBeGreaterThan(Number(limit));
         expect(answer.json.message).toMatch(/narrow it with a filter/);
         expect((await rig.ask("GET", SHORT(rig))).status).toBe(200);

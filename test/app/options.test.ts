@@ -150,7 +150,7 @@ describe("time", () => {
       "UPSTREAM_TIMEOUT",
       "the request's time is over",
     ]);
-    expect(answer.json.details[0].metadata).toEqual({ state: "unknown" });
+    expect(answer.json.details[0].metadata).toEqual({ state: "unknown", option: "limits.requestSeconds" });
   }
 
   it("T-TMO-07, V03, V69: of one call, of a list and of a request are what the operator says, and a list says what to do", async () => {

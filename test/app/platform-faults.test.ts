@@ -83,7 +83,8 @@ async function told(rig: Rig): Promise<Record<string, unknown>> {
 
 /** The same for each kind; of writes that had left, the state is unknown. */
 function all(error: Omit<Fault, "name" | "script" | "deletes">, left: boolean): Record<string, unknown> {
-  const metadata = (write: boolean) => (write && left ? { state: "unknown" } : {});
+  const option = error.reason === "UPSTREAM_TIMEOUT" ? { option: "upstream.*.timeouts" } : {};
+  const metadata = (write: boolean) => ({ ...option, ...(write && left ? { state: "unknown" } : {}) });
   const { status, code, reason } = error;
   return Object.fromEntries(
     KINDS.map(({ kind, write }) => [kind, { status, code, reason, keys: KEYS, metadata: metadata(write) }]),

@@ -14,6 +14,7 @@ const SERVE = [
   ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
   ...["--listen-shutdown-delay-seconds", "0"],
   ...["--upstream-v2-url", "http://127.0.0.1:9", "--upstream-v1-url", "http://127.0.0.1:9"],
+  ...["--cutover-mode", "translate"],
 ];
 
 /** The admin port that the command names. */

@@ -7,7 +7,8 @@ import { as, cutover, until, v2Says } from "../cutover-e2e/rig.ts";
 
 takeDownAfterEach();
 
-const STEP_BACK = "stepBack: { failures: 0.02, differences: 0.02, minRequests: 5, minClients: 3, window: 5m }";
+const STEP_BACK =
+  "stepBack: { failures: 0.02, differences: 0.02, minRequests: 5, minComparisons: 5, minClients: 3, window: 5m }";
 
 /** One rule for everything; every response is compared once. */
 function rule(more: string, match = "{}"): string {
@@ -131,7 +132,7 @@ rules:
     match: { operation: reads }
     mode: translate
     shadow: { sample: 1 }
-    stepBack: { differences: 0.001, minRequests: 5, minClients: 1, window: 5m }
+    stepBack: { differences: 0.001, minComparisons: 5, minClients: 1, window: 5m }
 `;
 /** As many as may run and wait, with the default of four. */
 const PLACES = 12;

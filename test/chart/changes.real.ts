@@ -4,7 +4,10 @@ import { type Manifest, objects, one, type Rendering } from "./chart.ts";
 import { proxyOf } from "./workloads.ts";
 
 const VALUES = {
-  config: { upstream: { v2: { url: "https://api.example.com" }, v1: { url: "https://api.example.com" } } },
+  config: {
+    upstream: { v2: { url: "https://api.example.com" }, v1: { url: "https://api.example.com" } },
+    cutover: { mode: "native" },
+  },
   rules: { rules: [{ name: "reads", match: { operation: "reads" }, mode: "shadow" }] },
   adminToken: { value: "first-token" },
 };

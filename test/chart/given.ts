@@ -8,7 +8,7 @@ const UPSTREAMS = ["v2", "v1", "sts"].map((name) => `${name}: { url: https://${n
 
 /** By the keys that the chart uses by default. */
 const CONTENTS: ReadonlyMap<string, string> = new Map([
-  ["config.yaml", `upstream: { ${UPSTREAMS.join(", ")} }\n`],
+  ["config.yaml", `upstream: { ${UPSTREAMS.join(", ")} }\ncutover: { mode: native }\n`],
   ["rules.yaml", "version: carryover/v1\nforce: none\nrules: []\n"],
   ["token", "a-token-of-the-user\n"],
   ["salt", "a-salt-of-the-user"],

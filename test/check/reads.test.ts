@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import { PROBES } from "../../src/commands/check/check.ts";
 import { configOptions } from "../../src/config/config.ts";
+import type { SendLayer } from "../../src/model/http.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { answered, answering, platform, settings, usualPlatform } from "./support.ts";
 
@@ -115,6 +116,19 @@ describe("fields", () => {
     expect(report.told("fields").join()).toContain("[31mred");
   });
 
+  it("that are the same in several resources are one finding", async () => {
+    const { judge } = faulty(
+      answering(/\/(roles|tags)\?/, (page) => {
+        const [, first] = Object.entries(page).find(([, value]) => Array.isArray(value)) ?? [];
+        (first as Record<string, unknown>[])[0] = { ...(first as object[])[0], etag: "x" };
+        return page;
+      }),
+    );
+    expect((await judge()).told("fields").filter((text) => text.startsWith("warn"))).toEqual([
+      expect.stringMatching(/^warn (role, tag|tag, role): v2 sends what the catalogue does not know: etag$/),
+    ]);
+  });
+
   it("enum names that the catalogue lacks are told, other texts in an enum are not", async () => {
     const { judge } = faulty(
       answering(/\/groups\?page_size=200/, (page) => {
@@ -138,7 +152,9 @@ describe("fields", () => {
       }),
     );
     const report = await judge();
-    expect(report.told("fields")).toContain("note group: never seen in 200 records: createTime");
+    expect(report.told("fields")).toContainEqual(
+      expect.stringMatching(/^note group(, [\w-]+)*: never seen in 200 records: createTime$/),
+    );
     expect(report.verdict).toBe("ok");
   });
 });
@@ -342,26 +358,64 @@ describe("refusals", () => {
   it("T67: a collection that is taken for a record without a uid is told, with what to do", async () => {
     const { judge } = await platform({ shadowedProviderList: true });
     const report = await judge();
-    const [finding] = report.of("lists").filter(({ level }) => level === "warn");
+    expect([report.code, report.verdict]).toEqual([1, "fail"]);
+    const [finding] = report.of("lists").filter(({ level }) => level === "fail");
     expect(finding?.what).toMatch(/^identity-provider: the list is refused \(400, code 3\); .*without a uid/);
     expect(finding?.remedy).toMatch(/give the bare collection priority/);
-    expect(finding?.remedy).toMatch(/v1 lists of them are refused meanwhile/);
+    expect(finding?.remedy).toMatch(/^v1 lists of them fail, and without upstream\.v1\.url nothing else serves them/);
     expect(report.told("lists")[0]).not.toContain("identity-provider");
   });
 
-  it("T67: with a native v1 there is a way round it", async () => {
-    const { judge, url } = await platform({ shadowedProviderList: true });
-    const report = await judge(["--upstream-v1-url", url]);
-    expect(report.of("lists").find(({ level }) => level === "warn")?.remedy).toMatch(
-      /to the platform's own v1, past carryover/,
-    );
+  /** Nine of ten resources are missing. */
+  const onlyGroups: SendLayer = (next) => (request, options) =>
+    /^\/\w+\/v2beta1\/(?!groups)/.test(request.target)
+      ? Promise.resolve(answered(404, { code: 5, message: "no", details: [] }))
+      : next(request, options);
+  const ABSENT =
+    "account-association, advisory, group-invite, identity, identity-provider, repo, role, role-binding, tag";
+
+  it("lists that a platform lacks are one failure, and nothing else is said of these resources", async () => {
+    const { judge } = faulty(onlyGroups);
+    const report = await judge();
+    expect([report.code, report.verdict]).toEqual([1, "fail"]);
+    expect(report.findings.filter(({ level }) => level === "warn" || level === "fail")).toEqual([
+      expect.objectContaining({
+        probe: "lists",
+        what: expect.stringContaining(`${ABSENT}: the list is refused (404, code 5)`),
+      }),
+    ]);
+  });
+
+  const rules = (mode: string, resource = ABSENT) =>
+    `version: carryover/v1\nrules:\n  - { name: not-in-v2, match: { resource: [${resource}] }, mode: ${mode} }\n`;
+
+  it("T67: with a native v1 a rule keeps them there, and with that rule nothing is wrong", async () => {
+    const { judge, url } = faulty(onlyGroups);
+    const [remedy = ""] = (await judge(["--upstream-v1-url", url])).of("lists").flatMap((found) => found.remedy || []);
+    const [, rule = ""] = /before all others: (\{.*?\}, .*?\});/.exec(remedy) ?? [];
+    const file = `version: carryover/v1\nrules:\n  - ${rule}\n`;
+    const kept = await judge(["--upstream-v1-url", url, "--rules", "r"], "admin", { files: { r: file } });
+    expect([kept.code, kept.of("lists").map(({ level }) => level)]).toEqual([0, ["ok", "note"]]);
+  });
+
+  it.each([
+    ["native", rules("translate", "group"), "note"],
+    ["native", rules("translate", "tag"), "fail"],
+    ["shadow", rules("translate", "group"), "warn"],
+    ["translate", rules("native").replace("resource", "percent: 50, resource"), "fail"],
+    ["translate", rules("native").replace("mode", "expires: 2199-01-01, mode"), "fail"],
+    ["translate", rules("native").replace("mode", "force"), "fail"],
+    ["native", rules("native").replace("rules:", "force: translate\nrules:"), "fail"],
+  ])("cutover.mode: %s with rules %# makes a missing list of tags a %3$s", async (mode, text, level) => {
+    const { judge, url } = faulty(onlyGroups);
+    const argv = ["--upstream-v1-url", url, "--cutover-mode", mode, "--rules", "r"];
+    const report = await judge(argv, "admin", { files: { r: text } });
+    expect(report.of("lists").find(({ what }) => /^[^:]*\btag\b.*refused/.test(what))?.level).toBe(level);
   });
 
   it("a list that answers something else is a failure", async () => {
     const { judge } = faulty(answering(/\/tags\?/, () => ({ tags: "none" })));
-    expect((await judge()).told("lists")).toContain(
-      "fail tag: /registry/v2beta1/tags answers something that is no page of tags",
-    );
+    expect((await judge()).told("lists")).toContain("fail tag: the answer is no page of records");
   });
 
   it("a list that this platform lacks is told", async () => {
@@ -369,7 +423,7 @@ describe("refusals", () => {
       (next) => (request, options) =>
         next({ ...request, target: request.target.replace("/tags?", "/nothing?") }, options),
     );
-    expect((await judge()).told("lists").join()).toMatch(/warn tag: the list is refused \(404, code 5\)/);
+    expect((await judge()).told("lists").join()).toMatch(/fail tag: the list is refused \(404, code 5\)/);
   });
 
   it("a missing record without a typed refusal is told: id filters would be errors", async () => {

@@ -78,12 +78,19 @@ describe("what it does", () => {
   });
 
   it("by itself: when it steps back, and for how long", () => {
-    const settings = { failures: 0.02, differences: 0.001, minRequests: 200, minClients: 3, window: 5 * MINUTE };
+    const settings = {
+      failures: 0.02,
+      differences: 0.001,
+      minRequests: 200,
+      minComparisons: 20,
+      minClients: 3,
+      window: 5 * MINUTE,
+    };
     expect(stepBackWords({ ...settings, returnAfter: undefined })).toBe(
-      "steps back at 2 % failures or 0.1 % differences of at least 200 in 5m from 3 clients, until an operator brings it back",
+      "steps back at 2 % failures in at least 200 requests or 0.1 % differences in at least 20 comparisons within 5m from 3 clients, until an operator brings it back",
     );
     expect(stepBackWords({ ...settings, failures: undefined, minClients: 1, returnAfter: 90 * MINUTE })).toBe(
-      "steps back at 0.1 % differences of at least 200 in 5m from 1 client, for 90m",
+      "steps back at 0.1 % differences in at least 20 comparisons within 5m from 1 client, for 90m",
     );
     expect(stepBackWords(undefined)).toBeNull();
   });

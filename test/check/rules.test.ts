@@ -42,9 +42,11 @@ describe("--rules-only", () => {
     expect(table[0]).toMatch(
       /^ {2}1 {2}ci-reads +translate, .*reads of group or repo, client ci-bot, header x-canary: always +10 % of those, each whole or not at all +expires in \d+ days$/,
     );
-    expect(table[1]).toMatch(/^ +steps back at 2 % failures or 0\.1 % differences of at least 200 in 5m from 1 client/);
+    expect(table[1]).toMatch(
+      /^ +steps back at 2 % failures in at least 200 requests or 0\.1 % differences in at least 20 comparisons within 5m/,
+    );
     expect(table[2]).toMatch(/^ {2}2 {2}everything-else +shadow, 10 % compared +everything +all clients$/);
-    expect(table).toHaveLength(3);
+    expect(table.slice(3)).toEqual(["everyone else: not known without cutover.mode"]);
     expect(lines.at(-1)).toBe("right");
   });
 
@@ -75,7 +77,59 @@ describe("--rules-only", () => {
       expect([level, probe]).toEqual(["fail", "rules"]);
       expect(remedy).not.toBe("");
     }
-    expect(JSON.parse(wrong.out).rules).toEqual({ file: "rules.yaml", digest: null, rules: [] });
+    expect(JSON.parse(wrong.out).rules).toEqual({ file: "rules.yaml", digest: null, rules: [], default: null });
+  });
+
+  it.each([
+    [RIGHT, ["--cutover-mode", "native"], ["everyone else: native (cutover.mode)"]],
+    ["version: carryover/v1\nrules: []\n", ["--cutover-mode", "shadow"], ["everyone: shadow (cutover.mode)"]],
+    [
+      RIGHT.replace("rules:", "force: native\nrules:"),
+      ["--cutover-mode", "translate"],
+      ["everyone, whatever follows: native (force)", "everyone else: translate (cutover.mode)"],
+    ],
+  ])("says under the rules what serves everybody else, %#", async (text, flags, says) => {
+    const { out } = await only(["--rules", "r", ...flags], { r: text });
+    expect(out.split("\n").filter((line) => line.startsWith("everyone"))).toEqual(says);
+  });
+
+  describe("a percentage in front of cutover.mode: translate", () => {
+    const canary = (more: string) =>
+      `version: carryover/v1\nrules:\n  - { name: canary, match: { percent: 10, resource: group }, mode: translate }\n${more}`;
+    const warned = async (text: string, ...flags: readonly string[]) =>
+      (await only(["--rules", "r", ...flags], { r: text })).out.split("\n").filter((line) => line.startsWith("warn"));
+    const TRANSLATE = ["--cutover-mode", "translate"];
+
+    it("is warned of: it moves everybody", async () => {
+      expect(await warned(canary(""), ...TRANSLATE)).toEqual([
+        expect.stringMatching(
+          /^warn +rules +canary \(10 %\): the other clients are translated too, by cutover\.mode: trans/,
+        ),
+      ]);
+      const { out } = await only(["--rules", "r", "--upstream-v2-url", "http://a.test"], { r: canary("") });
+      expect(out).toMatch(/^ +remove the percentage: without upstream\.v1\.url everybody is translated$/m);
+    });
+
+    it.each([
+      ["under another mode", canary(""), ["--cutover-mode", "native"]],
+      ["where the mode is not known", canary(""), []],
+      [
+        "where later rules take the others",
+        canary("  - { name: rest, match: { resource: [group, repo] }, mode: native }\n"),
+        TRANSLATE,
+      ],
+      ["that keeps some clients native", canary("").replace("mode: translate", "mode: native"), TRANSLATE],
+    ])("is not warned of %s", async (_when, text, flags) => {
+      expect(await warned(text, ...flags)).toEqual([]);
+    });
+  });
+
+  it("warns of a client that clients.names almost has", async () => {
+    const { code, out } = await only(["--rules", "r", "--clients-names", "cibot=ci@example.com"], { r: RIGHT });
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^warn +rules +r:4:\d+ rules\.1\.match\.client: clients\.names has no "ci-bot".*did you mean cibot\?$/m,
+    );
   });
 
   it("takes the file that the configuration names; --rules goes before it", async () => {
@@ -148,7 +202,7 @@ describe("--rules-only", () => {
 describe("--rules beside a platform", () => {
   it("judges both: the verdict is that of the worse", async () => {
     const { judge, url } = await platform();
-    const argv = ["--upstream-v1-url", url];
+    const argv = ["--upstream-v1-url", url, "--cutover-mode", "native"];
     const right = await judge([...argv, "--rules", "r"], "admin", { files: { r: RIGHT } });
     expect([right.code, right.told("rules").length > 0, right.told("lists").length > 0]).toEqual([0, true, true]);
     expect(JSON.parse(right.out).upstream).toBe(url);
@@ -159,9 +213,12 @@ describe("--rules beside a platform", () => {
 
   it("rules that are right speak for no platform: without a token that is not judged", async () => {
     const { url } = await platform();
-    const { verdict, code } = await judged(["--upstream-v2-url", url, "--upstream-v1-url", url, "--rules", "r"], {
-      files: { r: RIGHT },
-    });
+    const { verdict, code } = await judged(
+      ["--upstream-v2-url", url, "--upstream-v1-url", url, "--cutover-mode", "native", "--rules", "r"],
+      {
+        files: { r: RIGHT },
+      },
+    );
     expect([verdict, code]).toEqual(["unjudged", 1]);
   });
 });

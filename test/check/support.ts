@@ -59,7 +59,7 @@ async function startPlatform(options: SandboxOptions): Promise<Platform> {
     sandbox,
     url,
     judge: (argv = [], as = "admin", around = {}) =>
-      judged(["--upstream-v2-url", url, ...argv], {
+      judged(["--upstream-v2-url", url, "--cutover-mode", "translate", ...argv], {
         ...around,
         env: { CARRYOVER_CHECK_TOKEN: sandbox.token(as), ...around.env },
       }),

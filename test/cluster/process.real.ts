@@ -38,7 +38,7 @@ async function ask(url: string, token?: string): Promise<{ status: number; text:
 
 describe("the process of a pod", () => {
   it("becomes ready, serves v1, takes changed rules while it runs, and ends cleanly when told to", async () => {
-    const sandbox = carryover(["sandbox", "--port", "0", "--records", "1000"]);
+    const sandbox = carryover(["sandbox", "--listen-port", "0", "--records", "1000"]);
     const [, platform = "", token = ""] = PLATFORM.exec(await sandbox.until(PLATFORM)) ?? [];
     const at = { url: platform };
     const release = { name: "carryover", namespace: "process" };

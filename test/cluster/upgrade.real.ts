@@ -18,7 +18,10 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 const VALUES = {
-  config: { upstream: { v2: { url: "https://api.example.com" }, v1: { url: "https://api.example.com" } } },
+  config: {
+    upstream: { v2: { url: "https://api.example.com" }, v1: { url: "https://api.example.com" } },
+    cutover: { mode: "native" },
+  },
   rules: { rules: [{ name: "reads", match: { operation: "reads" }, mode: "shadow" }] },
 };
 

@@ -18,7 +18,7 @@ function input(files: Readonly<Record<string, string>>, upstream = "v2"): Config
   for (const kind of Object.keys(files)) yaml.push(`      ${kind}: ${kind}.pem`);
   const all = new Map(Object.entries(files).map(([kind, text]) => [`${kind}.pem`, text]));
   return {
-    flags: { config: "c.yaml" },
+    flags: { config: "c.yaml", cutoverMode: "translate" },
     env: {},
     readFile: (path) => Buffer.from(path === "c.yaml" ? yaml.join("\n") : (all.get(path) ?? "")),
   };

@@ -44,6 +44,7 @@ describe("what a file says", () => {
           failures: 0.02,
           differences: 0.001,
           minRequests: 200,
+          minComparisons: 20,
           minClients: 1,
           window: 300_000,
         },
@@ -107,6 +108,7 @@ describe("what a file says", () => {
       failures: 0,
       differences: undefined,
       minRequests: 200,
+      minComparisons: 20,
       minClients: 3,
       window: 300_000,
       returnAfter: 3_600_000,
@@ -213,36 +215,36 @@ const plus = (rest: string) => rule(`${T}, ${rest}`);
 describe("a file is refused with line, column and remedy for", () => {
   const cases: readonly (readonly [text: string, expected: string | RegExp])[] = [
     [`${file()}forse: native\n`, "r.yaml:3:1 forse: there is no such key; did you mean force?"],
-    [plus("mach: {}"), /^r.yaml:3:44 rules.0.mach: there is no such key; did you mean match\?$/],
-    [match("resources: group"), /rules.0.match.resources: there is no such key; did you mean resource\?$/],
-    [plus("__proto__: {}"), /rules.0.__proto__: there is no such key; remove it$/],
+    [plus("mach: {}"), /^r.yaml:3:44 rules.1.mach: there is no such key; did you mean match\?$/],
+    [match("resources: group"), /rules.1.match.resources: there is no such key; did you mean resource\?$/],
+    [plus("__proto__: {}"), /rules.1.__proto__: there is no such key; remove it$/],
     [match("header: { __proto__: x, y: z }"), /match.header: __proto__ is no name; remove it$/],
     ["rules: []\n", "r.yaml:1:1 version: required, and not given; expected carryover/v1"],
     ["version: carryover/v2\nrules: []\n", 'r.yaml:1:10 version: got "carryover/v2"; expected carryover/v1'],
     ["version: carryover/v1\n", "r.yaml:1:1 rules: required, and not given; expected a list of rules"],
     ["version: carryover/v1\nrules: { a: b }\n", 'r.yaml:2:8 rules: got {"a":"b"}; expected a list of rules'],
-    [file("hello"), `${AT}5 rules.0: got "hello"; expected a map of keys`],
-    [rule("mode: translate, match:"), /rules.0.match: it has no value; expected a map of keys$/],
+    [file("hello"), `${AT}5 rules.1: got "hello"; expected a map of keys`],
+    [rule("mode: translate, match:"), /rules.1.match: it has no value; expected a map of keys$/],
     [`fallback:\n${file()}`, "r.yaml:1:10 fallback: it has no value; expected one of native, refuse"],
     [
       rule("match: {}"),
-      /^r.yaml:3:5 rules.0.mode: required, and not given; expected one of native, shadow, translate$/,
+      /^r.yaml:3:5 rules.1.mode: required, and not given; expected one of native, shadow, translate$/,
     ],
-    [rule("mode: translate"), /rules.0.match: required, and not given; expected a map of keys$/],
+    [rule("mode: translate"), /rules.1.match: required, and not given; expected a map of keys$/],
     [
       rule("mode: translte, match: {}"),
-      /^r.yaml:3:22 rules.0.mode: got "translte"; expected one of native, shadow, translate$/,
+      /^r.yaml:3:22 rules.1.mode: got "translte"; expected one of native, shadow, translate$/,
     ],
     [
       file("{ name: A b, match: {}, mode: translate }"),
-      /rules.0.name: got "A b"; expected a name of a-z, 0-9 and -, at most 63 characters/,
+      /rules.1.name: got "A b"; expected a name of a-z, 0-9 and -, at most 63 characters/,
     ],
-    [file("{ name: 5, match: {}, mode: translate }"), /rules.0.name: got 5; expected a name/],
+    [file("{ name: 5, match: {}, mode: translate }"), /rules.1.name: got 5; expected a name/],
     [
       file("{ name: a, match: { percent: 1 }, mode: translate }", "{ name: a, match: {}, mode: translate }"),
-      'r.yaml:4:13 rules.1.name: "a" is the name of the rule in line 3 too; give each rule a name of its own',
+      'r.yaml:4:13 rules.2.name: "a" is the name of the rule in line 3 too; give each rule a name of its own',
     ],
-    [match("percent: 101"), /^r.yaml:3:51 rules.0.match.percent: got 101; expected a percentage from 0 to 100$/],
+    [match("percent: 101"), /^r.yaml:3:51 rules.1.match.percent: got 101; expected a percentage from 0 to 100$/],
     [match("percent: -0.1"), /percent: got -0.1; expected a percentage/],
     [match("percent: .nan"), /percent: got NaN; expected a percentage/],
     [match("percent: 10%"), /percent: got "10%"; expected a percentage/],
@@ -291,16 +293,16 @@ describe("a file is refused with line, column and remedy for", () => {
     [match("cookie: { a: never }"), /match.cookie: never always deselects; name another value, such as always$/],
     [match("header: { Authorization: x }"), /match.header: authorization holds credentials; /],
     [match("header: { cookie: a=b }"), /match.header: cookie holds many; use cookie:/],
-    [plus("expires: 2027-02-30"), /rules.0.expires: got "2027-02-30"; expected a date such as 2027-03-01/],
-    [plus("expires: 2027-02-03T00:00:00"), /rules.0.expires: got "2027-02-03T00:00:00"; expected a date/],
+    [plus("expires: 2027-02-30"), /rules.1.expires: got "2027-02-30"; expected a date such as 2027-03-01/],
+    [plus("expires: 2027-02-03T00:00:00"), /rules.1.expires: got "2027-02-03T00:00:00"; expected a date/],
     [
       plus("expires: 2026-11-21"),
-      /^r.yaml:3:53 rules.0.expires: 2026-11-21T00:00:00.000Z is over: the rule takes nothing; remove the rule, or name a later date$/,
+      /^r.yaml:3:53 rules.1.expires: 2026-11-21T00:00:00.000Z is over: the rule takes nothing; remove the rule, or name a later date$/,
     ],
     [match("time: { until: 2026-11-20 }"), /match.time.until: 2026-11-20T00:00:00.000Z is over/],
     [
       match("time: { from: 2027-01-02, until: 2027-01-02 }"),
-      /^r.yaml:3:48 rules.0.match.time: there is no such moment; /,
+      /^r.yaml:3:48 rules.1.match.time: there is no such moment; /,
     ],
     [match("time: { hours: 08:00-08:00 }"), /match.time: there is no such moment/],
     [
@@ -310,7 +312,7 @@ describe("a file is refused with line, column and remedy for", () => {
     [match("time: { hours: 8-18 }"), /match.time.hours: got "8-18"; expected hours such as 08:00-18:00/],
     [
       rule("mode: translate, match: { time: { from: 2027-02-01 } }, expires: 2027-02-01"),
-      /rules.0.expires: is not after match.time.from/,
+      /rules.1.expires: is not after match.time.from/,
     ],
     [
       plus("headers: { deprecation: 2027-02-01, sunset: 2027-01-31 }"),
@@ -327,13 +329,13 @@ describe("a file is refused with line, column and remedy for", () => {
     [plus('headers: { documentation: "https://a/>; rel=x" }'), /expected an http or https URL/],
     [
       rule("mode: native, match: {}, stepBack: { failures: 0.1 }"),
-      /rules.0.stepBack: has no effect: the rule never translates; remove it, or translate$/,
+      /rules.1.stepBack: has no effect: the rule never translates; remove it, or translate$/,
     ],
     [
       rule("mode: shadow, match: {}, stepBack: { failures: 0.1 }"),
-      /rules.0.stepBack: has no effect: the rule never translates; remove it, or add promoteWhen$/,
+      /rules.1.stepBack: has no effect: the rule never translates; remove it, or add promoteWhen$/,
     ],
-    [plus("stepBack: { window: 5m }"), /rules.0.stepBack: says nothing on which to step back; /],
+    [plus("stepBack: { window: 5m }"), /rules.1.stepBack: says nothing on which to step back; /],
     [
       plus("stepBack: { failures: 1 }"),
       /stepBack.failures: has no effect: there is no more than all; name a share below 1$/,
@@ -356,7 +358,7 @@ describe("a file is refused with line, column and remedy for", () => {
     ],
     [
       plus("promoteWhen: { differencesBelow: 0.1 }"),
-      /rules.0.promoteWhen: has no effect on a translate rule; remove it, or use mode shadow$/,
+      /rules.1.promoteWhen: has no effect on a translate rule; remove it, or use mode shadow$/,
     ],
     [
       rule("mode: shadow, match: {}, shadow: { sample: 0 }, promoteWhen: { differencesBelow: 0.1 }"),
@@ -364,7 +366,7 @@ describe("a file is refused with line, column and remedy for", () => {
     ],
     [
       file(`{ name: all, ${T} }`, "{ name: b, mode: native, match: { client: x } }"),
-      "r.yaml:4:5 rules.1: b can never match: all (line 3) always matches first; move it up, make the earlier rule narrower, or remove it",
+      "r.yaml:4:5 rules.2: b can never match: all (line 3) always matches first; move it up, make the earlier rule narrower, or remove it",
     ],
     [
       file(
@@ -372,7 +374,7 @@ describe("a file is refused with line, column and remedy for", () => {
         "{ name: w, mode: native, match: { operation: writes } }",
         `{ name: b, ${T} }`,
       ),
-      /r.yaml:5:5 rules.2: b can never match: r \(line 3\) and w \(line 4\) always match first; /,
+      /r.yaml:5:5 rules.3: b can never match: r \(line 3\) and w \(line 4\) always match first; /,
     ],
     [
       "version: carryover/v1\n&k force: none\n*k : native\nrules: []\n",
@@ -419,10 +421,10 @@ rules:
     expect(faults(text, { native: false })).toEqual([
       `r.yaml:2:8 force: native ${needs}; set upstream.v1.url, or force none or translate`,
       `r.yaml:3:11 fallback: native ${needs}; set upstream.v1.url, or refuse`,
-      `r.yaml:5:22 rules.0.mode: native ${needs}; set upstream.v1.url, or translate`,
-      `r.yaml:6:22 rules.1.mode: shadow ${needs}; set upstream.v1.url, or translate`,
-      `r.yaml:7:65 rules.2.stepBack: stepping back ${needs}; set upstream.v1.url, or remove it`,
-      `r.yaml:8:63 rules.3.shadow: comparing ${needs}; set upstream.v1.url, or remove it`,
+      `r.yaml:5:22 rules.1.mode: native ${needs}; set upstream.v1.url, or translate`,
+      `r.yaml:6:22 rules.2.mode: shadow ${needs}; set upstream.v1.url, or translate`,
+      `r.yaml:7:65 rules.3.stepBack: stepping back ${needs}; set upstream.v1.url, or remove it`,
+      `r.yaml:8:63 rules.4.shadow: comparing ${needs}; set upstream.v1.url, or remove it`,
     ]);
   });
 
@@ -457,8 +459,8 @@ rules:
     const text =
       "version: carryover/v1\nrules:\n  - { name: a, mode: translate, match: &m { client: x, percent: 500 } }\n  - { name: b, mode: native, match: *m }\n";
     expect(faults(text).map((fault) => fault.split(":", 3).join(":"))).toEqual([
-      "r.yaml:3:65 rules.0.match.percent",
-      "r.yaml:4:37 rules.1.match.percent",
+      "r.yaml:3:65 rules.1.match.percent",
+      "r.yaml:4:37 rules.2.match.percent",
     ]);
   });
 });
@@ -475,7 +477,7 @@ describe("rules that are over", () => {
       ["b", undefined],
     ]);
     expect(warnings).toEqual([
-      "r.yaml:3:61 rules.0.expires: 2026-11-21T00:00:00.000Z is over: the rule takes nothing; remove the rule, or name a later date",
+      "r.yaml:3:61 rules.1.expires: 2026-11-21T00:00:00.000Z is over: the rule takes nothing; remove the rule, or name a later date",
     ]);
   });
   test("are kept with a warning while they are in force and something else in the file changes", () => {
@@ -483,11 +485,11 @@ describe("rules that are over", () => {
     const inForce = new Set(before.rules.map(({ identity }) => identity));
     const { rules, warnings } = read(text.replace("rules:", "force: native\nrules:"), { inForce });
     expect(rules).toMatchObject({ force: "native", rules: [{ name: "a" }, { name: "b" }] });
-    expect(warnings).toEqual([expect.stringContaining("rules.0.expires: 2026-11-21T00:00:00.000Z is over")]);
+    expect(warnings).toEqual([expect.stringContaining("rules.1.expires: 2026-11-21T00:00:00.000Z is over")]);
   });
   test("are refused when they are not those in force", () => {
     const inForce = new Set(read(text, { now: NOW - 1 }).rules.rules.map(({ identity }) => identity));
-    expect(() => read(text.replace("client: x", "client: y"), { inForce })).toThrow(/rules\.0\.expires: .* is over/);
+    expect(() => read(text.replace("client: x", "client: y"), { inForce })).toThrow(/rules\.1\.expires: .* is over/);
   });
   test("mean the same whenever the file is read", () => {
     const before = read(text, { now: NOW - 1 });
@@ -498,7 +500,7 @@ describe("rules that are over", () => {
 
 test("settings without effect on a native rule are a warning", () => {
   const { warnings } = read(rule("mode: native, match: {}, shadow: { sample: 1 }"));
-  expect(warnings).toEqual(["r.yaml:3:49 rules.0.shadow: has no effect: a native rule compares nothing; remove it"]);
+  expect(warnings).toEqual(["r.yaml:3:49 rules.1.shadow: has no effect: a native rule compares nothing; remove it"]);
 });
 
 test("a rule of 0 percent is allowed", () => {
@@ -551,3 +553,50 @@ test("no bytes whatever make it throw anything but a list of faults", () => {
     { numRuns: scale(150, 500) },
   );
 }, 60_000);
+
+test.each([
+  [
+    0.1,
+    "0.1 percent is one client in 1,000: percent goes from 0 to 100, and shadow.sample from 0 to 1; write 10 if you mean a share of 0.1",
+  ],
+  [
+    0.5,
+    "0.5 percent is one client in 200: percent goes from 0 to 100, and shadow.sample from 0 to 1; write 50 if you mean a share of 0.5",
+  ],
+])("%f percent looks like a share, and is taken with a warning", (percent, says) => {
+  const { rules, warnings } = read(rule(`mode: translate, match: { percent: ${percent} }`));
+  expect(rules.rules[0]?.match.percent).toBe(percent);
+  expect(warnings).toEqual([expect.stringMatching(/^r\.yaml:\d+:\d+ rules\.1\.match\.percent: /)]);
+  expect(warnings[0]).toContain(says);
+});
+
+test.each([0, 1, 10])("%f percent is no share", (percent) => {
+  expect(read(rule(`mode: translate, match: { percent: ${percent} }`)).warnings).toEqual([]);
+});
+
+describe("a client that clients.names almost has", () => {
+  const clients = new Set(["ci-bot", "worker-1", "billing-service", "team-a"]);
+  const warned = (client: string) => read(rule(`mode: translate, match: { client: ${client} }`), { clients }).warnings;
+
+  test.each([
+    ["cibot", "ci-bot"],
+    ["CI_Bot", "ci-bot"],
+    ["ci-bat", "ci-bot"],
+    ["billing-servcie", "billing-service"],
+    ["worker1", "worker-1"],
+  ])("%s is taken with a warning that names %s", (client, near) => {
+    expect(warned(client)).toEqual([
+      expect.stringMatching(
+        new RegExp(`match\\.client: clients\\.names has no "${client}": .*did you mean ${near}\\?$`),
+      ),
+    ]);
+  });
+
+  test.each(["ci-bot", "worker-2", "team-b", "grafana", "web"])("%s is another", (client) => {
+    expect(warned(client)).toEqual([]);
+  });
+
+  test("is not looked for where no client has a name", () => {
+    expect(read(rule("mode: translate, match: { client: cibot }")).warnings).toEqual([]);
+  });
+});

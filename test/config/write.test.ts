@@ -13,7 +13,8 @@ interface Given {
 function written({ text, flags = {}, env = {}, changes = [] }: Given) {
   const file = text === undefined ? undefined : { name: "ours.yaml", text };
   const out = writtenConfig({ flags, env, file }, configOptions(), changes);
-  const { config } = loadConfig({ flags: { config: "f" }, env: {}, readFile: () => new TextEncoder().encode(out) });
+  const flagsOfTest = { config: "f", cutoverMode: "translate" };
+  const { config } = loadConfig({ flags: flagsOfTest, env: {}, readFile: () => new TextEncoder().encode(out) });
   return { out, config };
 }
 

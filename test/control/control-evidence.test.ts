@@ -103,7 +103,7 @@ describe("comparisons", () => {
       if (requests % 10 === 0) made.compare(1, { client: `c${requests % 7}`, result: "value" });
     }
     expect(requests).toBe(200);
-    expect(made.told[0]?.reason).toContain("20 of 20 comparisons differed");
+    expect(made.told[0]?.reason).toContain("20 differences in 20 comparisons");
   });
 
   test("comparisons while it is back hold it there as long as they differ", () => {
@@ -141,7 +141,7 @@ describe("promotion", () => {
     expect(made.told).toHaveLength(1);
     expect(made.told[0]).toMatchObject({ kind: "promoted", from: "shadow", to: "translate" });
     expect(made.told[0]?.reason).toBe(
-      "0 differences in 368 comparisons of 3 clients or more: at most 0.9973 % differ (95 %), less than 1 %",
+      "0 differences in the latest 368 comparisons of 3 clients or more: at most 0.9973 % differ (95 %), less than 1 %",
     );
   });
 
@@ -152,7 +152,7 @@ describe("promotion", () => {
     expect(made.told.map(({ kind }) => kind)).toEqual(["could-promote"]);
     expect(made.control.states()[0]).toMatchObject({ couldMove: true, promoted: false, effective: "shadow" });
     const { rules } = made.control.view() as { rules: { says: string }[] };
-    expect(rules[0]?.says).toContain("it could be set to translate: 0 differences in 800 comparisons");
+    expect(rules[0]?.says).toContain("it could be set to translate: 0 differences in the latest 800 comparisons");
   });
 
   test("one client alone does not move a rule for all, but does move its own", () => {

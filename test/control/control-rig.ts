@@ -20,6 +20,7 @@ export const STEP_BACK: StepBackSettings = {
   failures: 0.02,
   differences: 0.001,
   minRequests: 200,
+  minComparisons: 20,
   minClients: 3,
   window: 5 * MINUTE,
   returnAfter: 10 * MINUTE,

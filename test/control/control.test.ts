@@ -70,6 +70,42 @@ describe("choosing", () => {
     ]);
   });
 
+  test("force by hand goes native whatever the file says, and lifting it leaves what the file says", () => {
+    const made = rig(rulesOf([rule()], { force: "translate" }), { mode: "shadow" });
+    made.told.length = 0;
+    made.control.forceByHand("native", START + 1);
+    expect(made.choose()).toMatchObject({ mode: "native", why: "forced" });
+    expect(made.control.force()).toEqual({
+      effective: "native",
+      file: "translate",
+      command: "native",
+      commandAt: START + 1,
+    });
+    made.control.replace(rulesOf([rule()], { digest: "b" }));
+    expect(made.choose()).toMatchObject({ mode: "native", why: "forced" });
+    expect(made.control.states()[0]?.effective).toBe("native");
+    made.control.replace(rulesOf([rule()], { force: "native", digest: "c" }));
+    made.control.forceByHand("none", START + 2);
+    expect(made.choose()).toMatchObject({ mode: "native", why: "forced" });
+    made.control.replace(rulesOf([rule()], { digest: "d" }));
+    expect(made.choose()).toMatchObject({ mode: "translate", why: "rule" });
+    expect(
+      made.told.flatMap(({ kind, from, to, reason }) => (kind === "forced" ? [`${from} ${to}: ${reason}`] : [])),
+    ).toEqual([
+      "translate native: carryover force native; the rules file says force: translate",
+      "native native: carryover force none; the rules file says force: native",
+      "native none: the rules file no longer forces anything",
+    ]);
+  });
+
+  test("force by hand works without a rules file", () => {
+    const made = rig(undefined, { mode: "translate" });
+    made.control.forceByHand("native", START);
+    expect(made.choose()).toMatchObject({ mode: "native", why: "forced" });
+    made.control.forceByHand("none", START);
+    expect(made.choose()).toMatchObject({ mode: "translate", why: "default" });
+  });
+
   test("a process that starts with force says so", () => {
     const { told } = rig(rulesOf([], { force: "native" }));
     expect(told).toMatchObject([{ kind: "forced", to: "native", rule: undefined }]);
@@ -115,7 +151,7 @@ describe("stepping back and returning", () => {
       ["returned", 40, "forward"],
     ]);
     expect(made.told[0]?.reason).toBe(
-      "5 of 201 requests failed because of translation within 5 min (2.488 %, more than 2 %), met by 3 clients or more",
+      "5 of 201 translated requests failed because of translation within 5 min (2.488 %, more than 2 %), met by 3 clients or more",
     );
     expect(made.control.states()[0]).toMatchObject({ state: "forward", stepBacks: 1, since: START + 40 * MINUTE });
   });
@@ -299,7 +335,7 @@ describe("the view", () => {
           state: "back",
           since: "2026-11-21T00:00:00.000Z",
           window: { requests: 0, comparisons: 3 },
-          says: "stepped back: 200 of 200 requests failed because of translation within 5 min (100 %, more than 2 %), met by 3 clients or more; native answers, 10 % of requests are compared; it tries again after 10 min without a difference",
+          says: "stepped back: 200 of 200 translated requests failed because of translation within 5 min (100 %, more than 2 %), met by 3 clients or more; native answers, 10 % of requests are compared; it tries again after 10 min without a difference",
         },
       ],
       transitions: [{ kind: "stepped-back", rule: "all", at: "2026-11-21T00:00:00.000Z", from: "forward", to: "back" }],
@@ -310,6 +346,7 @@ describe("the view", () => {
     expect(rig(undefined, { mode: "shadow" }).control.view()).toEqual({
       file: null,
       force: "none",
+      forcedBy: { file: "none", command: "none" },
       fallback: "as configured",
       default: "shadow",
       rules: [],

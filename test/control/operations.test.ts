@@ -41,9 +41,9 @@ describe("what holds a rule back", () => {
     expect(made.control.states()[0]).toMatchObject({
       promoted: false,
       couldMove: false,
-      heldBack: ["group list: 60 requests, 0 compared: 60 failed (platform)"],
+      heldBack: ["group list: 100 % of its latest comparisons failed (platform)"],
     });
-    expect(says(made)).toContain("; held back by group list: 60 requests, 0 compared: 60 failed (platform)");
+    expect(says(made)).toContain("; held back by group list: 100 % of its latest comparisons failed (platform)");
   });
 
   test("writes that nothing can compare hold it back, and it says so", () => {
@@ -51,7 +51,7 @@ describe("what holds a rule back", () => {
     asked(made, 12, CREATES, "not-comparable");
     asked(made, 60, ROLES);
     expect(modeOf(made, ROLES)).toBe("shadow");
-    expect(says(made)).toContain("held back by repo create: 12 requests, 0 compared: cannot be compared");
+    expect(says(made)).toContain("held back by repo create: 12 requests, cannot be compared");
   });
 
   test.each([
@@ -72,7 +72,7 @@ describe("what holds a rule back", () => {
     expect(made.control.states()[0]?.heldBack).toEqual([]);
     asked(made, 60, ROLES);
     expect([modeOf(made, ROLES), modeOf(made, CREATES)]).toEqual(["translate", "shadow"]);
-    expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 0 requests, 0 compared: cannot be compared"]);
+    expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 0 requests, cannot be compared"]);
   });
 
   test("refusals that differ from native's hold it back, though native served nobody", () => {
@@ -80,7 +80,14 @@ describe("what holds a rule back", () => {
     made.compare(30, { ...CREATES, served: "shadow", result: "error" });
     asked(made, 2_000, ROLES);
     expect(modeOf(made, ROLES)).toBe("shadow");
-    expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 0 requests, 30 compared: 30 of them differ"]);
+    expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 100 % of its latest comparisons differ"]);
+  });
+
+  test("a rule says how many comparisons it counts, and no other number of them in the same sentence", () => {
+    const made = shadowed();
+    made.compare(202, { ...GROUPS, served: "shadow", result: "value" });
+    expect(says(made)).toContain("202 differences in the latest 202 comparisons of 3 clients or more");
+    expect(says(made)).toContain("; held back by group list: 100 % of its latest comparisons differ");
   });
 
   test("without `automatic` it could move only when nothing holds it back, and says so once", () => {
@@ -104,7 +111,7 @@ describe("what holds a rule back", () => {
     for (let n = 0; n < 1_000; n++) made.compare(2, { ...ROLES, operation: `op${n}`, served: "shadow" });
     expect(made.control.states()[0]).toMatchObject({
       promoted: false,
-      heldBack: ["further operations: 1400 requests, 0 compared: 20 needed"],
+      heldBack: ["further operations: 0 comparisons in 1400 requests, 20 needed"],
     });
   });
 
@@ -114,16 +121,19 @@ describe("what holds a rule back", () => {
     const { heldBack } = made.control.states()[0] ?? { heldBack: [] };
     expect(heldBack).toHaveLength(11);
     expect([heldBack[0], heldBack.at(-1)]).toEqual([
-      "role op40: 40 requests, 0 compared: 20 needed",
+      "role op40: 0 comparisons in 40 requests, 20 needed",
       "30 more operations",
     ]);
   });
 
-  test("a rule that moves only by its file is told nothing of operations", () => {
-    for (const mode of ["shadow", "translate"] as const) {
+  test("a shadow rule that moves only by its file names what was not proved, a translating one has nothing to prove", () => {
+    for (const [mode, heldBack] of [
+      ["shadow", ["repo create: 60 requests, cannot be compared"]],
+      ["translate", []],
+    ] as const) {
       const made = rig(rulesOf([rule({ mode })]));
       asked(made, 60, CREATES, "not-comparable");
-      expect(made.control.states()[0]).toMatchObject({ heldBack: [], couldMove: false });
+      expect(made.control.states()[0]).toMatchObject({ heldBack, couldMove: false });
     }
   });
 });
@@ -135,7 +145,7 @@ describe("what a rule that moved takes along", () => {
     expect([modeOf(made, ROLES), modeOf(made, GROUPS)]).toEqual(["translate", "shadow"]);
     made.requests(8, { ...GROUPS, mode: "shadow" });
     expect(says(made)).toContain("moved on by itself: translates");
-    expect(says(made)).toContain("; native still answers group list: 8 requests, 0 compared: 20 needed");
+    expect(says(made)).toContain("; native still answers group list: 0 comparisons in 8 requests, 20 needed");
     made.compare(19, { ...GROUPS, served: "shadow" });
     expect(modeOf(made, GROUPS)).toBe("shadow");
     made.compare(1, { ...GROUPS, served: "shadow" });

@@ -155,7 +155,7 @@ rules:
     ]);
     await rig.change(file("native"));
     expect((await rig.view("/rules")).rulesFile.warnings).toEqual([
-      expect.stringMatching(/rules\.0\.expires: .* is over/),
+      expect.stringMatching(/rules\.1\.expires: .* is over/),
     ]);
     expect(await rig.view("/rules")).toMatchObject({ force: "native" });
   });
@@ -167,8 +167,21 @@ rules:
     expires: 2020-01-01
 `);
     expect(await modeOf(rig)).toBe("native");
-    expect(JSON.stringify((await rig.view("/rules")).rulesFile.warnings)).toMatch(/rules\.0\.expires: .* is over/);
+    expect(JSON.stringify((await rig.view("/rules")).rulesFile.warnings)).toMatch(/rules\.1\.expires: .* is over/);
   });
+});
+
+it("a client that clients.names almost has is warned of at the start and with each change", async () => {
+  const rules = (client: string) =>
+    `version: carryover/v1\nrules:\n  - { name: ci, match: { client: ${client} }, mode: native }\n`;
+  const rig = await cutover({ rules: rules("cibot"), flags: { clientsNames: "ci-bot=ci@example.com" } });
+  const warnings = async () => (await rig.view("/rules")).rulesFile.warnings;
+  expect(await warnings()).toEqual([expect.stringContaining("did you mean ci-bot?")]);
+  expect(rig.lines.filter((line) => line.includes("did you mean ci-bot?"))).toHaveLength(1);
+  await rig.change(rules("ci-bot"));
+  expect(await warnings()).toEqual([]);
+  await rig.change(rules("ci_bot"));
+  expect(await warnings()).toEqual([expect.stringContaining("did you mean ci-bot?")]);
 });
 
 describe("a file that cannot be used", () => {

@@ -133,7 +133,10 @@ describe("a wrong row that reads use", () => {
       [name.v2, description.v2] = [description.v2, name.v2];
       return rows;
     });
-    const rig = await cutover({ catalogue, rules: rules("differences: 0.1, minRequests: 5, minClients: 2", COMPARED) });
+    const rig = await cutover({
+      catalogue,
+      rules: rules("differences: 0.1, minComparisons: 5, minClients: 2", COMPARED),
+    });
     const target = `/iam/v1/groups?uidp.children_of=${rig.sandbox.wellKnown.rootGroup}`;
     let requests = 0;
     for (;;) {
@@ -163,7 +166,7 @@ describe("a wrong row that reads use", () => {
   it("lets its rule return when it was fixed, to more and more clients, none of whom goes back", async () => {
     const [clock, v2] = [{ now: NOW }, { wrong: true }];
     const rig = await cutover({
-      rules: rules("differences: 0.1, minRequests: 5, minClients: 1, window: 10s, returnAfter: 3s", COMPARED),
+      rules: rules("differences: 0.1, minComparisons: 5, minClients: 1, window: 10s, returnAfter: 3s", COMPARED),
       sandbox: {
         organisation: false,
         faults: v2Says((text) => (v2.wrong ? text.replaceAll('"viewer"', '"viewed"') : text)),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isBelow, upperBound } from "../../src/rollout/upper-bound.ts";
+import { comparisonsNeeded, isBelow, upperBound } from "../../src/rollout/upper-bound.ts";
 
 describe("upperBound", () => {
   test.each([
@@ -54,4 +54,18 @@ describe("upperBound", () => {
       }),
     );
   });
+});
+
+test("as many comparisons are needed as bring the bound below the rate, and not one less", () => {
+  for (const rate of [0.02, 0.001, 0.5]) {
+    for (const differences of [0, 1, 5]) {
+      const needed = comparisonsNeeded(rate, differences, 0.04);
+      expect([isBelow(rate, differences, needed, 0.04), isBelow(rate, differences, needed - 1, 0.04)]).toEqual([
+        true,
+        false,
+      ]);
+    }
+  }
+  expect(comparisonsNeeded(0.02, 0, 0.04)).toBe(183);
+  for (const never of [0, -1, 1e-12]) expect(comparisonsNeeded(never, 0)).toBe(Number.POSITIVE_INFINITY);
 });

@@ -5,6 +5,7 @@ import type { CallerIdentity } from "../../src/rollout/evidence-window.ts";
 import {
   canPromote,
   evidence,
+  FIRST_RISK,
   initialPromotion,
   type PromotionState,
   promote,
@@ -49,6 +50,7 @@ describe("moving on", () => {
       differences: 0,
       clients: 3,
       bound: upperBound(0, 3_688, 0.04),
+      risk: FIRST_RISK,
     });
   });
 

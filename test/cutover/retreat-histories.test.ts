@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CallerIdentity, SLICES } from "../../src/rollout/evidence-window.ts";
 import {
-  DECISIVE_COMPARISONS,
   initialStepBack,
   reduceStepBack,
   STEPS,
@@ -17,6 +16,7 @@ const SETTINGS: StepBackConfig = {
   failures: 0.1,
   differences: 0.05,
   minRequests: 30,
+  minComparisons: 20,
   minClients: 2,
   window: 1_000,
   returnAfter: R,
@@ -65,7 +65,7 @@ function naive(history: readonly StepBackEvent[], now: number, settings: StepBac
     (requests.length >= settings.minRequests &&
       failed.length / requests.length > (settings.failures ?? 1) &&
       met(failed) >= minClients) ||
-    (compared.length >= Math.min(settings.minRequests, DECISIVE_COMPARISONS) &&
+    (compared.length >= settings.minComparisons &&
       differing.length / compared.length > (settings.differences ?? 1) &&
       met(differing) >= minClients)
   );

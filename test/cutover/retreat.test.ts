@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import {
-  DECISIVE_COMPARISONS,
   initialStepBack,
   reduceStepBack,
   type StepBack,
@@ -14,6 +13,7 @@ const SETTINGS: StepBackConfig = {
   failures: 0.02,
   differences: 0.001,
   minRequests: 200,
+  minComparisons: 20,
   minClients: 3,
   window: 5 * MINUTE,
   returnAfter: 10 * MINUTE,
@@ -75,13 +75,20 @@ describe("stepping back", () => {
   });
 
   test("a row that is always wrong is found within twenty comparisons, though two hundred requests were asked for", () => {
-    const before = comparisons(start(), DECISIVE_COMPARISONS - 1, { at: 0, differs: true });
+    const before = comparisons(start(), 19, { at: 0, differs: true });
     expect(before.phase.kind).toBe("forward");
     expect(comparisons(before, 1, { at: 0, differs: true }).phase).toMatchObject({
       kind: "back",
       cause: { what: "differences", bad: 20, all: 20 },
     });
-    expect(comparisons(start({ minRequests: 7 }), 7, { at: 0, differs: true }).phase.kind).toBe("back");
+  });
+
+  test("minRequests is about requests, and minComparisons about comparisons", () => {
+    const few = { at: 0, failed: true, differs: true };
+    expect(comparisons(start({ minRequests: 7 }), 7, few).phase.kind).toBe("forward");
+    expect(comparisons(start({ minComparisons: 7 }), 7, few).phase.kind).toBe("back");
+    expect(requests(start({ minComparisons: 7 }), 7, few).phase.kind).toBe("forward");
+    expect(requests(start({ minRequests: 7 }), 7, few).phase.kind).toBe("back");
   });
 
   test("a share that is not looked at decides nothing", () => {

@@ -28,7 +28,12 @@ function rulesOf(rules: readonly Rule[], rest: Partial<Rules> = {}): Rules {
 async function told(rules: Rules | undefined, request: string | Given): Promise<Explanation> {
   const { text, headers = [], client, flags = {}, data } = typeof request === "string" ? { text: request } : request;
   const { config } = loadConfig({
-    flags: { upstreamV2Url: "http://v2.test", upstreamV1Url: "http://v1.test", ...flags },
+    flags: {
+      upstreamV2Url: "http://v2.test",
+      upstreamV1Url: "http://v1.test",
+      cutoverMode: "translate",
+      ...flags,
+    },
     env: {},
     readFile: () => new Uint8Array(),
   });
@@ -119,7 +124,9 @@ describe("what decides beside rules", () => {
     const { cutover, mode, summary } = await told(forced, GROUPS);
     expect([cutover?.why, cutover?.rule, mode]).toEqual(["forced", null, "native"]);
     expect(cutover?.rules.map(({ name, matched }) => [name, matched])).toEqual([["all", true]]);
-    expect(summary).toMatch(/\(native: force, at the top of the rules file, overrides every rule\)$/);
+    expect(summary).toMatch(
+      /\(native: force, at the top of the rules file or by `carryover force`, overrides every rule\)$/,
+    );
   });
 
   test("cutover.mode takes what no rule takes, also without a rules file", async () => {

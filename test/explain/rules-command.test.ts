@@ -126,6 +126,14 @@ describe("which rules", () => {
   });
 });
 
+test("a configuration without its mode is explained as translated, with a warning: serve would refuse it", async () => {
+  const both = ["--upstream-v2-url", "http://v2.test", "--upstream-v1-url", "http://v1.test"];
+  const { code, out, err } = await explainWith([GROUPS, ...both]);
+  expect([code, out.split("\n")[1]]).toEqual([0, expect.stringContaining("translated")]);
+  expect(err).toMatch(/^warning: cutover\.mode is not set, and serve requires it: /);
+  expect((await explainWith([GROUPS, ...both, "--cutover-mode", "native"])).err).toBe("");
+});
+
 test("without rules native v1 keeps what is guessed, and nothing else that is translated", async () => {
   const upstreams = ["--upstream-v2-url", "http://v2.test", "--upstream-v1-url", "http://v1.test"];
   const said = async (request: string, ...flags: readonly string[]) =>

@@ -186,7 +186,10 @@ describe("files in mounted folders", () => {
       "--env",
       "CARRYOVER_CUTOVER_RULES_FILE=/etc/carryover/rules/rules.yaml",
     ];
-    const native = ["--env", "CARRYOVER_UPSTREAM_V1_URL=http://127.0.0.1:8090"];
+    const native = [
+      ...["--env", "CARRYOVER_UPSTREAM_V1_URL=http://127.0.0.1:8090"],
+      ...["--env", "CARRYOVER_CUTOVER_MODE=translate"],
+    ];
     const { url, token } = await pair([...where, ...native]);
     const mode = async () => (await fetch(`${url}/iam/v1/groups`, bearer(token))).headers.get("carryover-mode");
     expect(await mode()).toBe("translate");

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { mergeSnapshots } from "../../src/ledger/snapshot.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import type { LedgerSnapshot } from "../../src/model/ledger.ts";
+import { addErrors, type LedgerSnapshot } from "../../src/model/ledger.ts";
 import { call, exchange, ledgerOf, NO_NEEDS } from "./samples.ts";
 
 const names = (ledger: { snapshot(): { clients: readonly { name: string }[] } }) =>
@@ -166,6 +167,48 @@ describe("an entry", () => {
   });
 });
 
+describe("errors", () => {
+  test("are counted by operation and fault, also those that no call was made for, of known clients", () => {
+    const { ledger } = ledgerOf();
+    const failures: readonly Partial<Exchange>[] = [
+      { status: 404, calls: [call(404)] },
+      { status: 400, reason: "INVALID_BODY", calls: [] },
+      { status: 501, reason: "NOT_TRANSLATABLE", calls: [], mode: "refused", operation: "sbom" },
+      { status: 400, reason: "INVALID_PATH", calls: [], mode: "refused" },
+      { status: 503, reason: "OVERLOADED", calls: [] },
+      { status: 502, reason: "UPSTREAM_UNREACHABLE", calls: [call(0)] },
+      { status: 401, calls: [call(401)] },
+      { status: 502, reason: "DRAIN_INCOMPLETE", calls: [call(401)] },
+    ];
+    for (const given of failures) ledger.observe(exchange("a", given));
+    expect(names(ledger)).toEqual([]);
+    ledger.observe(exchange("a"));
+    for (const given of failures) ledger.observe(exchange("a", given));
+    expect(first(ledger)).toMatchObject({ requests: { v1: 6 }, needs: NO_NEEDS });
+    expect(first(ledger).operations.map(({ operation, requests, errors }) => [operation, requests, errors])).toEqual([
+      ["list", 5, { client: 2, platform: 1, capacity: 1 }],
+      ["sbom", 1, { translation: 1 }],
+    ]);
+  });
+
+  test("stay through restarts and merges, also those of the operations summed up as `other`", () => {
+    const { ledger } = ledgerOf();
+    const failed = { status: 403, calls: [call(403)] };
+    for (let n = 0; n < 70; n++) ledger.observe(exchange("a", { operation: `o${n}`, ...failed }));
+    const { ledger: restored } = ledgerOf({ instance: "i2" });
+    restored.restore(ledger.snapshot());
+    restored.observe(exchange("a", { operation: "o1", ...failed }));
+    expect(addErrors(first(restored).operations.map(({ errors }) => errors))).toEqual({ client: 71 });
+    const { ledger: other } = ledgerOf({ instance: "i3" });
+    for (let n = 0; n < 7; n++) other.observe(exchange("a", { operation: "new", ...failed }));
+    const [merged] = mergeSnapshots([restored.snapshot(), other.snapshot()]).clients;
+    expect(merged?.operations.slice(0, 2)).toMatchObject([
+      { operation: "other", errors: { client: 8 } },
+      { operation: "new", errors: { client: 7 } },
+    ]);
+  });
+});
+
 describe("what nobody looked into", () => {
   const unseen = (ledger: ReturnType<typeof ledgerOf>["ledger"]) =>
     first(ledger).needs.unseen.map(({ operation }) => operation);
@@ -184,6 +227,18 @@ describe("what nobody looked into", () => {
     const { ledger } = ledgerOf();
     ledger.observe(native("a", { status: 403, calls: [call(403)] }));
     expect(unseen(ledger)).toEqual([]);
+    const failedOnly = ledger.snapshot();
+    // Nor does it tell of those that did not fail, before a restart and after it.
+    const { ledger: restarted } = ledgerOf();
+    restarted.restore(failedOnly);
+    for (const one of [ledger, restarted]) {
+      one.observe(native("a"));
+      expect(unseen(one)).toEqual(["list"]);
+    }
+    const { ledger: replica } = ledgerOf({ instance: "i2" });
+    replica.observe(native("a"));
+    const merged = mergeSnapshots([failedOnly, replica.snapshot()]);
+    expect(merged.clients[0]?.needs.unseen).toEqual([{ resource: "group", operation: "list" }]);
   });
 
   test("is learnt from a comparison, which counts nothing and makes no entry", () => {

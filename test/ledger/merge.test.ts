@@ -2,7 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { difficultyOf, difficultyWords } from "../../src/ledger/difficulty.ts";
 import { mergeSnapshots } from "../../src/ledger/snapshot.ts";
-import type { ClientEntry, LedgerSnapshot } from "../../src/model/ledger.ts";
+import {
+  type ClientEntry,
+  type ClientNeeds,
+  DIFFICULTIES,
+  type Difficulty,
+  type LedgerSnapshot,
+} from "../../src/model/ledger.ts";
 import { exchange, ledgerOf, NO_NEEDS, snapshots } from "./samples.ts";
 
 function entry(name: string, v1: number, given: Partial<ClientEntry> = {}): ClientEntry {
@@ -223,6 +229,20 @@ describe("difficulty", () => {
     );
     expect(difficultyOf({ operations, lastV1: 1, needs: NO_NEEDS })).toBe("renames");
     expect(difficultyOf({ operations, lastV1: undefined, needs: NO_NEEDS })).toBe("none");
+  });
+
+  test("is unknown while nobody looked into some requests, unless no need that they may hide is harder", () => {
+    const hidden = { ...needs, unseen: [{ resource: "group", operation: "update" }] };
+    const of = (given: Partial<ClientNeeds>) => difficultyOf({ operations, lastV1: 1, needs: { ...hidden, ...given } });
+    expect(of({})).toBe("lacking");
+    expect(of({ lacking: [] })).toBe("full-replace");
+    expect(of({ lacking: [], zeroedFields: [] })).toBe("unknown");
+    const only = { operations, lastV1: 1, needs: { ...NO_NEEDS, unseen: hidden.unseen } };
+    expect(difficultyOf(only)).toBe("unknown");
+    expect(difficultyWords(only)).toBe("unknown, nobody looked into: group update");
+    const rank = (one: Difficulty) => DIFFICULTIES.indexOf(one);
+    // No easier than what it may hide, and no need that is found later makes a client easier.
+    expect([rank("unknown"), rank("unknown")]).toEqual([rank("long-lists") + 1, rank("full-replace") - 1]);
   });
 
   test("says every reason, and what nobody looked into", () => {

@@ -33,12 +33,22 @@ test("since when it has watched is read where it is told", () => {
   expect(() => read({ ...whole, watchedSince: "now" })).toThrow("watchedSince");
 });
 
+test("errors are read where there are any: earlier versions wrote none", () => {
+  const [operation] = client.operations;
+  const of = (more: object) => ({ ...whole, clients: [{ ...client, operations: [{ ...operation, ...more }] }] });
+  expect(read(of({ errors: { translation: 1, other: 9 } }))).toEqual(of({ errors: { translation: 1 } }));
+  for (const errors of [undefined, null, {}, { client: 0 }]) {
+    expect(read(of({ errors })).clients[0]?.operations).toStrictEqual([operation]);
+  }
+});
+
 test("members that are none of it are left out", () => {
   expect(read({ ...whole, more: 1, clients: [{ ...client, secret: "x" }] })).toEqual(whole);
 });
 
 describe("refused is", () => {
   const of = (given: object) => ({ ...whole, clients: [{ ...client, ...given }] });
+  const failing = (errors: object) => of({ operations: [{ ...client.operations[0], errors }] });
   test.each<[string, unknown, string]>([
     ["another version", { ...whole, version: 2 }, "expected 1"],
     ["no object", 7, "expected 1"],
@@ -77,6 +87,9 @@ describe("refused is", () => {
       }),
       "lacking",
     ],
+    ["more errors than requests", failing({ client: 1, platform: 1 }), "operations[0].errors"],
+    ["an error below zero", failing({ client: -1 }), "operations[0].errors.client"],
+    ["half an error", failing({ capacity: 0.5 }), "operations[0].errors.capacity"],
     ["an entry without needs", of({ needs: undefined }), "longLists"],
   ])("%s", (_what, value, said) => {
     expect(() => read(value)).toThrow(said);

@@ -73,7 +73,13 @@ const entry: fc.Arbitrary<ClientEntry> = fc
     v1: small,
     v2: small,
     operations: fc.uniqueArray(
-      fc.record({ resource, operation, requests: small, lastSeen: small, unseen: fc.boolean() }),
+      fc
+        .record({ resource, operation, failed: small, requests: small, lastSeen: small, unseen: fc.boolean() })
+        .map(({ failed, requests, ...one }) =>
+          failed === 0 || failed > requests
+            ? { ...one, requests }
+            : { ...one, requests, errors: { [failed % 2 === 0 ? "client" : "translation"]: failed } },
+        ),
       {
         maxLength: 6,
         selector: (one) => `${one.resource} ${one.operation}`,

@@ -1,13 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { clientsTable, clientsView } from "../../src/ledger/clients-view.ts";
-import { exchange, ledgerOf } from "./samples.ts";
+import type { Exchange } from "../../src/model/exchange.ts";
+import { call, exchange, ledgerOf } from "./samples.ts";
+
+const MISSING = { status: 404, calls: [call(404)] };
+const FAILURES: Readonly<Record<string, Partial<Exchange>>> = {
+  get: MISSING,
+  sbom: { status: 501, reason: "NOT_TRANSLATABLE", calls: [] },
+  size: { status: 502, reason: "LIST_UNPROVEN" },
+};
 
 function filled() {
   const { ledger, clock } = ledgerOf({ max: 3 });
   clock.at = Date.UTC(2026, 10, 21, 14, 5, 30);
-  for (let n = 0; n < 12; n++) ledger.observe(exchange("ci-bot", { operation: n < 8 ? "list" : "get" }));
+  for (let n = 0; n < 12; n++)
+    ledger.observe(exchange("ci-bot", { operation: n < 8 ? "list" : "get", ...(n < 10 ? {} : MISSING) }));
   for (const operation of ["list", "get", "update", "sbom", "size"])
-    ledger.observe(exchange("raw:日本", { operation, resource: "repo" }));
+    ledger.observe(exchange("raw:日本", { operation, resource: "repo", ...FAILURES[operation] }));
   ledger.observe(exchange("one", { apiVersion: "v2", mode: "pass" }));
   ledger.observe(exchange("new", { apiVersion: "v2", mode: "pass" }));
   return ledger.snapshot();
@@ -23,7 +32,8 @@ describe("the view", () => {
       ["raw:日本", "lacking"],
       ["new", "none"],
     ]);
-    expect(view.clients[1]?.why).toBe("uses operations that v2 lacks: repo sbom, repo size");
+    expect(view.clients[1]?.why).toBe("uses operations that v2 lacks: repo size");
+    expect(view.clients.map(({ errors }) => errors)).toEqual([{ client: 2 }, { client: 1, translation: 2 }, undefined]);
     expect(view).toMatchObject({ version: 1, requests: { v1: 17, v2: 2 }, bound: 0 });
     expect(view.clients[0]).toMatchObject(snapshot.clients[0]!);
   });
@@ -44,9 +54,9 @@ describe("the view", () => {
 describe("the table", () => {
   test("is one line for each client, in columns", () => {
     expect(clientsTable(filled())).toMatchInlineSnapshot(`
-      "client  v1  v2  last v1            difficulty  v1 operations
-      ci-bot  12   0  2026-11-21 14:05Z  renames     group list 8, group get 4
-      raw:日本   5   0  2026-11-21 14:05Z  lacking     repo get 1, repo list 1, repo sbom 1, repo size 1, and 1 more
+      "client  v1  v2  last v1            difficulty  v1 errors                v1 operations
+      ci-bot  12   0  2026-11-21 14:05Z  renames     2 client                 group list 8, group get 4 (2 failed)
+      raw:日本   5   0  2026-11-21 14:05Z  lacking     1 client, 2 translation  repo get 1 (1 failed), repo list 1, repo sbom 1 (1 failed), repo size 1 (1 failed), and 1 more
       new      0   1  never              none
 
       3 of 3 clients; 17 v1 and 2 v2 requests, 1970-01-01 00:00Z to 2026-11-21 14:05Z
@@ -72,7 +82,7 @@ describe("the table", () => {
 
   test("of an empty ledger has a head and a foot", () => {
     expect(clientsTable(ledgerOf().ledger.snapshot()).split("\n")).toEqual([
-      "client  v1  v2  last v1  difficulty  v1 operations",
+      "client  v1  v2  last v1  difficulty  v1 errors  v1 operations",
       "",
       "0 of 0 clients; 0 v1 and 0 v2 requests, 1970-01-01 00:00Z to 1970-01-01 00:00Z",
       "",

@@ -15,6 +15,7 @@ const told = (made: Rig) =>
     rollout: made.control,
     shadow: undefined,
     lastReloadSuccessful: () => true,
+    saved: () => true,
     totals: () => ({ since: 0, at: 0, rows: [] }),
     ledger: () => LEDGER as never,
   });
@@ -26,13 +27,13 @@ test("a rule that is held back names the operation and why, and one that is not 
   made.compare(60, { served: "shadow" });
   expect(told(made).rules[0]).toMatchObject({
     state: "could-move",
-    detail: "0 of 60 comparisons differed: at most 6 % do (95 %)",
+    detail: "0 differences in the latest 60 comparisons: at most 6 % differ (95 %)",
   });
   made.requests(12, { resource: "repo", operation: "create", mode: "shadow" });
   expect(told(made).rules[0]).toMatchObject({
     state: "as-written",
     detail:
-      "0 of 60 comparisons differed: at most 6 % do (95 %); not to be translated yet: repo create: 12 requests, 0 compared: 6 needed",
+      "0 differences in the latest 60 comparisons: at most 6 % differ (95 %); not to be translated yet: repo create: 0 comparisons in 12 requests, 6 needed",
   });
 });
 

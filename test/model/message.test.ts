@@ -69,7 +69,7 @@ test("only own members are members", () => {
 
 test("a fresh exchange shares nothing with another", () => {
   const a = createExchange("1", 0, "GET", "/");
-  a.notes.push("x");
+  a.notes.push("grpc");
   a.calls.push({ upstream: "v2", method: "GET", path: "/", status: 200, ms: 1 });
   const b = createExchange("2", 5, "PUT", "/b");
   expect(b).toMatchObject({

@@ -20,13 +20,21 @@ describe.each(reasons)("%s", (reason) => {
   test("has the shape of the API's errors, and says nothing of its cause", () => {
     const body = problemBody(problem);
     expect(body).not.toMatch(/10\.0\.0\.1|hunter2/);
+    const option = PROBLEMS[reason].options.join(", ");
     expect(JSON.parse(body)).toEqual({
       code: problem.code,
       message: "what was wrong",
       details:
         reason === "METHOD_NOT_ALLOWED" || reason === "NOT_FOUND"
           ? []
-          : [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "carryover", metadata: {} }],
+          : [
+              {
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                reason,
+                domain: "carryover",
+                metadata: option === "" ? {} : { option },
+              },
+            ],
     });
   });
 });
@@ -44,6 +52,7 @@ test("wrong fields and small facts are shown", () => {
   const problem = new Problem("INVALID_BODY", "m", {
     fieldViolations: [{ field: "name", description: "d" }],
     metadata: { limit: "3" },
+    options: ["unknownFields.request"],
     retryAfter: 2,
   });
   expect(JSON.parse(problemBody(problem)).details).toEqual([
@@ -51,7 +60,7 @@ test("wrong fields and small facts are shown", () => {
       "@type": "type.googleapis.com/google.rpc.ErrorInfo",
       reason: "INVALID_BODY",
       domain: "carryover",
-      metadata: { limit: "3" },
+      metadata: { limit: "3", option: "unknownFields.request" },
     },
     { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "name", description: "d" }] },
   ]);

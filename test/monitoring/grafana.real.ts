@@ -4,19 +4,19 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Dashboard, panelsOf } from "./dashboard.ts";
-import { DASHBOARD, run, tool } from "./programs.ts";
+import { DASHBOARDS, run, tool } from "./programs.ts";
 
 const place = { folder: "", text: "" };
 beforeAll(async () => {
   place.folder = await mkdtemp(join(tmpdir(), "grafana-"));
-  place.text = await readFile(DASHBOARD, "utf8");
+  place.text = await readFile(DASHBOARDS[0] ?? "", "utf8");
   await symlink(tool("node_modules"), join(place.folder, "node_modules"));
 });
 afterAll(() => rm(place.folder, { recursive: true, force: true }));
 
 describe("Grafana's types", () => {
-  test("take the dashboard, and the options of each of its panels", async () => {
-    expect(await complaints(place.text)).toBe("");
+  test.each(DASHBOARDS)("take %s, and the options of each of its panels", async (file) => {
+    expect(await complaints(await readFile(file, "utf8"))).toBe("");
   });
 
   test.each([

@@ -99,7 +99,12 @@ export async function startEverything(folder: string, watch: Watching): Promise<
 }
 
 function ofPlatform(url: string): Record<string, string> {
-  return { "upstream-v2-url": url, "upstream-v1-url": url, "clients-identify": "header:x-client" };
+  return {
+    "upstream-v2-url": url,
+    "upstream-v1-url": url,
+    "cutover-mode": "translate",
+    "clients-identify": "header:x-client",
+  };
 }
 
 async function startEdge(folder: string, name: string, url: string): Promise<Instance> {
@@ -134,13 +139,15 @@ export async function fireAll(stage: Stage): Promise<void> {
     "CarryoverInternalError",
     "CarryoverRuleExpired",
     "CarryoverRuleCouldMove",
-    "CarryoverLedgerNotSaved",
+    "CarryoverStateNotSaved",
   );
   await told(stage, "CarryoverClientSilent");
   platform.mood = "other-values";
   await told(stage, "CarryoverDifferences", "CarryoverUpdateMismatch");
   platform.mood = "garbage";
-  await told(stage, "CarryoverOwnErrors", "CarryoverGatewayErrors", "CarryoverRuleSteppedBack");
+  await told(stage, "CarryoverOwnErrors", "CarryoverRuleSteppedBack", "CarryoverClientErrors");
+  platform.mood = "cut";
+  await told(stage, "CarryoverGatewayErrors");
   platform.mood = "down";
   await told(stage, "CarryoverComparisonsFail");
   platform.mood = "well";

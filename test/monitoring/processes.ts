@@ -116,9 +116,12 @@ export async function startAlertmanager(file: string, folder: string): Promise<s
 }
 
 export interface Prometheus {
-  /** Series of an expression, now. */
-  query(expr: string): Promise<readonly Series[]>;
+  /** Series of an expression: now, or at a time in seconds. */
+  query(expr: string, time?: number): Promise<readonly Series[]>;
+  /** The same at each step between two times. */
+  queryRange(expr: string, start: number, end: number, step: number): Promise<readonly Series[]>;
   get(path: string): Promise<unknown>;
+  stop(): Promise<void>;
 }
 
 export interface Series {
@@ -129,12 +132,13 @@ export interface Series {
 interface Sent {
   readonly metric: Record<string, string>;
   readonly value?: [number, string];
+  readonly values?: [number, string][];
 }
 
-export async function startPrometheus(file: string, folder: string): Promise<Prometheus> {
+export async function startPrometheus(file: string, folder: string, ...more: readonly string[]): Promise<Prometheus> {
   const address = `127.0.0.1:${await freePort()}`;
   const args = [`--config.file=${file}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=${address}`];
-  start(tool("prometheus"), args, "ignore", folder);
+  const { child, kill } = start(tool("prometheus"), [...args, ...more], "ignore", folder);
   const get = async (path: string): Promise<unknown> => {
     const { status, data, error } = (await (await fetch(`http://${address}${path}`)).json()) as Record<string, unknown>;
     if (status !== "success") throw new Error(`${path}: ${String(error)}`);
@@ -143,16 +147,25 @@ export async function startPrometheus(file: string, folder: string): Promise<Pro
   const ask = async (path: string): Promise<readonly Series[]> => {
     const data = (await get(path)) as { resultType: string; result: Sent[] | [number, string] };
     if (data.resultType === "scalar") return [{ metric: {}, values: [numbers(data.result as [number, string])] }];
-    return (data.result as Sent[]).map(({ metric, value }) => ({
+    return (data.result as Sent[]).map(({ metric, value, values = [] }) => ({
       metric,
-      values: (value === undefined ? [] : [value]).map(numbers),
+      values: (value === undefined ? values : [value]).map(numbers),
     }));
   };
   const ready = async () => (await fetch(`http://${address}/-/ready`)).status;
   await until("Prometheus is ready", ready, (status) => status === 200);
   return {
-    query: (expr) => ask(`/api/v1/query?query=${encodeURIComponent(expr)}`),
+    query: (expr, time) =>
+      ask(`/api/v1/query?query=${encodeURIComponent(expr)}${time === undefined ? "" : `&time=${time}`}`),
+    queryRange: (expr, start, end, step) =>
+      ask(`/api/v1/query_range?query=${encodeURIComponent(expr)}&start=${start}&end=${end}&step=${step}`),
     get,
+    stop: async () => {
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      await Promise.race([gone, sleep(10_000)]);
+      await kill();
+    },
   };
 }
 

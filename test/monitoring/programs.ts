@@ -8,7 +8,9 @@ import { join, resolve } from "node:path";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
 export const RULES = join(ROOT, "helm/files/rules/carryover.yaml");
-export const DASHBOARD = join(ROOT, "helm/files/dashboards/carryover.json");
+export const DASHBOARDS = ["carryover.json", "carryover-performance.json"].map((name) =>
+  join(ROOT, "helm/files/dashboards", name),
+);
 
 export const TOOLS = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci/monitoring");
 

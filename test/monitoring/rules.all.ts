@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
+import { PROBLEMS } from "../../src/model/problem.ts";
 import { ROOT } from "./programs.ts";
 import { allRules, rulesFile, testFiles, testsOf } from "./rules-file.ts";
 
@@ -14,7 +15,8 @@ const expectations = testFiles()
 
 describe("the rules", () => {
   test("have names of their own, and say what they are", () => {
-    const names = rules.map(({ alert, record }) => alert ?? record ?? "");
+    // An alert may have two severities, each with an expression of its own.
+    const names = rules.map(({ alert, record, labels }) => record ?? `${alert} ${labels?.["severity"]}`);
     expect(new Set(names).size).toBe(names.length);
     for (const name of recorded) expect(name).toMatch(/^[a-z0-9_]+:carryover_[a-z0-9_]+:[a-z0-9_]+$/);
     for (const { alert } of alerts) expect(alert).toMatch(/^Carryover([A-Z][a-z0-9]*)+$/);
@@ -35,6 +37,21 @@ describe("the rules", () => {
       for (const [, labels = ""] of expr.matchAll(/\bby \(([^)]*)\)/g))
         expect(labels).toMatch(/^cluster, namespace, job/);
     }
+  });
+
+  test("blame the platform and the translation for the errors that each of them causes", () => {
+    const asked = (name: string) => {
+      const { expr = "" } = rules.find(({ record }) => record === name) ?? {};
+      return (/reason=~"([A-Z_|]+)"/.exec(expr)?.[1] ?? "").split("|").toSorted();
+    };
+    const because = (fault: string) =>
+      Object.entries(PROBLEMS).flatMap(([reason, { fault: whose }]) => (whose === fault ? [reason] : []));
+    // A list over its ceiling and an operation without a counterpart are how carryover is set up, no emergency.
+    const expected = because("translation").filter(
+      (reason) => !["DRAIN_TOO_LARGE", "NOT_TRANSLATABLE"].includes(reason),
+    );
+    expect(asked("job:carryover_platform_errors:rate5m")).toEqual(because("platform").toSorted());
+    expect(asked("job:carryover_own_errors:rate5m")).toEqual(expected.toSorted());
   });
 
   test("that alert say how urgent it is, what is wrong, what to do, and where to read more", () => {
@@ -94,7 +111,7 @@ describe("promtool's tests", () => {
 const SIDE_BY_SIDE: ReadonlySet<string> = new Set([
   "CarryoverNotReady",
   "CarryoverRestarting",
-  "CarryoverLedgerNotSaved",
+  "CarryoverStateNotSaved",
   "CarryoverSaturated",
   "CarryoverReloadFailed",
 ]);

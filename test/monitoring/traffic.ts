@@ -11,6 +11,8 @@ export type Mood =
   | "well"
   /** Answers every call with 503. */
   | "down"
+  /** Ends every connection without an answer. */
+  | "cut"
   /** Reads are no JSON. */
   | "garbage"
   /** Records say something else than they hold. */
@@ -36,6 +38,7 @@ export async function startPlatform(): Promise<Platform> {
   const faults: SendLayer = (next) => async (request, options) => {
     const { mood } = platform;
     if (mood === "well" || !V2.test(request.target)) return next(request, options);
+    if (mood === "cut") throw new Error("no answer");
     if (mood === "other-values") return changed(await next(request, options));
     return spoilt(mood, request) ?? (mood === "hanging" && isLater(request) ? hang() : next(request, options));
   };
@@ -122,6 +125,7 @@ export async function everyKind(ask: Ask, { wellKnown }: Sandbox): Promise<void>
     ask("GET", group, { client: "watcher" }),
     ask("GET", group, { client: "old" }),
     ask("GET", "/iam/v2beta1/groups?page_size=5", { client: "new" }),
+    ask("GET", "/iam/v2beta1/groups?page_size=5", { client: "old" }),
     ask("GET", group, { client: "", token: null }),
     ask("GET", "/iam/v1/groups?nonsense=1&id=", { client: "ci-bot" }),
     ask("GET", "/nothing/here", { client: "" }),

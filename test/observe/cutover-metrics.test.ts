@@ -100,10 +100,39 @@ describe("clients", () => {
     expect(await at(9_000, { client: "b" })).toBe(5.5);
   });
 
+  test("say how many of their v1 requests failed, by fault; nobody gets a series by requests that were not let in", async () => {
+    const made = metrics();
+    const missing = { status: 404, calls: [{ ...CALL, status: 404 }] };
+    const refused = { status: 501, reason: "NOT_TRANSLATABLE", mode: "refused" as const };
+    const all: readonly Partial<Exchange>[] = [
+      { client: "a" },
+      { client: "a", ...missing },
+      { client: "a", ...refused },
+      { client: "a", ...refused, reason: "INTERNAL" },
+      { client: "a", ...missing, apiVersion: "v2" },
+      { client: "a", status: 403, calls: [{ ...CALL, status: 403 }] },
+      { client: "b", ...missing },
+      { client: "c", ...refused },
+      { client: "d", status: 401 },
+    ];
+    for (const facts of all) made.observe(finished(facts));
+    const { samples } = parsePrometheus(await made.text());
+    const series = samples.filter(({ name }) => name === "carryover_client_errors_total");
+    expect(series.map(({ labels, value }) => [labels.get("client"), labels.get("fault"), value])).toEqual([
+      ["c-a", "client", 2],
+      ["c-a", "translation", 1],
+      ["other", "client", 1],
+      ["other", "translation", 2],
+      ["unauthenticated", "client", 1],
+    ]);
+  });
+
   test("make a bounded number of series, whoever calls", async () => {
     const made = metrics();
-    for (let at = 0; at < 1_000; at++) made.observe(finished({ client: `x${at}` }));
+    const failed = { status: 403, calls: [{ ...CALL, status: 403 }] };
+    for (let at = 0; at < 1_000; at++) made.observe(finished({ client: `x${at}`, ...failed }));
     const { samples } = parsePrometheus(await made.text());
+    expect(samples.filter(({ name }) => name === "carryover_client_errors_total").length).toBeLessThanOrEqual(11);
     const series = samples.filter(({ name }) => name === "carryover_client_requests_total");
     expect(series.length).toBeLessThanOrEqual(11);
     expect(series.reduce((sum, { value }) => sum + value, 0)).toBe(1_000);

@@ -112,6 +112,12 @@ describe("the line of a request", () => {
     expect([line["level"], line["fault"], line["reason"]]).toEqual([level, fault, reason]);
   });
 
+  test("an error names the options that change it, where there are any", () => {
+    const options = ["lists.require", "upstream.v2.pageTokens"];
+    expect(oneLine({ status: 502, reason: "LIST_UNPROVEN", options })["options"]).toEqual(options);
+    expect(oneLine({ status: 500, reason: "INTERNAL", options: [] })).not.toHaveProperty("options");
+  });
+
   test("a stack is given for carryover's own mistakes only", () => {
     const cause = new Error("boom");
     expect(oneLine({ status: 500, reason: "INTERNAL", cause })["stack"]).toMatch(/^at /);
@@ -120,7 +126,7 @@ describe("the line of a request", () => {
 
   test("whatever a path, a method or a note holds, the line is one line of JSON", () => {
     const odd = `/a"b\\c\n\u2028é\ud800`;
-    const line = oneLine({ resource: odd, operation: odd, notes: [odd], reason: odd });
+    const line = oneLine({ resource: odd, operation: odd, notes: [odd as "grpc"], reason: odd });
     expect(line).toMatchObject({ resource: odd, operation: odd, reason: odd });
     expect(oneLine(Object.assign(finished(), { path: odd, method: odd, requestId: odd }))).toMatchObject({
       path: odd,

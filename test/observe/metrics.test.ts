@@ -172,7 +172,7 @@ describe("labels", () => {
           unknownFields: [{ direction: `d${at}` as "request", name }],
           defaultedFields: [name],
           mismatches: [`${name}"} 1\nevil 1`],
-          notes: [`note-${at}`],
+          notes: [`note-${at}` as "grpc"],
         }),
       );
     }

@@ -69,6 +69,30 @@ describe("totals", () => {
     expect(rows.find(({ resource, codes }) => resource === "other" && codes === "5xx")?.requests).toBeGreaterThan(500);
   });
 
+  test("go on after a restart from what was saved, since when it was", () => {
+    const before = counter();
+    before.totals.observe(finished({ times: 3 }));
+    before.totals.observe(finished({ mode: "native", status: 404 }));
+    const saved: unknown = JSON.parse(JSON.stringify(before.totals.snapshot()));
+    const clock = { ms: 9000 };
+    const after = createTotals(() => clock.ms);
+    after.restore(saved);
+    expect(after.snapshot()).toEqual({ ...before.totals.snapshot(), at: 9000 });
+    after.observe(finished());
+    expect(after.snapshot()).toMatchObject({ since: 1000, rows: [{ requests: 4, lastSeen: 9000 }, { requests: 1 }] });
+  });
+
+  test("are restored before the first request or not at all, and from nothing that is damaged", () => {
+    const { totals } = counter();
+    const good = { since: 5, at: 6, rows: [{ ...totals.snapshot(), apiVersion: "v1" }] };
+    for (const saved of [null, [], { since: 5 }, { since: -1, rows: [] }, { since: 0.5, rows: [] }, good]) {
+      expect(() => totals.restore(saved)).toThrow(/^totals/);
+    }
+    expect(totals.snapshot()).toEqual({ since: 1000, at: 1000, rows: [] });
+    totals.observe(finished());
+    expect(() => totals.restore({ since: 5, at: 6, rows: [] })).toThrow("before the first request");
+  });
+
   test("what no label may be is counted as other", () => {
     const { totals } = counter();
     totals.observe(finished({ resource: "a\nb", operation: "x".repeat(100), status: 999 }));

@@ -181,9 +181,9 @@ describe("the demo", () => {
     await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done));
     const { port } = taken.address() as { port: number };
     try {
-      const words = ["demo", "--port", String(port), "--admin-port", "0", "--sandbox-port", "0"];
+      const words = ["demo", "--listen-port", String(port), "--admin-port", "0", "--sandbox-port", "0"];
       const { code, err } = await carryover(process.execPath, words);
-      expect([code, err]).toEqual([1, expect.stringContaining(`--port moves this one`)]);
+      expect([code, err]).toEqual([1, expect.stringContaining(`--listen-port moves this one`)]);
     } finally {
       await new Promise((done) => taken.close(done));
     }

@@ -12,7 +12,7 @@ const { readRunbook } = await import(new URL(`file://${ROOT}/scripts/walkthrough
 
 /** What begins a line that people would paste into a shell. */
 const COMMAND =
-  /^(?:\$ |(?:sudo |npx )|(?:npm|curl|helm|kubectl|docker|podman|buildah|export|systemctl|promtool|git|node|mkdir|openssl) [\w./-]|(?:npx )?carryover (?:serve|demo|sandbox|check|explain|report)(?:$| +[-'"]| +https?:))/;
+  /^(?:\$ |(?:sudo |npx )|(?:npm|curl|helm|kubectl|docker|podman|buildah|export|systemctl|promtool|git|node|mkdir|openssl) [\w./-]|(?:npx )?carryover (?:serve|demo|sandbox|check|explain|status|gate|force|report)(?:$| +[-'"]| +https?:))/;
 
 describe("shell blocks", () => {
   it.each(pages.map((page) => ({ name: page.name, page })))("of $name are commands that bash takes", ({ page }) => {

@@ -11,7 +11,7 @@ import { pagesToFollow, ROOT } from "./pages.ts";
 /** Programs whose flags are their own matter. */
 const OTHERS =
   /\b(?:amtool|helm|kubectl|vitest|npm|npx vitest|curl|envoy|promtool|prometheus|docker|podman|buildah|nginx|haproxy|caddy|systemctl|systemd|git|node|etcd|wrk|openssl|journalctl|vegeta|release\.mjs|run\.mjs)\b|scripts\//i;
-const COMMANDS = ["serve", "demo", "sandbox", "check", "explain", "report"];
+const COMMANDS = ["serve", "demo", "sandbox", "check", "explain", "status", "gate", "force", "report"];
 const FLAG = /(?<![\w-])--[a-z][a-z0-9-]*/g;
 
 const pages = pagesToFollow();
@@ -93,11 +93,17 @@ describe("the pages name", () => {
     const options = configOptions().map(({ path }) => path);
     const sections = [...new Set(options.map((path) => path.split(".", 1)[0]))];
     const shape = new RegExp(`^(?:${sections.join("|")})\\.[A-Za-z0-9.*]*[A-Za-z0-9*]$`);
-    /** Keys of a rule that look like options. */
-    const ruleKeys = new Set(["shadow.sample", "shadow.control"]);
+    /** Keys of a rule, and values of the chart, that look like options. */
+    const others = new Set([
+      "shadow.sample",
+      "shadow.control",
+      "state.enabled",
+      "state.existingClaim",
+      "state.sizeLimit",
+    ]);
     const known = (name: string) => {
       const pattern = new RegExp(`^${name.replaceAll(".", "\\.").replaceAll("*", "[A-Za-z0-9]+")}(?:\\.|$)`);
-      return ruleKeys.has(name) || options.some((path) => pattern.test(path));
+      return others.has(name) || options.some((path) => pattern.test(path));
     };
     const named = code.filter(({ text }) => shape.test(text) && !/\.(?:md|ts|yaml|json)$/.test(text));
     expect(named.length).toBeGreaterThan(200);

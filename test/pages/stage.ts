@@ -16,7 +16,10 @@ const FILES: ReadonlyMap<string, string> = new Map([
     "rules.yaml",
     "version: carryover/v1\nforce: none\nrules:\n  - name: everything\n    match: {}\n    mode: translate\n",
   ],
-  ["carryover.yaml", "upstream:\n  v2: { url: https://api.example.com }\n  v1: { url: https://api.example.com }\n"],
+  [
+    "carryover.yaml",
+    "upstream:\n  v2: { url: https://api.example.com }\n  v1: { url: https://api.example.com }\ncutover: { mode: native }\n",
+  ],
   ["admin-token", "the-token-of-the-admin-port"],
 ]);
 
@@ -85,7 +88,9 @@ async function furnish(base: string, options: StageOptions, undo: (() => unknown
   };
   const makeRoom = await start(addresses.port(8081), ["--cutover-rules-file", "rules.yaml"]);
   const behind = ["--listen-port", "0", "--admin-token-file", "admin-token", "--admin-port"];
-  for (const admin of options.replicas ? addresses.replicas : []) await start(admin, [...behind, String(admin)]);
+  for (const admin of options.replicas ? addresses.replicas : []) {
+    await start(admin, [...behind, String(admin), "--state-dir", `state-${admin}`]);
+  }
   const notes = join(base, "notes");
   mkdirSync(notes);
   const shell = createShell(folder, notes, env);

@@ -57,9 +57,7 @@ function judgedTree(tree: unknown, text: string): string | undefined {
   };
   // Files that it names exist on the reader's machine.
   const readFile = (name: string) => bytes(name === "carryover.yaml" ? text : "content");
-  return fault(() =>
-    loadConfig({ flags, env: {}, readFile }).requireKnown(catalogue.resources.map(({ name }) => name)),
-  );
+  return fault(() => loadConfig({ flags, env: {}, readFile }).requireKnown(catalogue));
 }
 
 function context() {

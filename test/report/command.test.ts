@@ -63,6 +63,11 @@ describe("carryover report", () => {
       expect(code).toBe(0);
       expect(out).not.toContain(TOKEN);
     }
+    const near = await report(["a:1", "--client", "x 0123456789-admin-tokem y"], {
+      fetch: repeating,
+      env: { CARRYOVER_ADMIN_TOKEN: TOKEN },
+    });
+    expect([near.code, near.err]).toEqual([2, expect.stringContaining("did you mean x [token] y?")]);
     const body = { message: `no ${TOKEN}`, details: [{ domain: "carryover" }] };
     const refusing = async () => new Response(JSON.stringify(body), { status: 403 });
     const refused = await report(["a:1"], { fetch: refusing, env: { CARRYOVER_ADMIN_TOKEN: TOKEN } });
@@ -95,6 +100,8 @@ describe("carryover report", () => {
       "version",
       "at",
       "complete",
+      "standing",
+      "scope",
       "instances",
       "window",
       "requests",

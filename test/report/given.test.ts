@@ -32,7 +32,7 @@ describe("an address", () => {
 
 test("a window is a number and a unit", () => {
   const texts = ["90s", "30m", "12h", "7d", "2w"];
-  expect(texts.map(readWindow)).toEqual([90_000, 1_800_000, 43_200_000, 604_800_000, 1_209_600_000]);
+  expect(texts.map((text) => readWindow(text))).toEqual([90_000, 1_800_000, 43_200_000, 604_800_000, 1_209_600_000]);
   for (const text of ["", "7", "0d", "-1d", "7y", "1.5h", "7 d", "999999d"])
     expect(() => readWindow(text)).toThrow(ConfigError);
 });

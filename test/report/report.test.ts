@@ -74,7 +74,7 @@ describe("what a report says", () => {
 
   test("of an instance behind two addresses counts it once, as it was last", () => {
     const [first] = busy();
-    const later = { ...first, at: NOW + 1000, totals: totals([row({ requests: 7000 })]) };
+    const later = { ...first, at: NOW + 1000, totals: { ...first.totals, rows: [row({ requests: 7000 })] } };
     const twice = createReport(from(first, later), undefined);
     expect(twice.requests.v1).toBe(7000);
     expect(twice.instances.map(({ sameAs }) => sameAs)).toEqual([null, "http://10.0.0.1:8081"]);

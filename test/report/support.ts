@@ -61,6 +61,8 @@ export function progress(
 ): Progress {
   const { ledger, ...rest } = facts;
   const instance = facts.instance ?? "instance-1";
+  // All counters of a process begin, and are restored, together.
+  const since = ledger?.since ?? NOW - 3 * DAY;
   return {
     version: 1,
     instance,
@@ -69,14 +71,14 @@ export function progress(
     mode: "translate",
     force: "none",
     lastReloadSuccessful: true,
-    totals: { since: NOW - 2 * DAY, at: NOW, rows: [] },
     bounds: [],
     rules: [],
     ...rest,
+    totals: { at: NOW, rows: [], ...rest.totals, since },
     ledger: {
       version: 1,
       instances: [instance],
-      since: NOW - 3 * DAY,
+      since,
       at: NOW,
       requests: { v1: 0, v2: 0 },
       bound: 0,
@@ -86,9 +88,9 @@ export function progress(
   };
 }
 
-/** Totals of these rows. */
+/** Totals of these rows; `progress` says since when. */
 export function totals(rows: readonly RequestTotalsRow[]): Progress["totals"] {
-  return { since: NOW - 2 * DAY, at: NOW, rows };
+  return { since: 0, at: NOW, rows };
 }
 
 /** An instance in the middle of a migration; the second has less to tell. */

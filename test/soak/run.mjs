@@ -75,6 +75,7 @@ async function startCarryover(platform, rules) {
     "admin-port": 0,
     "upstream-v2-url": platform,
     "upstream-v1-url": platform,
+    "cutover-mode": "translate",
   };
   const more = { "cutover-rules-file": rules, "lists-share-seconds": 1 };
   const options = Object.entries({ ...flags, ...more }).map(([name, value]) => `--${name}=${value}`);

@@ -45,6 +45,7 @@ export async function startCarryover({
       adminPort: "0",
       listenShutdownDelaySeconds: "0",
       upstreamV2Url: v2Url,
+      cutoverMode: "translate",
       ...(v1Url === undefined ? {} : { upstreamV1Url: v1Url }),
       ...(stsUrl === undefined ? {} : { upstreamStsUrl: stsUrl }),
       ...flags,

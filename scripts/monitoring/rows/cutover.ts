@@ -1,47 +1,29 @@
 /** Panels about rules and comparisons. */
-import { lines, stat, table } from "../panels.ts";
-import { OF, OF_JOB } from "./progress.ts";
-
-const NO_YES: ReadonlyMap<number, string> = new Map([
-  [0, "no"],
-  [1, "yes"],
-]);
+import { lines, NO_YES, stat, table } from "../panels.ts";
+import { OF, OF_JOB, orZero, rate } from "../queries.ts";
 
 export const cutover = {
   title: "Cutover rules",
   panels: [
-    stat(
-      {
-        title: "Everything forced to",
-        description: "What `force` at the top of the rules file overrides all rules with. For emergencies only.",
-        unit: "short",
-        queries: [[`max by (mode) (carryover_rules_force{${OF}})`, "{{mode}}"]],
-        steps: [
-          [null, "green"],
-          [1, "orange"],
-        ],
-      },
-      NO_YES,
-    ),
-    stat(
-      {
-        title: "Rules file usable",
-        description:
-          "no: the file as last read is wrong on an instance, and the rules before it are in force. /rules says where.",
-        unit: "short",
-        queries: [[`min(carryover_config_last_reload_successful{${OF}})`, "usable"]],
-        steps: [
-          [null, "red"],
-          [1, "green"],
-        ],
-      },
-      NO_YES,
-    ),
+    stat({
+      title: "Rules file usable",
+      description:
+        "no: the file as last read is wrong on an instance, and the rules before it are in force. /rules says where.",
+      unit: "short",
+      width: 6,
+      words: NO_YES,
+      queries: [[`min(carryover_config_last_reload_successful{${OF}})`, "usable"]],
+      steps: [
+        [null, "red"],
+        [1, "green"],
+      ],
+    }),
     stat({
       title: "Rules in force",
       description:
         "How many different rules files the instances follow. More than one for minutes: a change did not arrive everywhere.",
       unit: "short",
+      width: 6,
       queries: [[`count(count_values("hash", carryover_config_hash{${OF}}))`, "files"]],
       steps: [
         [null, "green"],
@@ -53,31 +35,15 @@ export const cutover = {
       description:
         "When rules were last read with success, on the instance that did so first. Decades: there is no rules file.",
       unit: "s",
+      width: 6,
       queries: [[`time() - min(carryover_config_last_reload_successful_timestamp_seconds{${OF}})`, "ago"]],
-    }),
-    stat({
-      title: "Rules that stepped back",
-      description:
-        "Rules that some instance serves by native v1 again, because translation failed or differed. /rules says why.",
-      unit: "short",
-      queries: [
-        [
-          `count(count by (rule) (carryover_rule_state{${OF},state=~"back|returning"} == 1)) or (max(carryover_ready{${OF}}) * 0)`,
-          "rules",
-        ],
-      ],
-      steps: [
-        [null, "green"],
-        [1, "red"],
-      ],
     }),
     stat({
       title: "Rules that expired",
       description: "Rules that take no request any more, because their `expires` is over. Remove them.",
       unit: "short",
-      queries: [
-        [`count(count by (rule) (carryover_rule_expired{${OF}} == 1)) or (max(carryover_ready{${OF}}) * 0)`, "rules"],
-      ],
+      width: 6,
+      queries: [[orZero(`count(count by (rule) (carryover_rule_expired{${OF}} == 1))`), "rules"]],
       steps: [
         [null, "green"],
         [1, "orange"],
@@ -99,25 +65,26 @@ export const cutover = {
           [`sum by (rule) (carryover_rule_differences{${OF}})`, ""],
           [`max by (rule) (carryover_rule_difference_bound{${OF}})`, ""],
           [`min by (rule) (carryover_rule_could_move{${OF}})`, ""],
+          [`sum by (rule) (carryover_rule_step_backs{${OF}})`, ""],
         ],
       },
       {
         rule: "Rule",
         mode: "Does",
         state: "State",
-        "Value #A": "On",
-        "Value #B": "In",
         "Value #C": "Requests",
         "Value #D": "Failures",
         "Value #E": "Comparisons",
         "Value #F": "Differences",
         "Value #G": "Bound",
         "Value #H": "May move on",
+        "Value #I": "Steps back",
       },
-      { "Value #G": "percentunit" },
+      { "Value #G": "percentunit", "Value #H": NO_YES },
     ),
     lines({
       title: "Failures by rule",
+      width: 12,
       description:
         "Share of a rule's translated requests that failed because of translation. stepBack.failures is its limit.",
       unit: "percentunit",
@@ -130,16 +97,11 @@ export const cutover = {
     }),
     lines({
       title: "State of rules",
+      width: 12,
       description:
         "On how many instances a rule is forward (as written), back (native again), or returning (tried for a share).",
       unit: "short",
       queries: [[`count by (rule, state) (carryover_rule_state{${OF}} == 1)`, "{{rule}} {{state}}"]],
-    }),
-    lines({
-      title: "Steps back",
-      description: "How often rules stepped back, over all instances, since they are as they are.",
-      unit: "short",
-      queries: [[`sum by (rule) (carryover_rule_step_backs{${OF}})`, "{{rule}}"]],
     }),
   ],
 };
@@ -153,7 +115,7 @@ export const shadow = {
         description:
           "Comparisons a second by the worst difference. equal, order and noise are good; failed proves nothing.",
         unit: "ops",
-        queries: [[`sum by (result) (rate(carryover_comparisons_total{${OF}}[$__rate_interval]))`, "{{result}}"]],
+        queries: [[rate("carryover_comparisons_total", "result"), "{{result}}"]],
       },
       { stacked: true },
     ),
@@ -175,28 +137,12 @@ export const shadow = {
     }),
     lines(
       {
-        title: "What comparisons prove",
-        description:
-          "At most this share of a rule's answers differs, with 95 % confidence. promoteWhen.differencesBelow is what it has to reach.",
-        unit: "percentunit",
-        queries: [[`max by (rule) (carryover_rule_difference_bound{${OF}})`, "{{rule}}"]],
-      },
-      { max: 1 },
-    ),
-    lines(
-      {
         title: "Not compared",
         description: "Comparisons that could not be made, and sampled requests that were not compared, by reason.",
         unit: "ops",
         queries: [
-          [
-            `sum by (reason) (rate(carryover_comparison_failures_total{${OF}}[$__rate_interval]))`,
-            "failed: {{reason}}",
-          ],
-          [
-            `sum by (reason) (rate(carryover_comparisons_skipped_total{${OF}}[$__rate_interval]))`,
-            "passed: {{reason}}",
-          ],
+          [rate("carryover_comparison_failures_total", "reason"), "failed: {{reason}}"],
+          [rate("carryover_comparisons_skipped_total", "reason"), "skipped: {{reason}}"],
         ],
       },
       { stacked: true },
@@ -205,26 +151,8 @@ export const shadow = {
       title: "Calls made to compare",
       description: "What comparing costs the platform: calls a second beside those of clients.",
       unit: "reqps",
-      queries: [
-        [`sum by (upstream) (rate(carryover_comparison_calls_total{${OF}}[$__rate_interval]))`, "{{upstream}}"],
-      ],
-    }),
-    lines({
-      title: "Held for comparisons",
-      description: "Bytes that each instance holds for comparisons; limits.memoryBytes is the bound.",
-      unit: "bytes",
-      queries: [[`carryover_comparisons_held_bytes{${OF}}`, "{{instance}}"]],
-    }),
-    lines({
-      title: "Comparisons under way",
-      description:
-        "Comparisons under way and waiting; shadow.concurrent is the bound of the first, twice as many of the second.",
-      unit: "short",
       width: 24,
-      queries: [
-        [`sum(carryover_comparisons_in_progress{${OF}})`, "under way"],
-        [`sum(carryover_comparisons_waiting{${OF}})`, "waiting"],
-      ],
+      queries: [[rate("carryover_comparison_calls_total", "upstream"), "{{upstream}}"]],
     }),
   ],
 };

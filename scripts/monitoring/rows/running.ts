@@ -1,11 +1,6 @@
-/** Panels about errors, latency and the processes. */
-import { lines, stat, table } from "../panels.ts";
-import { OF } from "./progress.ts";
-
-const rate = (metric: string, by: string, more = "") =>
-  `sum by (${by}) (rate(${metric}{${OF}${more}}[$__rate_interval]))`;
-const quantile = (share: number) =>
-  `histogram_quantile(${share}, ${rate("carryover_request_duration_seconds_bucket", "mode, le", ',api_version="v1"')})`;
+/** Panels about errors and the instances. */
+import { lines, NO_YES, stat, table } from "../panels.ts";
+import { OF, perPod, rate } from "../queries.ts";
 
 export const errors = {
   title: "Errors",
@@ -34,7 +29,7 @@ export const errors = {
     lines({
       title: "Share of failures",
       description:
-        "Of all requests: failed because of carryover (critical above 1 %), and ended in 502, 504 or at the breaker (critical above 5 %); each from 10 in 15 minutes on.",
+        "Of all requests: failed because of carryover (critical above 1 %), and because the platform cannot be reached or does not respond (critical above 5 %); each from 10 in 15 minutes on.",
       unit: "percentunit",
       queries: [
         [
@@ -42,8 +37,8 @@ export const errors = {
           "carryover",
         ],
         [
-          `(sum(rate(carryover_requests_total{${OF},code=~"502|504"}[$__rate_interval])) + sum(rate(carryover_problems_total{${OF},reason="UPSTREAM_UNAVAILABLE"}[$__rate_interval]))) / sum(rate(carryover_requests_total{${OF}}[$__rate_interval]))`,
-          "502, 504, breaker",
+          `sum(rate(carryover_problems_total{${OF},reason=~"UPSTREAM_UNREACHABLE|UPSTREAM_TIMEOUT|UPSTREAM_UNAVAILABLE|LOOP_DETECTED"}[$__rate_interval])) / sum(rate(carryover_requests_total{${OF}}[$__rate_interval]))`,
+          "platform",
         ],
       ],
       steps: [
@@ -81,89 +76,10 @@ export const errors = {
       title: "Clients that left, log lines lost",
       description: "Requests a second whose client did not wait, and log lines that nobody took.",
       unit: "ops",
+      width: 24,
       queries: [
         [rate("carryover_aborted_requests_total", "api_version"), "left: {{api_version}}"],
-        [rate("carryover_log_lines_dropped_total", "instance"), "lines lost: {{instance}}"],
-      ],
-    }),
-  ],
-};
-
-export const performance = {
-  title: "Performance",
-  panels: [
-    lines(
-      {
-        title: "Where the time of a v1 request goes",
-        description:
-          "Mean seconds of a v1 request spent waiting for the platform, and in carryover (slow readers of long lists included). Calls made at the same time are added up.",
-        unit: "s",
-        queries: [
-          [
-            `sum(rate(carryover_upstream_seconds_total{${OF},api_version="v1"}[$__rate_interval])) / sum(rate(carryover_requests_total{${OF},api_version="v1"}[$__rate_interval]))`,
-            "platform",
-          ],
-          [
-            `sum(rate(carryover_own_seconds_total{${OF},api_version="v1"}[$__rate_interval])) / sum(rate(carryover_requests_total{${OF},api_version="v1"}[$__rate_interval]))`,
-            "carryover",
-          ],
-        ],
-      },
-      { stacked: true },
-    ),
-    lines({
-      title: "Time of v1 requests",
-      description:
-        "From arrival to the end of the answer, by what serves them: median and 99th percentile. Compare native with translate.",
-      unit: "s",
-      queries: [
-        [quantile(0.5), "{{mode}} p50"],
-        [quantile(0.99), "{{mode}} p99"],
-      ],
-    }),
-    lines({
-      title: "Slowest operations",
-      description: "The ten operations of v1 with the greatest mean time.",
-      unit: "s",
-      queries: [
-        [
-          `topk(10, ${rate("carryover_request_duration_seconds_sum", "resource, operation", ',api_version="v1"')} / (${rate("carryover_request_duration_seconds_count", "resource, operation", ',api_version="v1"')} > 0))`,
-          "{{resource}} {{operation}}",
-        ],
-      ],
-    }),
-    lines({
-      title: "Requests under way",
-      description: "Requests under way on each instance, and how many may be (limits.inFlight).",
-      unit: "short",
-      queries: [
-        [`carryover_in_flight_requests{${OF}}`, "{{instance}}"],
-        [`min(carryover_in_flight_requests_limit{${OF}})`, "limit"],
-      ],
-    }),
-    lines({
-      title: "Near the limit",
-      description: "Requests under way as a share of limits.inFlight, on each instance. Alert above 80 %.",
-      unit: "percentunit",
-      queries: [[`carryover_in_flight_requests{${OF}} / carryover_in_flight_requests_limit{${OF}}`, "{{instance}}"]],
-      steps: [
-        [null, "green"],
-        [0.8, "red"],
-      ],
-    }),
-    lines({
-      title: "Held for clients",
-      description: "Bytes of bodies held for clients on each instance. Beyond limits.memoryBytes reading waits.",
-      unit: "bytes",
-      queries: [[`carryover_held_bytes{${OF}}`, "{{instance}}"]],
-    }),
-    lines({
-      title: "Bytes",
-      description: "Bytes a second of request bodies and of answers, by version.",
-      unit: "Bps",
-      queries: [
-        [rate("carryover_request_bytes_total", "api_version"), "{{api_version}} in"],
-        [rate("carryover_response_bytes_total", "api_version"), "{{api_version}} out"],
+        [perPod(rate("carryover_log_lines_dropped_total", "pod, instance")), "lines lost: {{pod}}"],
       ],
     }),
   ],
@@ -172,34 +88,29 @@ export const performance = {
 export const instances = {
   title: "Instances",
   panels: [
-    stat(
-      {
-        title: "Ready",
-        description: "Instances that take requests (/readyz), by their address.",
-        unit: "short",
-        width: 6,
-        queries: [[`carryover_ready{${OF}}`, "{{instance}}"]],
-        steps: [
-          [null, "red"],
-          [1, "green"],
-        ],
-      },
-      new Map([
-        [0, "no"],
-        [1, "yes"],
-      ]),
-    ),
+    stat({
+      title: "Ready",
+      description: "Instances that take requests (/readyz).",
+      unit: "short",
+      width: 6,
+      queries: [[perPod(`carryover_ready{${OF}}`), "{{pod}}"]],
+      steps: [
+        [null, "red"],
+        [1, "green"],
+      ],
+      words: NO_YES,
+    }),
     stat({
       title: "Running for",
       description: "Time since each process began.",
       unit: "s",
       width: 6,
-      queries: [[`time() - carryover_process_start_time_seconds{${OF}}`, "{{instance}}"]],
+      queries: [[perPod(`time() - carryover_process_start_time_seconds{${OF}}`), "{{pod}}"]],
     }),
     stat({
       title: "Restarts within an hour",
       description:
-        "How often processes began anew within an hour. What rules learnt, and the ledger without clients.file, begin anew with them.",
+        "How often processes began anew within an hour. Without state.dir, what rules learnt and the ledger begin anew with them.",
       unit: "short",
       width: 6,
       queries: [[`sum(changes(carryover_process_start_time_seconds{${OF}}[1h]))`, "restarts"]],
@@ -209,97 +120,39 @@ export const instances = {
         [3, "red"],
       ],
     }),
-    stat(
-      {
-        title: "Ledger saved",
-        description: "no: the file of clients.file cannot be read or written on an instance; the log says why.",
-        unit: "short",
-        width: 6,
-        queries: [[`min(carryover_ledger_last_save_successful{${OF}})`, "saved"]],
-        steps: [
-          [null, "red"],
-          [1, "green"],
-        ],
-      },
-      new Map([
-        [0, "no"],
-        [1, "yes"],
-      ]),
-    ),
-    stat(
-      {
-        title: "Certificates usable",
-        description:
-          "no: on an instance the files of an upstream's certificates cannot be used, and those before them are in force until they end. The log says why. Empty: no upstream has any.",
-        unit: "short",
-        width: 6,
-        queries: [
-          [`min by (upstream) (carryover_upstream_certificates_last_reload_successful{${OF}})`, "{{upstream}}"],
-        ],
-        steps: [
-          [null, "red"],
-          [1, "green"],
-        ],
-      },
-      new Map([
-        [0, "no"],
-        [1, "yes"],
-      ]),
-    ),
-    lines({
-      title: "Memory",
-      description: "Resident memory of each instance, and its heap in use. Bodies are outside of the heap.",
-      unit: "bytes",
-      queries: [
-        [`carryover_process_resident_memory_bytes{${OF}}`, "{{instance}} resident"],
-        [`carryover_nodejs_heap_size_used_bytes{${OF}}`, "{{instance}} heap"],
-      ],
-    }),
-    lines({
-      title: "CPU",
-      description: "Cores that each instance uses. Node uses one for its work; near 1 it is full: add instances.",
+    stat({
+      title: "State saved",
+      description: "no: state.dir cannot be written on an instance; the log says why.",
       unit: "short",
-      queries: [[`rate(carryover_process_cpu_seconds_total{${OF}}[$__rate_interval])`, "{{instance}}"]],
+      width: 6,
+      queries: [[`min(carryover_state_last_save_successful{${OF}})`, "saved"]],
       steps: [
-        [null, "green"],
-        [0.9, "red"],
+        [null, "red"],
+        [1, "green"],
       ],
+      words: NO_YES,
     }),
-    lines({
-      title: "Event loop delay",
+    stat({
+      title: "Certificates usable",
       description:
-        "How late the event loop is (99th percentile): above a tenth of a second requests wait for the processor.",
-      unit: "s",
-      queries: [[`carryover_nodejs_eventloop_lag_p99_seconds{${OF}}`, "{{instance}}"]],
-      steps: [
-        [null, "green"],
-        [0.25, "red"],
-      ],
-    }),
-    lines({
-      title: "Garbage collection",
-      description: "Share of time that each instance spends in collecting garbage.",
-      unit: "percentunit",
-      queries: [[rate("carryover_nodejs_gc_duration_seconds_sum", "instance"), "{{instance}}"]],
-    }),
-    lines({
-      title: "Open files and connections",
-      description: "Open file descriptors of each instance, and the least limit.",
+        "no: on an instance the files of an upstream's certificates cannot be used, and those before them are in force until they end. The log says why. Empty: no upstream has any.",
       unit: "short",
-      queries: [
-        [`carryover_process_open_fds{${OF}}`, "{{instance}}"],
-        [`min(carryover_process_max_fds{${OF}})`, "limit"],
+      width: 6,
+      queries: [[`min by (upstream) (carryover_upstream_certificates_last_reload_successful{${OF}})`, "{{upstream}}"]],
+      steps: [
+        [null, "red"],
+        [1, "green"],
       ],
+      words: NO_YES,
     }),
     table(
       {
         title: "Versions",
         description: "What runs where.",
         unit: "short",
-        width: 8,
-        queries: [[`max by (instance, version, node) (carryover_build_info{${OF}})`, ""]],
+        queries: [[perPod(`max by (pod, instance, version, node) (carryover_build_info{${OF}})`), ""]],
       },
-      { instance: "Instance", version: "carryover", node: "Node", Value: "" },
+      { pod: "Pod", instance: "Address", version: "carryover", node: "Node" },
     ),
   ],
 };

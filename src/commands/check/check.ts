@@ -27,6 +27,7 @@ import { checkMask, checkTokens, inScratchGroup } from "./writes.ts";
 
 interface CheckInput {
   readonly config: Config;
+  readonly serves: ProbeContext["serves"];
   /** Sent as a bearer token; without one, what needs it is not judged. */
   readonly token: string | undefined;
   /** A group in which the check may write; without one it only reads. */
@@ -76,7 +77,7 @@ export const QUESTIONS: Readonly<Record<"reads" | "native" | "writes", readonly 
 
 /** Asks everything. It never throws for what the platform does: that is a finding. */
 export async function runCheck(input: CheckInput): Promise<CheckReport> {
-  const { config, token, writeUnder, now, random, signal } = input;
+  const { config, serves, token, writeUnder, now, random, signal } = input;
   const { v2, v1, sts } = config.upstream;
   const hex = (digits: number) => Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join("");
   const connections = {
@@ -106,7 +107,7 @@ export async function runCheck(input: CheckInput): Promise<CheckReport> {
     if (stopped === undefined) {
       const catalogue = await loadCatalogue(version);
       const read = await readLists(api, catalogue, config.lists.orderBy);
-      const context = { config, catalogue, api, native, hex, lists: read };
+      const context = { config, catalogue, api, native, hex, lists: read, serves };
       for (const probe of native === undefined ? PROBES : [...PROBES, times])
         findings.push(...(await runProbe(probe, context)));
       if (writeUnder !== undefined) findings.push(...(await runWritingProbes(context, input, writeUnder)));

@@ -1,7 +1,7 @@
 /** `carryover check`: its options, its report, and the configuration file that it writes. */
 import type { Command } from "commander";
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue.ts";
-import { assumedConfig, type Config, type ConfigInput, configOptions, loadConfig } from "../../config/config.ts";
+import { type AssumedConfig, assumedConfig, type ConfigInput, configOptions, loadConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { FILE_VARIABLE } from "../../config/sources.ts";
 import { writtenConfig } from "../../config/write.ts";
@@ -19,7 +19,7 @@ import {
   TOKEN_VARIABLE,
   verdictOf,
 } from "./finding.ts";
-import { type CheckRulesReport, checkRules, rulesLines } from "./rules.ts";
+import { type CheckRulesReport, checkRules, decisionLines, servingMode } from "./rules.ts";
 
 /** Beside the options of the configuration. */
 interface CheckFlags extends Readonly<Record<string, unknown>> {
@@ -69,8 +69,8 @@ async function checkRulesOnly(flags: CheckFlags, input: ConfigInput, io: Command
     const what = "with --rules-only no platform is asked";
     if (value !== undefined) throw new ConfigError([{ where, what, remedy: "leave one of them out" }]);
   }
-  const { config, known } = assumedConfig(input);
-  const rules = await rulesReport(config, known, flags, io);
+  const assumed = assumedConfig(input);
+  const rules = await rulesReport(assumed, flags, io);
   if (rules === undefined) {
     const remedy = "name it with --rules, or in cutover.rulesFile";
     throw new ConfigError([{ where: "--rules-only", what: "there is no rules file", remedy }]);
@@ -87,7 +87,7 @@ async function checkAll(
 ): Promise<number> {
   const { config, warnings, requireKnown } = loadConfig(input);
   const catalogue = await catalogueFor(config.upstream.v2.version);
-  if (catalogue !== undefined) requireKnown(catalogue.resources.map(({ name }) => name));
+  if (catalogue !== undefined) requireKnown(catalogue);
   for (const warning of warnings) io.warn(`warning: ${warning}`);
   const token = tokenFrom(
     {
@@ -103,10 +103,25 @@ async function checkAll(
     throw new ConfigError([{ where: "--write-under", what: "this is no uid", remedy: "give the uid of a group" }]);
   }
   if (writeConfig !== undefined && flags.force !== true) refuseExisting(writeConfig, io);
+  const rules = await rulesReport({ config, known: true, modeKnown: true }, flags, io);
+  const native = config.upstream.v1 !== undefined;
   const code = await stoppable(writeUnder !== undefined, io, async (signal) => {
     const { runCheck } = await import("./check.ts");
-    const report = await runCheck({ config, token, writeUnder, now: Date.now, random: Math.random, signal });
-    const rules = await rulesReport(config, true, flags, io);
+    const report = await runCheck({
+      config,
+      serves: ({ resource, operation: { name, guessed } }) =>
+        servingMode(rules?.given, config.cutover.mode, {
+          resource: resource.name,
+          operation: name,
+          write: false,
+          guessed: native && guessed === true,
+        }),
+      token,
+      writeUnder,
+      now: Date.now,
+      random: Math.random,
+      signal,
+    });
     const findings = [...report.findings, ...(rules?.findings ?? [])];
     const platform = { url: config.upstream.v2.url, version: report.version };
     const text = reportText(findings, { platform, rules }, flags, io);
@@ -141,10 +156,9 @@ async function stoppable<T>(writes: boolean, io: CommandIo, work: (signal: Signa
   return running;
 }
 
-/** Undefined when no rules file is named. `known`: whether an address of v2 is configured. */
+/** Undefined when no rules file is named. */
 async function rulesReport(
-  config: Config,
-  known: boolean,
+  { config, known, modeKnown }: AssumedConfig,
   { rules }: CheckFlags,
   io: CommandIo,
 ): Promise<CheckRulesReport | undefined> {
@@ -152,7 +166,7 @@ async function rulesReport(
   const catalogue = await catalogueFor(config.upstream.v2.version);
   // Without an address of v2 no configuration was given: it cannot lack the address of v1.
   const native = known ? undefined : true;
-  return checkRules({ file: rules, config, catalogue, readFile: io.readFile, now: Date.now(), native });
+  return checkRules({ file: rules, config, modeKnown, catalogue, readFile: io.readFile, now: Date.now(), native });
 }
 
 async function catalogueFor(version: string): Promise<Catalogue | undefined> {
@@ -187,7 +201,9 @@ function reportText(
   if (json !== true) return findingsText(findings, { platform, rules }, paintFor(io));
   const about = {
     ...(platform === undefined ? {} : { upstream: platform.url, version: platform.version }),
-    ...(rules === undefined ? {} : { rules: { file: rules.file, digest: rules.digest, rules: rules.rules } }),
+    ...(rules === undefined
+      ? {}
+      : { rules: { file: rules.file, digest: rules.digest, rules: rules.rules, default: rules.default } }),
   };
   return JSON.stringify({ ...about, verdict: verdictOf(findings), findings }, null, 2);
 }
@@ -202,13 +218,13 @@ function findingsText(findings: readonly Finding[], { platform, rules }: ReportS
     ...(remedy === "" ? [] : [`${indent}${remedy}`]),
     ...(set === undefined ? [] : [`${indent}set ${set.path}: ${set.value}`]),
   ]);
-  const table = rulesLines(rules?.rules ?? []);
+  const decisions = rules === undefined ? [] : decisionLines(rules);
   return [
     `carryover check of ${platform === undefined ? rules?.file : `${platform.url}, ${platform.version}`}`,
     "",
     ...lines,
     "",
-    ...(table.length === 0 ? [] : ["The first that matches decides:", ...table, ""]),
+    ...(decisions.length === 0 ? [] : [...decisions, ""]),
     paint(LEVEL_COLOURS[VERDICT_LEVELS[verdictOf(findings)]], verdictLine(findings)),
   ].join("\n");
 }

@@ -1,6 +1,8 @@
 /** Probes of lists: whether they are answered, their page size, order, `skip` and `totalCount`. */
 import type { Config } from "../../config/config.ts";
+import { grouped } from "../../model/group.ts";
 import { Problem } from "../../model/problem.ts";
+import type { CutoverMode } from "../../model/rules.ts";
 import { PAGE_SIZE } from "../../toolbox.ts";
 import { isTypedRefusal, MISSING_OR_FORBIDDEN } from "../../translate/error.ts";
 import { fail, type Judgement, listed, note, ok, skipped, warn } from "./finding.ts";
@@ -24,44 +26,74 @@ function listNames(lists: readonly PlatformList[]): string {
 export const lists: CheckProbe = {
   id: "lists",
   asks: "Is every list answered that carryover reads?",
-  run: ({ lists: all, config }) => {
+  run: ({ lists: all, config, serves }) => {
     const served = all.filter(({ page }) => page !== undefined);
-    const refused = all.filter(({ page }) => page === undefined);
+    const refused = all
+      .filter(({ page }) => page === undefined)
+      .map((list) => ({ list, ...refusalOf(list) }))
+      .map((refused) => ({ ...refused, mode: MISSING.has(refused.kind) ? serves(refused.list) : undefined }));
     return [
       ...(served.length === 0 ? [] : [ok(`answered: ${listNames(served)}`)]),
-      ...refused.map((list) => judgeRefusal(list, config.upstream.v1 !== undefined)),
+      ...grouped(refused, ({ kind, why, mode }) => [kind, why, mode]).map((group) =>
+        judgeRefusals(group, config.upstream.v1 !== undefined),
+      ),
     ];
   },
 };
 
-function judgeRefusal({ resource, path, response }: PlatformListRead, native: boolean): Judgement {
-  const { name } = resource;
-  if (response instanceof Problem) {
-    return fail(`${name}: no usable answer (${response.reason})`, "check again, and ask the platform's operators");
+/** Refusals with which the list may well be missing: what serves it in v1 says how bad that is. */
+const MISSING: ReadonlySet<Refusal["kind"]> = new Set(["not-found", "refused"]);
+
+interface Refusal {
+  readonly kind: "silent" | "forbidden" | "no-page" | "not-found" | "refused";
+  readonly why: string;
+}
+
+function refusalOf({ response }: PlatformListRead): Refusal {
+  if (response instanceof Problem) return { kind: "silent", why: response.reason };
+  const why = shownStatus(response);
+  if (response.status === 403 && isTypedRefusal(response.response, MISSING_OR_FORBIDDEN))
+    return { kind: "forbidden", why };
+  if (response.status === 200) return { kind: "no-page", why };
+  return { kind: response.status === 400 || response.status === 404 ? "not-found" : "refused", why };
+}
+
+type RefusedList = Refusal & { readonly list: PlatformListRead; readonly mode: CutoverMode | undefined };
+
+/** Lists that are refused for one reason, and served alike. `native`: whether there is a native v1. */
+function judgeRefusals(group: readonly [RefusedList, ...RefusedList[]], native: boolean): Judgement {
+  const [{ kind, why, mode }] = group;
+  const refused = group.map(({ list }) => list);
+  const names = listNames(refused);
+  switch (kind) {
+    case "silent":
+      return fail(`${names}: no usable answer (${why})`, "check again, and ask the platform's operators");
+    case "forbidden": {
+      const what = group.length === 1 ? "it" : "them";
+      return skipped(
+        `${names}: the credential may not read ${what} (${why})`,
+        `check with a token that may read ${what}`,
+      );
+    }
+    case "no-page":
+      return fail(`${names}: the answer is no page of records`, "have the platform's operators look at it");
   }
-  const status = shownStatus(response);
-  if (response.status === 403 && isTypedRefusal(response.response, MISSING_OR_FORBIDDEN)) {
-    return skipped(`${name}: the credential may not read it (${status})`, "check with a token that may read it");
-  }
-  if (response.status === 200) {
-    return fail(
-      `${name}: ${path} answers something that is no page of ${resource.items}`,
-      "have the platform's operators look at it",
-    );
-  }
-  const instead = native
-    ? "until then send clients that list them to the platform's own v1, past carryover"
-    : "v1 lists of them are refused meanwhile";
-  if (response.status === 400 || response.status === 404) {
+  const taken =
+    kind === "not-found" ? "; a gateway that takes a bare collection for a record without a uid does this" : "";
+  const what = `${names}: the list is refused (${why})${taken}`;
+  const priority = kind === "not-found" ? ", and give the bare collection priority over {uid=**}" : "";
+  const ask = `have the platform's operators serve ${refused.map(({ path }) => path).join(", ")}${priority}`;
+  const rule = `{ name: not-in-v2, match: { resource: [${refused.map(({ resource }) => resource.name).join(", ")}] }, mode: native }`;
+  if (mode === "native")
+    return note(what, "native v1 serves them by the configuration: move none before v2 has its list");
+  if (mode === "shadow")
     return warn(
-      `${name}: the list is refused (${status}); a gateway that takes ${path} for a record without a uid does this`,
-      `have the platform's operators give the bare collection priority over {uid=**}; ${instead}`,
+      what,
+      `no comparison can succeed; until v2 has them keep them native by a rule before all others: ${rule}`,
     );
-  }
-  return warn(
-    `${name}: the list is refused (${status})`,
-    `ask the platform's operators whether it serves ${path}; ${instead}`,
-  );
+  return native
+    ? fail(what, `v1 lists of them fail: keep them on native v1 by a rule before all others: ${rule}; or ${ask}`)
+    : fail(what, `v1 lists of them fail, and without upstream.v1.url nothing else serves them: ${ask}`);
 }
 
 export const pageSize: CheckProbe = {

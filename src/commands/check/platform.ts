@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject, member } from "../../model/js
 import { Problem } from "../../model/problem.ts";
 import { collectionPath } from "../../model/request.ts";
 import type { Resource } from "../../model/resource.ts";
+import type { CutoverMode } from "../../model/rules.ts";
 import { createSignalController, type Signal } from "../../model/signal.ts";
 import { PAGE_SIZE } from "../../toolbox.ts";
 import type { ListOperation } from "../../translate/list.ts";
@@ -33,6 +34,8 @@ export interface ProbeContext {
   /** The platform's own v1, where it is configured. */
   readonly native: PlatformApi | undefined;
   readonly lists: readonly PlatformListRead[];
+  /** What serves v1 lists of that resource: `translate` if it does so for any client, else `shadow` if that does. */
+  readonly serves: (list: PlatformList) => CutoverMode;
   /** Gives random lower-case hexadecimal digits. */
   readonly hex: (digits: number) => string;
 }

@@ -1,5 +1,7 @@
 /** Probes of single records: their fields, zeros and times, and what a missing record is answered with. */
+import { grouped } from "../../model/group.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../model/json.ts";
+import { Problem } from "../../model/problem.ts";
 import { isUnpublished, type Row } from "../../model/resource.ts";
 import { isTypedRefusal, MISSING_OR_FORBIDDEN } from "../../translate/error.ts";
 import type { ListOperation } from "../../translate/list.ts";
@@ -24,7 +26,11 @@ export const fields: CheckProbe = {
     const all = byLength(context);
     const full = all.filter(({ page }) => page.records.length > 0);
     const empty = all.filter(({ page }) => page.records.length === 0);
-    const findings = full.flatMap((list) => judgeFields(list, context));
+    const judged = full.flatMap((list) => judgeFields(list, context).map((judgement) => ({ list, judgement })));
+    const findings = grouped(judged, ({ judgement }) => [judgement]).map((group): Judgement => {
+      const [{ judgement }] = group;
+      return { ...judgement, what: `${listed(group.map(({ list }) => list.resource.name))}: ${judgement.what}` };
+    });
     if (full.length > 0 && !findings.some(({ level }) => level === "warn")) {
       const records = full.reduce((count, { page }) => count + page.records.length, 0);
       findings.unshift(ok(`every name in ${records} records is known`));
@@ -37,7 +43,8 @@ export const fields: CheckProbe = {
   },
 };
 
-function judgeFields({ resource: { name }, operation, page }: ListWithPage, { config }: ProbeContext): Judgement[] {
+/** Without the name of the resource, so that several can share a finding. */
+function judgeFields({ operation, page }: ListWithPage, { config }: ProbeContext): Judgement[] {
   const seen = lookAtRecords(page.records, operation);
   const envelope = new Set(operation.envelope?.map(({ v2 }) => v2));
   const extra = Object.keys(page.envelope).filter((member) => !PAGING.has(member) && !envelope.has(member));
@@ -48,12 +55,12 @@ function judgeFields({ resource: { name }, operation, page }: ListWithPage, { co
       config.unknownFields.response === "pass"
         ? "are shown them: where one refuses names that it does not know, set unknownFields.response: drop"
         : "are not shown them";
-    const what = `${name}: v2 sends what the catalogue does not know: ${listed(unknown)}`;
+    const what = `v2 sends what the catalogue does not know: ${listed(unknown)}`;
     findings.push(warn(what, `update carryover; v1 clients ${shown}`));
   }
   if (seen.unknownValues.size > 0) {
     const values = [...seen.unknownValues].slice(0, 12).join(", ");
-    const what = `${name}: enum names that the catalogue does not know: ${values}`;
+    const what = `enum names that the catalogue does not know: ${values}`;
     findings.push(warn(what, "update carryover; v1 clients are shown v2's names"));
   }
   // Of a oneof most members are never there.
@@ -61,7 +68,7 @@ function judgeFields({ resource: { name }, operation, page }: ListWithPage, { co
     ({ row, path }) => row.oneof === undefined && seen.possible.has(path) && !seen.present.has(path),
   );
   if (never.length > 0)
-    findings.push(note(`${name}: never seen in ${seen.records} records: ${listed(never.map(({ path }) => path))}`));
+    findings.push(note(`never seen in ${seen.records} records: ${listed(never.map(({ path }) => path))}`));
   return findings;
 }
 
@@ -107,8 +114,10 @@ export const missing: CheckProbe = {
     const uid = group === undefined ? hex(40) : `${group}/${hex(16)}`;
     const right: string[] = [];
     const wrong = new Map<string, string[]>();
-    for (const { resource, path } of lists) {
+    for (const { resource, path, response: listResponse } of lists) {
       if (!resource.operations.some(({ kind }) => kind === "get")) continue;
+      // Where the whole collection is missing, the finding about its list says so.
+      if (!(listResponse instanceof Problem) && listResponse.status === 404) continue;
       const response = await api.get(`${path}/${uid}`);
       const words = refusalWords(response);
       if (isTypedRefusal(response.response, MISSING_OR_FORBIDDEN)) right.push(resource.name);

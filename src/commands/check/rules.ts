@@ -2,16 +2,21 @@
 import type { Catalogue } from "../../catalogue.ts";
 import type { Config, ConfigInput } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
-import type {
-  CanarySelector,
-  PromoteSettings,
-  Rule,
-  RuleMatch,
-  Rules,
-  StepBackSettings,
-  TimeWindow,
+import { requestedOperations } from "../../config/rules.ts";
+import { coversCanary, findUnreachable } from "../../config/unreachable-rules.ts";
+import { isAbout, type RequestedOperation } from "../../model/rule-match.ts";
+import {
+  type CanarySelector,
+  type CutoverMode,
+  EVERY_REQUEST,
+  type PromoteSettings,
+  type Rule,
+  type RuleMatch,
+  type Rules,
+  type StepBackSettings,
+  type TimeWindow,
 } from "../../model/rules.ts";
-import { givenRulesFile, readGivenRules } from "../../rollout/rules-file.ts";
+import { givenRulesFile, readGivenRules, resourceNames } from "../../rollout/rules-file.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, shownName, warn } from "./finding.ts";
 
 /** What a rules file says, for people and programs. */
@@ -21,6 +26,10 @@ export interface CheckRulesReport {
   readonly digest: string | null;
   /** In the order of the file: the first that matches decides. Empty when the file is wrong. */
   readonly rules: readonly RuleRow[];
+  /** The rules themselves; undefined when the file is wrong. */
+  readonly given: Rules | undefined;
+  /** What serves everybody whom no rule takes: `cutover.mode`. Null where it is not known. */
+  readonly default: CutoverMode | null;
   readonly findings: readonly Finding[];
 }
 
@@ -28,6 +37,8 @@ interface CheckRulesInput {
   /** The file that `--rules` names; undefined: `cutover.rulesFile`. */
   readonly file: string | undefined;
   readonly config: Config;
+  /** Whether `cutover.mode` is known (`AssumedConfig`). */
+  readonly modeKnown: boolean;
   /** Undefined when there is none for the configured version: then nothing can be judged. */
   readonly catalogue: Catalogue | undefined;
   readonly readFile: ConfigInput["readFile"];
@@ -42,8 +53,16 @@ export function checkRules(input: CheckRulesInput): CheckRulesReport | undefined
   const { catalogue, config, now } = input;
   const file = givenRulesFile(input)?.name;
   if (file === undefined) return undefined;
+  const otherwise = input.modeKnown ? config.cutover.mode : null;
   const wrong = (...findings: readonly Judgement[]): CheckRulesReport => {
-    return { file, digest: null, rules: [], findings: findingsOf("rules", ...findings) };
+    return {
+      file,
+      digest: null,
+      rules: [],
+      given: undefined,
+      default: otherwise,
+      findings: findingsOf("rules", ...findings),
+    };
   };
   if (catalogue === undefined) {
     const what = `there is no catalogue for ${JSON.stringify(config.upstream.v2.version)}`;
@@ -57,12 +76,15 @@ export function checkRules(input: CheckRulesInput): CheckRulesReport | undefined
       ok(`${counted(rules.rules.length, "rule")}, digest ${rules.digest}`),
       ...topLevelNotes(rules),
       ...guessedNotes(rules, catalogue, input),
+      ...(otherwise === "translate" ? percentWarnings(rules, catalogue, input) : []),
       ...warnings.map((warning) => warn(warning, "")),
     ];
     return {
       file,
       digest: rules.digest,
       rules: rules.rules.map((rule) => rowOf(rule, now)),
+      given: rules,
+      default: otherwise,
       findings: findingsOf("rules", ...findings),
     };
   } catch (error) {
@@ -94,6 +116,50 @@ function guessedNotes(
   return [note(`${guessed.join(", ")}: guessed (docs/coverage.md), so native v1 serves it unless a rule names it`)];
 }
 
+/** A percentage holds nobody back where the others are translated as well: 10 % then moves 100 %. */
+function percentWarnings(
+  { rules }: Rules,
+  catalogue: Catalogue,
+  { config, native = config.upstream.v1 !== undefined }: CheckRulesInput,
+): readonly Judgement[] {
+  const open = rules.filter((rule, at) => {
+    const { percent = 100 } = rule.match;
+    return rule.mode !== "native" && percent < 100 && !takesTheRest(rule, rules.slice(at + 1), catalogue, native);
+  });
+  if (open.length === 0) return [];
+  const names = open.map(({ name, match }) => `${name} (${match.percent} %)`).join(", ");
+  const remedy = native
+    ? "set cutover.mode: native, so that the others stay on native v1 until a rule takes them"
+    : "remove the percentage: without upstream.v1.url everybody is translated";
+  return [warn(`${names}: the other clients are translated too, by cutover.mode: translate`, remedy)];
+}
+
+/** Whether later rules take every request that the percentage of `rule` leaves. */
+function takesTheRest(rule: Rule, later: readonly Rule[], catalogue: Catalogue, native: boolean): boolean {
+  const rest: Rule = { ...rule, match: { ...rule.match, percent: 100 } };
+  const operations = requestedOperations(resourceNames(catalogue.resources), native);
+  return findUnreachable([...later, rest], operations).some((found) => found.rule === rest);
+}
+
+/**
+ * What serves an operation by the rules (undefined: there are none, or no valid ones): `translate` if it does so for any
+ * client, else `shadow` if that does. `mode`: `cutover.mode`. `force: native` is for a while, and not counted.
+ */
+export function servingMode(rules: Rules | undefined, mode: CutoverMode, asked: RequestedOperation): CutoverMode {
+  const about = (rules?.rules ?? []).filter(({ match }) => isAbout(match, asked));
+  const last = about.findIndex(takesEverybody);
+  const otherwise = asked.guessed === true ? "native" : mode;
+  const modes =
+    last < 0 ? [...about.map((rule) => rule.mode), otherwise] : about.slice(0, last + 1).map((rule) => rule.mode);
+  if (rules?.force === "translate" || modes.includes("translate")) return "translate";
+  return modes.includes("shadow") ? "shadow" : "native";
+}
+
+function takesEverybody({ match, expires }: Rule): boolean {
+  const { clients, time } = match;
+  return clients === undefined && time === undefined && expires === undefined && coversCanary(match, EVERY_REQUEST);
+}
+
 /** One line of the table of rules. */
 export interface RuleRow {
   readonly name: string;
@@ -120,6 +186,18 @@ export function rowOf(rule: Rule, now: number): RuleRow {
     stepBack: stepBackWords(rule.stepBack),
     promoteWhen: promoteWords(rule.promoteWhen),
   };
+}
+
+/** What serves whom, in the order in which it is decided. */
+export function decisionLines({ given, rules, default: mode }: CheckRulesReport): readonly string[] {
+  if (given === undefined) return [];
+  const { force } = given;
+  const otherwise = mode === null ? "not known without cutover.mode" : `${mode} (cutover.mode)`;
+  return [
+    ...(force === "none" ? [] : [`everyone, whatever follows: ${force} (force)`]),
+    ...(rules.length === 0 ? [] : ["The first that matches decides:", ...rulesLines(rules)]),
+    `${rules.length === 0 ? "everyone" : "everyone else"}: ${otherwise}`,
+  ];
 }
 
 /** A table, with what moves a rule by itself below its line. */
@@ -187,12 +265,14 @@ export function modeWords({ mode, shadow }: Pick<Rule, "mode" | "shadow">): stri
 /** Null for a rule that never rolls back by itself. */
 export function stepBackWords(settings: StepBackSettings | undefined): string | null {
   if (settings === undefined) return null;
-  const { failures, differences, minRequests, minClients, window, returnAfter } = settings;
+  const { failures, differences, minRequests, minComparisons, minClients, window, returnAfter } = settings;
   const limits = [
-    ...(failures === undefined ? [] : [`${shareOf(failures)} failures`]),
-    ...(differences === undefined ? [] : [`${shareOf(differences)} differences`]),
+    ...(failures === undefined ? [] : [`${shareOf(failures)} failures in at least ${minRequests} requests`]),
+    ...(differences === undefined
+      ? []
+      : [`${shareOf(differences)} differences in at least ${minComparisons} comparisons`]),
   ].join(" or ");
-  const since = `of at least ${minRequests} in ${durationWords(window)} from ${counted(minClients, "client")}`;
+  const since = `within ${durationWords(window)} from ${counted(minClients, "client")}`;
   const back = returnAfter === undefined ? "until an operator brings it back" : `for ${durationWords(returnAfter)}`;
   return `steps back at ${limits} ${since}, ${back}`;
 }

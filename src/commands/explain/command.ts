@@ -1,7 +1,7 @@
 /** `carryover explain`: its options, and what it prints. */
 import type { Command } from "commander";
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue.ts";
-import { assumedConfig, type Config } from "../../config/config.ts";
+import { type AssumedConfig, assumedConfig, type Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { Problem } from "../../model/problem.ts";
 import { addConfigOptions, type CommandIo, type Outcome } from "../command.ts";
@@ -116,7 +116,7 @@ function readBody(path: string, io: CommandIo): Uint8Array {
 /** Undefined where everything is translated: there are no rules. */
 async function cutoverOf(
   { rules, at, client }: ExplainFlags,
-  { config, known }: ReturnType<typeof assumedConfig>,
+  { config, known, modeKnown }: AssumedConfig,
   catalogue: Catalogue,
   io: CommandIo,
 ): Promise<ExplainCutover | undefined> {
@@ -143,9 +143,12 @@ async function cutoverOf(
   });
   for (const warning of given?.warnings ?? []) io.warn(printable(`warning: ${warning}`));
   if (hasRules && !known) {
+    const mode = modeKnown ? "" : ", and requests that no rule takes count as translated";
     io.warn(
-      "warning: without a configuration the client's bucket is that of an empty cutover.salt, and what no rule takes is as cutover.mode is by default; name the running carryover's with --config",
+      `warning: without a configuration the client's bucket is that of an empty cutover.salt${mode}; name the running carryover's with --config`,
     );
+  } else if (!modeKnown) {
+    io.warn("warning: cutover.mode is not set, and serve requires it: requests that no rule takes count as translated");
   }
   return cutoverFromConfig(config, given?.rules, now);
 }

@@ -68,7 +68,7 @@ export function reasonOf({ why, rule }: Pick<ExplainedCutover, "why" | "rule">):
     case "default":
       return "no rule takes it: cutover.mode";
     case "forced":
-      return "force, at the top of the rules file, overrides every rule";
+      return "force, at the top of the rules file or by `carryover force`, overrides every rule";
     case "guessed":
       return "what v1 answers is guessed, and no rule names the operation";
     case "stepped-back":

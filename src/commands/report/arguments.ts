@@ -31,11 +31,11 @@ export function readAddress(text: string): string {
 }
 
 /** Milliseconds of `7d`, `12h`, `30m`, `90s`, `2w`. */
-export function readWindow(text: string): number {
+export function readWindow(text: string, option = "--since"): number {
   const [, count = "", unit = ""] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
   const ms = Number(count) * (UNITS.get(unit) ?? 0);
   if (ms > 0) return ms;
-  throw argumentError("--since", `${JSON.stringify(text)} is not a duration`, "use a number and s, m, h, d or w: 7d");
+  throw argumentError(option, `${JSON.stringify(text)} is not a duration`, "use a number and s, m, h, d or w: 7d");
 }
 
 /** Milliseconds of a number of seconds. */

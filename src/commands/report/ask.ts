@@ -4,6 +4,7 @@ import { readSnapshot } from "../../ledger/snapshot.ts";
 import { LAST_TIME } from "../../model/clock.ts";
 import { member } from "../../model/json.ts";
 import { PROGRESS_VERSION, type Progress, RULE_STATES } from "../../model/progress.ts";
+import { FORCE_COMMANDS, type ForceCommand, type ForceState } from "../../model/rules.ts";
 import { oneLine } from "../terminal.ts";
 import { HOW_TO_GIVE_ADMIN_TOKEN } from "./arguments.ts";
 
@@ -27,18 +28,57 @@ const LONGEST = 200;
 /** Never rejects. `address`: as `readAddress` returns it. */
 export async function ask(address: string, options: AskOptions): Promise<InstanceResult> {
   try {
-    return { address, progress: await progressOf(address, options) };
+    return { address, progress: await answerOf(address, { path: "/progress", read: readProgress }, options) };
   } catch (error) {
     return { address, fault: faultText(error, options.timeoutMs) };
   }
 }
 
+/** `survives`: a restart keeps what was said; undefined: the instance is older. */
+export interface AnsweredForce extends ForceState {
+  readonly survives?: boolean | undefined;
+}
+
+/** Sends `carryover force`; the answer is what is in force then. Never rejects. */
+export async function askForce(
+  address: string,
+  command: ForceCommand,
+  options: AskOptions,
+): Promise<
+  { readonly address: string; readonly state: AnsweredForce } | { readonly address: string; readonly fault: string }
+> {
+  try {
+    const body = JSON.stringify({ force: command });
+    const read = (value: unknown) => ForceStateSchema.extend({ survives: optional(z.boolean()) }).parse(value);
+    return { address, state: await answerOf(address, { path: "/force", body, read }, options) };
+  } catch (error) {
+    return { address, fault: faultText(error, options.timeoutMs) };
+  }
+}
+
+interface Question<T> {
+  readonly path: string;
+  /** JSON to post; without it the path is read. */
+  readonly body?: string;
+  /** Throws for what is no answer. */
+  readonly read: (value: unknown) => T;
+}
+
 /** Its message is shown as it is. */
 class InstanceError extends Error {}
 
-async function progressOf(address: string, { token, timeoutMs, fetch }: AskOptions): Promise<Progress> {
-  const response = await fetch(`${address}/progress`, {
-    headers: { accept: "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+async function answerOf<T>(
+  address: string,
+  { path, body, read }: Question<T>,
+  { token, timeoutMs, fetch }: AskOptions,
+): Promise<T> {
+  const response = await fetch(`${address}${path}`, {
+    ...(body === undefined ? {} : { method: "POST", body }),
+    headers: {
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
     signal: AbortSignal.timeout(timeoutMs),
     // The token is for this address alone.
     redirect: "manual",
@@ -46,7 +86,7 @@ async function progressOf(address: string, { token, timeoutMs, fetch }: AskOptio
   const text = await textOf(response);
   if (response.status !== 200) throw new InstanceError(refusalOf(response.status, text, token));
   try {
-    return readProgress(JSON.parse(text));
+    return read(JSON.parse(text));
   } catch (error) {
     if (error instanceof SyntaxError) throw new InstanceError("is no carryover admin port: it answered no JSON");
     throw new InstanceError(`answered what cannot be read: ${error instanceof Error ? error.message : String(error)}`);
@@ -73,8 +113,9 @@ function refusalOf(status: number, text: string, token: string | undefined): str
   if (status === 401) {
     const help =
       token === undefined ? `pass ${HOW_TO_GIVE_ADMIN_TOKEN}` : "the token is not the one of admin.tokenFile";
-    return `answered 401: ${message.includes("same machine") ? message : help}`;
+    return `answered 401: ${/same machine|set admin\.tokenFile/.test(message) ? message : help}`;
   }
+  if (status === 405) return "is an older version of carryover, which cannot be told to force anything";
   if (status === 404 && message.includes("there is nothing here")) {
     return "is an older version of carryover, which tells no progress, or its address lacks a path";
   }
@@ -114,9 +155,18 @@ function faultText(error: unknown, timeoutMs: number): string {
 const Count = z.int().min(0).max(1e15);
 /** Milliseconds since 1970. */
 const Time = z.number().min(0).max(LAST_TIME);
+const Share = z.number().min(0).max(1);
 const CutoverModes = z.enum(["native", "shadow", "translate"]);
 /** JSON has no undefined: null is absent as well. */
 const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
+
+const Force = z.enum(["none", "native", "translate"]);
+const ForceStateSchema = z.object({
+  effective: Force,
+  file: Force,
+  command: z.enum(FORCE_COMMANDS),
+  commandAt: optional(Time),
+});
 
 const ProgressSchema = z.object({
   version: z.literal(PROGRESS_VERSION),
@@ -124,8 +174,13 @@ const ProgressSchema = z.object({
   since: Time,
   at: Time,
   mode: CutoverModes,
-  force: z.enum(["none", "native", "translate"]),
+  force: Force,
+  forcedBy: optional(ForceStateSchema),
+  digest: optional(z.string()),
   lastReloadSuccessful: z.boolean(),
+  saved: optional(z.boolean()),
+  ready: optional(z.boolean()),
+  openBreakers: optional(z.array(z.string())),
   totals: z.object({
     since: Time,
     at: Time,
@@ -149,7 +204,7 @@ const ProgressSchema = z.object({
       client: optional(z.string()),
       comparisons: Count,
       differences: Count,
-      upper: z.number().min(0).max(1),
+      upper: Share,
     }),
   ),
   rules: z.array(
@@ -160,6 +215,24 @@ const ProgressSchema = z.object({
       state: z.enum(RULE_STATES),
       since: optional(Time),
       detail: z.string(),
+      evidence: optional(
+        z.object({
+          whom: z.string(),
+          percent: optional(z.number().min(0).max(100)),
+          requests: Count,
+          failures: Count,
+          comparisons: Count,
+          differences: Count,
+          bound: Share,
+          risk: Share,
+          clients: Count,
+          clientsNeeded: Count,
+          differencesBelow: optional(Share),
+          failuresBelow: optional(Share),
+          heldBack: z.array(z.string()),
+          stepBacks: Count,
+        }),
+      ),
     }),
   ),
 });

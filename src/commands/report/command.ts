@@ -16,6 +16,8 @@ import type { MigrationReport } from "./report.ts";
 interface ReportFlags {
   readonly tokenFile?: string;
   readonly since?: string;
+  readonly resource?: string;
+  readonly client?: string;
   readonly timeout?: string;
   readonly markdown?: true;
   readonly csv?: true;
@@ -26,8 +28,8 @@ interface ReportFlags {
 const DEFAULT_TIMEOUT = "10";
 
 /**
- * Adds the command. Its exit code: 0; 1 if v1 is in use and --fail-if-v1 was given; 2 if an instance did not respond, or if
- * --fail-if-v1 was given and it is not known whether v1 is in use.
+ * Adds the command. Its exit code: 0; 1 if v1 is in use and --fail-if-v1 was given; 2 if an instance did not respond, if
+ * nobody knows the resource or client, or if --fail-if-v1 was given and it is not known whether v1 is in use.
  */
 export function addReport(program: Command, io: CommandIo, outcome: Outcome): void {
   program
@@ -41,6 +43,8 @@ export function addReport(program: Command, io: CommandIo, outcome: Outcome): vo
       `file with the admin token, - for standard input [${ADMIN_TOKEN_VARIABLE}: the token]`,
     )
     .option("--since <time>", "how far back v1 counts as in use: 7d, 12h (default: as far as the instances remember)")
+    .option("--resource <name>", "only this resource: group, groups")
+    .option("--client <name>", "only this client, or those whose names begin so: ci-bot, ci-*")
     .option("--fail-if-v1", "end with exit code 1 when v1 is in use, with 2 when that is unknown")
     .option("--timeout <seconds>", `longest wait for an instance (default: ${DEFAULT_TIMEOUT})`)
     .option("--markdown", "print Markdown")
@@ -58,14 +62,20 @@ async function report(args: readonly string[], flags: ReportFlags, io: CommandIo
   const timeoutMs = readTimeout(flags.timeout ?? DEFAULT_TIMEOUT);
   const token = readAdminToken(flags.tokenFile, io.env[ADMIN_TOKEN_VARIABLE], io);
   // Loaded only for this command, so that `serve` starts fast.
-  const [{ ask }, { createReport, exitCodeOf }, { warningsOf }] = await Promise.all([
+  const [{ ask }, { createReport, exitCodeOf }, { warningsOf }, { readResource, unknownClient }] = await Promise.all([
     import("./ask.ts"),
     import("./report.ts"),
     import("./formats.ts"),
+    import("./names.ts"),
   ]);
+  const resource = await readResource(flags.resource);
+  if ("fault" in resource) return refuse(resource.fault, io);
   const options = { token, timeoutMs, fetch: io.fetch };
-  const whole = createReport(await Promise.all(addresses.map((address) => ask(address, options))), windowMs);
-  const safe = token === undefined ? whole : withoutToken(whole, token);
+  const results = await Promise.all(addresses.map((address) => ask(address, options)));
+  const fault = unknownClient(flags.client, results);
+  if (fault !== undefined) return refuse(withoutToken(fault, token), io);
+  const whole = createReport(results, windowMs, { resource: resource.name, client: flags.client });
+  const safe = withoutToken(whole, token);
   io.print(show(safe));
   const failIfV1 = flags.failIfV1 === true;
   // The formats for people end with the verdict.
@@ -74,12 +84,19 @@ async function report(args: readonly string[], flags: ReportFlags, io: CommandIo
   return exitCodeOf(whole, failIfV1);
 }
 
+/** Nothing is known of what was asked for: a gate must not open for a misspelt name. */
+function refuse(fault: string, io: CommandIo): number {
+  io.warn(fault);
+  return 2;
+}
+
 /** An instance could return any text, even the token. */
-function withoutToken(report: MigrationReport, token: string): MigrationReport {
-  const clean: unknown = JSON.parse(JSON.stringify(report), (_, value: unknown) =>
+function withoutToken<T extends MigrationReport | string>(told: T, token: string | undefined): T {
+  if (token === undefined) return told;
+  const clean: unknown = JSON.parse(JSON.stringify(told), (_, value: unknown) =>
     typeof value === "string" ? value.replaceAll(token, "[token]") : value,
   );
-  return clean as MigrationReport;
+  return clean as T;
 }
 
 /** Throws `ConfigError` for more than one format. */
@@ -89,7 +106,7 @@ async function formatOf({ markdown, csv, json }: ReportFlags): Promise<(report: 
     throw new ConfigError([{ where: formats.join(" "), what: "these are two formats", remedy: "choose one" }]);
   }
   if (json === true) return (report) => printable(JSON.stringify(report, null, 2));
-  const { reportCsv, reportMarkdown, reportText } = await import("./formats.ts");
-  if (csv === true) return reportCsv;
+  if (csv === true) return (await import("./csv.ts")).reportCsv;
+  const { reportMarkdown, reportText } = await import("./formats.ts");
   return markdown === true ? reportMarkdown : reportText;
 }

@@ -1,8 +1,11 @@
-/** A report as tables for a terminal or in Markdown, its clients as CSV, and the warnings on standard error. */
+/** A report as tables for a terminal or in Markdown, and the warnings on standard error. */
 import { isUnknown } from "../../ledger/difficulty.ts";
+import { counted } from "../../rollout/text.ts";
+import { standingText } from "../standing.ts";
 import { cutLine, oneLine } from "../terminal.ts";
+import type { BreakLine } from "./breaks.ts";
 import { CLOCKS_MAY_DIFFER, durationText } from "./merge.ts";
-import type { BoundLine, BreakLine, ClientLine, InstanceLine, MigrationReport } from "./report.ts";
+import { type BoundLine, errorsOf, FAULT_ORIGINS, type InstanceLine, type MigrationReport } from "./report.ts";
 
 interface ReportColumn {
   readonly name: string;
@@ -21,17 +24,33 @@ interface ReportSection {
   readonly notes: readonly string[];
 }
 
-/** The first line: what is reported, and whether it is complete. */
-function headline({ at, instances, complete }: MigrationReport): string {
-  if (at === null) {
+/** The first lines: where the migration stands, then what is reported, over which window, and whether it is complete. */
+function headlines(report: MigrationReport): readonly string[] {
+  const { standing, at, instances, complete } = report;
+  if (at === null || standing === null) {
     const asked = instances.length === 1 ? "1 address" : `any of ${amount(instances.length)} addresses`;
-    return `INCOMPLETE carryover report: nothing was heard from ${asked}`;
+    return [`INCOMPLETE carryover report: nothing was heard from ${asked}`];
   }
-  const distinct = distinctInstances(instances);
-  const many = `${amount(distinct)} ${distinct === 1 ? "instance" : "instances"}`;
-  if (complete) return `carryover report of ${many}, ${when(at)}`;
   const silent = instances.filter(({ fault }) => fault !== null).length;
-  return `INCOMPLETE carryover report of ${many}, ${when(at)}: nothing was heard from ${silent} of ${instances.length} addresses`;
+  const missing = `; nothing was heard from ${silent} of ${instances.length} addresses`;
+  const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
+  return [
+    `${complete ? "" : "INCOMPLETE: "}${standingText(standing)}`,
+    `${what}${complete ? "" : missing}`,
+    windowText(report.window),
+  ];
+}
+
+/** ` on tag, ci-*`; empty for a report on everything. */
+function scopeText({ scope }: MigrationReport): string {
+  const parts = [scope.resource, scope.client].filter((part) => part !== null);
+  return parts.length === 0 ? "" : ` on ${parts.join(", ")}`;
+}
+
+/** The one window of all numbers but those of comparisons and rules, which say their own. */
+function windowText({ from, countsSince }: MigrationReport["window"]): string {
+  const all = `Requests are counted since ${when(countsSince)}.`;
+  return from === null ? all : `${all} What was not called since ${when(from)} is left out.`;
 }
 
 /** How many instances responded. */
@@ -40,12 +59,13 @@ function distinctInstances(instances: readonly InstanceLine[]): number {
 }
 
 /** The last line. */
-function lastLine({ v1Left, why, window, ledger }: MigrationReport): string {
+function lastLine({ v1Left, why, window, ledger, scope }: MigrationReport): string {
   // "Not used" holds only for the time in which every instance was watching.
   const first = window.from ?? (v1Left === "no" ? window.watchedSince : ledger.since);
   const since = first === null ? "" : ` since ${when(first)}`;
-  const word = { yes: "v1 is still in use", no: "v1 was not used", unknown: "NOT KNOWN whether v1 is in use" }[v1Left];
-  return `${word}: ${why}${v1Left === "unknown" ? "" : since}`;
+  const v1 = scope.resource === null ? "v1" : `v1 ${scope.resource}`;
+  const word = { yes: `${v1} is still in use`, no: `${v1} was not used`, unknown: `NOT KNOWN whether ${v1} is in use` };
+  return `${word[v1Left]}: ${why}${v1Left === "unknown" ? "" : since}`;
 }
 
 /** `most`: rows of a table; a note counts the others. If no instance responded, only the reasons are shown. */
@@ -55,8 +75,10 @@ function sectionsOf(report: MigrationReport, most: number): readonly ReportSecti
     instanceSection(report),
     requestSection(report),
     clientSection(report),
+    ...errorSection(report),
     comparisonSection(report),
-    ruleSection(report),
+    // Nobody tells which resources and clients a rule is about.
+    ...(report.scope.resource === null && report.scope.client === null ? [ruleSection(report)] : []),
     breakSection(report),
   ].map((section) => shortened(section, most));
 }
@@ -81,9 +103,9 @@ function instanceSection(report: MigrationReport): ReportSection {
   };
   return {
     title: "Instances",
-    columns: left("address", "since", "without a rule", "force", "state"),
+    columns: left("address", "counts since", "without a rule", "force", "state"),
     rows: report.instances.map((line) => {
-      return [line.address, when(line.since), line.mode ?? "", line.force ?? "", state(line)];
+      return [line.address, when(line.countsSince), line.mode ?? "", line.force ?? "", state(line)];
     }),
     notes: [],
   };
@@ -92,32 +114,49 @@ function instanceSection(report: MigrationReport): ReportSection {
 /** What served v1 requests. */
 const SERVED = ["native", "shadow", "translate", "refused"] as const;
 
-function requestSection({ resources, requests: all }: MigrationReport): ReportSection {
+function requestSection(report: MigrationReport): ReportSection {
+  const { resources, requests: all, clients, scope, window } = report;
+  const byLedger = resources.some(({ native }) => native === null);
+  const served = byLedger ? [] : SERVED;
+  const count = (value: number | null) => (value === null ? "" : amount(value));
+  const share = (value: number | null) => (value === null ? "" : percent(value));
   const rows = resources.map((line) => [
     line.resource,
     amount(line.v1),
-    amount(line.v2),
-    percent(line.v1Share),
-    ...SERVED.map((mode) => amount(line[mode])),
+    count(line.v2),
+    share(line.v1Share),
+    ...served.map((mode) => count(line[mode])),
     when(line.lastV1),
   ]);
   const sum = [
     "all",
     amount(all.v1),
-    amount(all.v2),
-    all.v1Share === null ? "" : percent(all.v1Share),
-    ...SERVED.map((mode) => amount(resources.reduce((sum, line) => sum + line[mode], 0))),
+    count(all.v2),
+    share(all.v1Share),
+    ...served.map((mode) => amount(resources.reduce((sum, line) => sum + (line[mode] ?? 0), 0))),
     "",
   ];
+  const others = all.v1 - clients.reduce((sum, { v1 }) => sum + v1, 0);
+  const isWhole = !byLedger && scope.client === null && window.from === null;
   return {
-    title: "Requests since the instances began, and what served those to v1",
-    columns: [...left("resource"), ...right("v1", "v2", "v1 share", ...SERVED), ...left("last v1")],
+    title: byLedger
+      ? "Requests by the ledger, which does not tell what served them"
+      : "Requests, and what served those to v1",
+    columns: [...left("resource"), ...right("v1", "v2", "v1 share", ...served), ...left("last v1")],
     rows: rows.length === 0 ? [] : [sum, ...rows],
-    notes: rows.length === 0 ? ["There were none."] : [],
+    notes: [
+      ...(rows.length === 0 ? ["There were none."] : []),
+      ...(isWhole && others > 0
+        ? [`${amount(others)} of the v1 requests ${others === 1 ? "is" : "are"} of no client below: ${OTHERS}.`]
+        : []),
+    ],
   };
 }
 
-function clientSection({ clients: all, ledger, window }: MigrationReport): ReportSection {
+/** Requests that the ledger gives to no client. */
+const OTHERS = "refused, not let in by the platform, or of clients.exclude";
+
+function clientSection({ clients: all, ledger, window, scope }: MigrationReport): ReportSection {
   const onV1 = all.filter((client) => client.onV1);
   const others = all.length - onV1.length;
   const notes = [
@@ -129,21 +168,51 @@ function clientSection({ clients: all, ledger, window }: MigrationReport): Repor
           `v1 counts may be too high by ${amount(ledger.bound)}, and clients with no more v1 requests may be missing (clients.max).`,
         ]),
   ];
+  const v1 = scope.resource === null ? "v1" : `v1 ${scope.resource}`;
   return {
-    title: window.from === null ? "Clients that call v1" : `Clients that called v1 since ${when(window.from)}`,
-    columns: [...left("client"), ...right("v1", "v2"), ...left("hardest need", "last v1")],
-    rows: onV1.map(({ name, v1, v2, difficulty, lastV1 }) => [name, amount(v1), amount(v2), difficulty, when(lastV1)]),
+    title: window.from === null ? `Clients that called ${v1}` : `Clients that called ${v1} since ${when(window.from)}`,
+    columns: [...left("client"), ...right("v1", "v2"), ...left("hardest need", "last v1", "v1 errors")],
+    rows: onV1.map((client) => [
+      client.name,
+      amount(client.v1),
+      client.v2 === null ? "" : amount(client.v2),
+      client.difficulty,
+      when(client.lastV1),
+      FAULT_ORIGINS.flatMap((fault) => {
+        const count = errorsOf(client, fault);
+        return count === 0 ? [] : [`${amount(count)} ${fault}`];
+      }).join(", "),
+    ]),
     notes,
   };
 }
 
-function comparisonSection({ bounds }: MigrationReport): ReportSection {
+/** Which client fails where. Absent without errors. */
+function errorSection({ clients }: MigrationReport): readonly ReportSection[] {
+  const rows = clients.flatMap(({ name, operations }) =>
+    operations
+      .filter(({ errors }) => FAULT_ORIGINS.some((fault) => errors[fault] > 0))
+      .map(({ resource, operation, requests, errors }) => [
+        name,
+        `${resource} ${operation}`,
+        amount(requests),
+        ...FAULT_ORIGINS.map((fault) => amount(errors[fault])),
+      ]),
+  );
+  if (rows.length === 0) return [];
+  const columns = [...left("client", "v1 operation"), ...right("requests", ...FAULT_ORIGINS)];
+  return [{ title: "Errors of v1 requests, by who is at fault", columns, rows, notes: [] }];
+}
+
+function comparisonSection({ bounds, scope, instances }: MigrationReport): ReportSection {
+  const ofAll = scope.client === null;
   const rows = bounds
-    .filter(({ client }) => client === null)
-    .map((bound) => [bound.resource, bound.operation, sayBound(bound)]);
+    .filter(({ client }) => (client === null) === ofAll)
+    .map((bound) => [bound.resource, bound.operation, ...(ofAll ? [] : [bound.client ?? ""]), sayBound(bound)]);
+  const starts = instances.flatMap(({ since }) => since ?? []).sort();
   return {
-    title: "Comparisons of native and translated answers",
-    columns: left("resource", "operation", "result"),
+    title: `Comparisons of native and translated responses since ${when(starts[0] ?? null)}`,
+    columns: left("resource", "operation", ...(ofAll ? [] : ["client"]), "result"),
     rows,
     notes: rows.length === 0 ? ["There were none."] : [],
   };
@@ -233,9 +302,9 @@ export function when(time: string | null): string {
   return time === null ? "" : `${time.slice(0, 10)} ${time.slice(11, 16)}Z`;
 }
 
-/** `0 differences in 5,000: at most 0.06 % differ (95 %)`. */
+/** `0 differences in 5,000 comparisons: at most 0.06 % differ (95 %)`. */
 function sayBound({ comparisons, differences, upper }: BoundLine): string {
-  const many = `${amount(differences)} ${differences === 1 ? "difference" : "differences"} in ${amount(comparisons)}`;
+  const many = `${amount(differences)} ${differences === 1 ? "difference" : "differences"} in ${amount(comparisons)} ${comparisons === 1 ? "comparison" : "comparisons"}`;
   return upper >= 1 ? `${many}: too few to say anything` : `${many}: at most ${atMost(upper)} differ (95 %)`;
 }
 
@@ -284,11 +353,13 @@ const MOST_TEXT_ROWS = 50;
 /** Characters of one cell; the last column may be longer. */
 const WIDEST_TEXT_CELL = 40;
 const WIDEST_LAST = 120;
+const WIDEST_LINE = 180;
 const GAP = "  ";
 
 export function reportText(report: MigrationReport): string {
   const sections = sectionsOf(report, MOST_TEXT_ROWS).map(sectionLines);
-  return [headline(report), ...sections, lastLine(report)].map((part) => part.trimEnd()).join("\n\n");
+  const first = headlines(report).map((line) => cutLine(line, WIDEST_LINE));
+  return [first.join("\n"), ...sections, lastLine(report)].map((part) => part.trimEnd()).join("\n\n");
 }
 
 function sectionLines({ title, columns, rows, notes }: ReportSection): string {
@@ -321,7 +392,8 @@ const WIDEST_MARKDOWN_CELL = 400;
 
 export function reportMarkdown(report: MigrationReport): string {
   const sections = sectionsOf(report, MOST_MARKDOWN_ROWS).map(sectionMarkdown);
-  return [`# ${escapeMarkdown(headline(report))}`, ...sections, `**${escapeMarkdown(lastLine(report))}**`].join("\n\n");
+  const [first = "", ...more] = headlines(report).map(escapeMarkdown);
+  return [`# ${first}`, ...more, ...sections, `**${escapeMarkdown(lastLine(report))}**`].join("\n\n");
 }
 
 function sectionMarkdown({ title, columns, rows, notes }: ReportSection): string {
@@ -344,75 +416,4 @@ export function escapeMarkdown(text: string): string {
     .replaceAll("@", "&#64;")
     .replaceAll(/\b(www)\./gi, "$1&#46;")
     .replaceAll(/\b(https?|ftp):/gi, "$1&#58;");
-}
-
-const COLUMNS = [
-  "client",
-  "label",
-  "calls_v1",
-  "v1_requests",
-  "v2_requests",
-  "too_high_by_at_most",
-  "hardest_need",
-  "last_v1",
-  "first_seen",
-  "last_seen",
-  "v1_operations",
-  "lacking",
-  "full_replace",
-  "long_lists",
-  "unknown_fields",
-  "not_looked_into",
-  "note",
-] as const;
-
-/**
- * RFC 4180: one line per client, those on v1 first. An incomplete report says so in every line and has a line for each address
- * without a response.
- */
-export function reportCsv(report: MigrationReport): string {
-  const silent = report.instances.flatMap(({ address, fault }) =>
-    fault === null ? [] : [csvLine([...COLUMNS.slice(1).map(() => ""), `INCOMPLETE: ${address}: ${fault}`])],
-  );
-  const note = report.complete ? "" : "of an incomplete report";
-  const clients = report.clients.map((client) => {
-    return csvLine([
-      client.name,
-      client.label,
-      client.onV1 ? "yes" : "no",
-      ...[client.v1, client.v2, client.over].map(String),
-      client.difficulty,
-      ...[client.lastV1 ?? "", client.firstSeen, client.lastSeen],
-      operationsCell(client.operations),
-      ...needCells(client),
-      note,
-    ]);
-  });
-  return [csvLine(COLUMNS), ...silent, ...clients].join("\r\n");
-}
-
-function needCells({
-  needs: { lacking, zeroedFields, longLists, unknownFields, unseen },
-}: ClientLine): readonly string[] {
-  const fields = (all: typeof zeroedFields) => all.map(({ resource, field }) => `${resource} ${field}`).join("; ");
-  const lists = longLists.map(({ resource, records }) => `${resource} ${records}`).join("; ");
-  return [operationsCell(lacking), fields(zeroedFields), lists, fields(unknownFields), operationsCell(unseen)];
-}
-
-function operationsCell(all: ClientLine["needs"]["lacking"]): string {
-  return all.map(({ resource, operation }) => `${resource} ${operation}`).join("; ");
-}
-
-function csvLine(cells: readonly string[]): string {
-  return cells.map(cellOf).join(",");
-}
-
-/**
- * Spreadsheets run cells that begin like a formula, also with full-width signs. Some split cells at a semicolon or a tab that
- * is not quoted.
- */
-export function cellOf(text: string): string {
-  const shown = oneLine(text);
-  const safe = /^\s*[=+\-@＝＋－＠]/.test(shown) ? `'${shown}` : shown;
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

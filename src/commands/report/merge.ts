@@ -1,8 +1,10 @@
 /** Merges the progress of several instances into one. */
 import { mergeSnapshots } from "../../ledger/snapshot.ts";
 import { LAST_TIME } from "../../model/clock.ts";
+import { grouped } from "../../model/group.ts";
 import type { ClientEntry, LedgerSnapshot } from "../../model/ledger.ts";
 import type { DifferenceBound, Progress, RequestTotalsRow, RuleProgress } from "../../model/progress.ts";
+import type { Rules } from "../../model/rules.ts";
 import { upperBound } from "../../rollout/upper-bound.ts";
 
 /** An instance that responded, under the first address that leads to it. */
@@ -17,10 +19,17 @@ export interface MergedProgress {
   /** Since when every instance has been watching its clients. */
   readonly watchedSince: number;
   readonly rows: readonly RequestTotalsRow[];
+  /** On every instance, `rows` and `ledger` count from the same time. A restart may lose one of the two. */
+  readonly countFromOneTime: boolean;
+  /** What overrides every rule, on some instance at least. */
+  readonly force: Rules["force"];
   readonly ledger: LedgerSnapshot;
   readonly bounds: readonly DifferenceBound[];
   readonly rules: readonly (RuleProgress & { readonly on: readonly string[] })[];
 }
+
+/** The counters of one process begin within this time. */
+const SAME_START_MS = 1_000;
 
 /** Undefined without any instance. */
 export function merge(instances: readonly RespondingInstance[]): MergedProgress | undefined {
@@ -32,6 +41,8 @@ export function merge(instances: readonly RespondingInstance[]): MergedProgress 
     at,
     watchedSince: largest(all.map(({ ledger }) => ledger.watchedSince ?? ledger.since)),
     rows: sumRows(all.flatMap(({ totals }) => totals.rows)),
+    countFromOneTime: all.every(({ totals, ledger }) => Math.abs(totals.since - ledger.since) <= SAME_START_MS),
+    force: all.find(({ force }) => force !== "none")?.force ?? "none",
     ledger: mergeSnapshots(withOwnLedgerNames(adjusted)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
     rules: mergeRules(adjusted),
@@ -64,21 +75,6 @@ function withOwnLedgerNames(instances: readonly RespondingInstance[]): readonly 
     if (sharerOf(progress, instances) === undefined) return ledger;
     return { ...ledger, instances: ledger.instances.map((name) => `${name} ${instance}`) };
   });
-}
-
-/** Never empty. */
-type Group<One> = [One, ...One[]];
-
-/** Groups `items` by `key`, in the order in which each key came first. */
-export function grouped<One>(items: readonly One[], key: (one: One) => readonly unknown[]): readonly Group<One>[] {
-  const groups = new Map<string, Group<One>>();
-  for (const one of items) {
-    const name = JSON.stringify(key(one));
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [one]);
-    else group.push(one);
-  }
-  return [...groups.values()];
 }
 
 export function sum<One>(items: readonly One[], read: (one: One) => number): number {

@@ -1,21 +1,15 @@
 /** The report on the migration: its shape (docs/report.md), how it follows from the instances' progress, and the verdict. */
 
-import { difficultyOf, isUnknown } from "../../ledger/difficulty.ts";
-import { compareText } from "../../ledger/record.ts";
-import type { ClientEntry, ClientNeeds, Difficulty } from "../../model/ledger.ts";
+import { difficultyOf } from "../../ledger/difficulty.ts";
+import { grouped } from "../../model/group.ts";
+import type { ClientEntry, ClientNeeds, Difficulty, OperationErrors } from "../../model/ledger.ts";
 import type { RequestTotalsRow, RuleProgress, RuleStateName } from "../../model/progress.ts";
 import type { CutoverMode, Rules } from "../../model/rules.ts";
+import { callsV1, type Standing, standingOf } from "../standing.ts";
 import type { InstanceResult } from "./ask.ts";
-import {
-  grouped,
-  largest,
-  latestOf,
-  type MergedProgress,
-  merge,
-  type RespondingInstance,
-  sharerOf,
-  sum,
-} from "./merge.ts";
+import { type BreakLine, breaksOf } from "./breaks.ts";
+import { largest, latestOf, type MergedProgress, merge, type RespondingInstance, sharerOf, sum } from "./merge.ts";
+import { type ReportScope, type ScopedProgress, scoped } from "./scope.ts";
 
 /** The output of `--json`. Times are ISO 8601 in UTC; null: unknown, or never. Shares are 0 to 1. */
 export interface MigrationReport {
@@ -24,15 +18,21 @@ export interface MigrationReport {
   readonly at: string | null;
   /** Every address responded. */
   readonly complete: boolean;
+  /** Where the migration stands, and the next step; null if no instance responded. */
+  readonly standing: Standing | null;
+  /** What the report was narrowed to; null: nothing. */
+  readonly scope: { readonly resource: string | null; readonly client: string | null };
   readonly instances: readonly InstanceLine[];
   readonly window: {
-    /** Beginning of `--since`; null without it. */
+    /** Beginning of `--since`; null without it. What was not called since is left out. */
     readonly from: string | null;
     /** Since when every instance that responded has been watching. */
     readonly watchedSince: string | null;
+    /** Since when all requests are counted: the earliest of `countsSince` of the instances. */
+    readonly countsSince: string | null;
   };
-  /** Requests since the instances started. `v1Share`: null without any. */
-  readonly requests: { readonly v1: number; readonly v2: number; readonly v1Share: number | null };
+  /** `v1Share`: null without any, or if `v2` is not known. */
+  readonly requests: { readonly v1: number; readonly v2: number | null; readonly v1Share: number | null };
   readonly resources: readonly ResourceLine[];
   readonly ledger: {
     readonly since: string | null;
@@ -57,7 +57,10 @@ export interface InstanceLine {
   /** Why there was no usable response; null if there was one. Unless it is null, all members but the address are null. */
   readonly fault: string | null;
   readonly instance: string | null;
+  /** When the process started. */
   readonly since: string | null;
+  /** Since when its requests count, in this report. */
+  readonly countsSince: string | null;
   readonly at: string | null;
   readonly mode: CutoverMode | null;
   readonly force: Rules["force"] | null;
@@ -70,16 +73,17 @@ export interface InstanceLine {
   readonly clockBehind: number | null;
 }
 
+/** All but `v1` is null where the ledger alone is counted. */
 export interface ResourceLine {
   readonly resource: string;
   readonly v1: number;
-  readonly v2: number;
-  readonly v1Share: number;
+  readonly v2: number | null;
+  readonly v1Share: number | null;
   /** How v1 was served. */
-  readonly native: number;
-  readonly shadow: number;
-  readonly translate: number;
-  readonly refused: number;
+  readonly native: number | null;
+  readonly shadow: number | null;
+  readonly translate: number | null;
+  readonly refused: number | null;
   readonly lastV1: string | null;
 }
 
@@ -89,14 +93,21 @@ export interface ClientLine {
   /** It called v1 in the window. */
   readonly onV1: boolean;
   readonly v1: number;
-  readonly v2: number;
+  /** Null in the report of one resource: the ledger does not tell v2 requests by resource. */
+  readonly v2: number | null;
   /** By how many `v1` may be too high. */
   readonly over: number;
   readonly difficulty: Difficulty;
   readonly firstSeen: string;
   readonly lastSeen: string;
   readonly lastV1: string | null;
-  readonly operations: readonly { readonly resource: string; readonly operation: string; readonly requests: number }[];
+  readonly operations: readonly {
+    readonly resource: string;
+    readonly operation: string;
+    readonly requests: number;
+    /** Those that failed, by who was at fault. */
+    readonly errors: Readonly<Record<keyof OperationErrors, number>>;
+  }[];
   readonly needs: ClientNeeds;
 }
 
@@ -122,66 +133,70 @@ export interface RuleLine {
   readonly on: readonly string[];
 }
 
-/** Hardest first. */
-export const BREAKS = [
-  "lacking",
-  "native",
-  "full-replace",
-  "long-list",
-  "unknown-field",
-  "unseen",
-  "operation",
-] as const;
-
-/** One thing that would break. Members that do not apply to its kind are null. */
-export interface BreakLine {
-  /**
-   * `lacking`: an operation that v2 lacks; `native`: one that native v1 serves now; `full-replace`: a field that PUTs set to
-   * zero by leaving it out; `long-list`: a list longer than a v2 page; `unknown-field`: a field that v2 refuses; `unseen`:
-   * requests whose content carryover did not see; `operation`: any v1 call.
-   */
-  readonly kind: (typeof BREAKS)[number];
-  readonly resource: string;
-  readonly operation: string | null;
-  readonly field: string | null;
-  /** Records of the longest such list. */
-  readonly records: number | null;
-  readonly requests: number | null;
-  readonly clients: readonly string[];
-}
-
 /** `windowMs`: how far back v1 counts; undefined: as far as the instances remember. */
-export function createReport(results: readonly InstanceResult[], windowMs: number | undefined): MigrationReport {
+export function createReport(
+  results: readonly InstanceResult[],
+  windowMs: number | undefined,
+  scope: ReportScope = {},
+): MigrationReport {
   const { instances, responding } = readInstances(results);
   const complete = instances.every(({ fault }) => fault === null);
-  const merged = merge(responding);
-  const from = merged === undefined || windowMs === undefined ? undefined : merged.at - windowMs;
+  const whole = merge(responding);
+  const from = whole === undefined || windowMs === undefined ? undefined : whole.at - windowMs;
+  const merged = whole && scoped(whole, scope, from);
   const clients = merged?.ledger.clients ?? [];
-  const rows = merged?.rows ?? [];
-  const onV1 = clients.filter((client) => isOnV1(client, from));
+  const { counts, byLedger } = merged ?? { counts: [], byLedger: false };
+  const isOnV1 = (client: ClientEntry) => callsV1(client, from);
+  const lineOf = (client: ClientEntry) => clientLine(client, isOnV1(client), scope);
+  const onV1 = clients.filter(isOnV1);
   return {
     version: 1,
     at: timeOf(merged?.at),
     complete,
+    standing: merged === undefined ? null : standingIn(merged, scope, from),
+    scope: { resource: scope.resource ?? null, client: scope.client ?? null },
     instances,
-    window: { from: timeOf(from), watchedSince: timeOf(merged?.watchedSince) },
-    requests: sharesOf(rows),
-    resources: resourcesOf(rows),
+    window: {
+      from: timeOf(from),
+      watchedSince: timeOf(merged?.watchedSince),
+      countsSince: timeOf(merged?.ledger.since),
+    },
+    requests: byLedger && scope.resource !== undefined ? { ...sharesOf(counts), ...NO_V2 } : sharesOf(counts),
+    resources: byLedger ? resourcesByLedger(counts) : resourcesOf(counts),
     ledger: {
       since: timeOf(merged?.ledger.since),
       v1: merged?.ledger.requests.v1 ?? 0,
       v2: merged?.ledger.requests.v2 ?? 0,
       bound: merged?.ledger.bound ?? 0,
     },
-    clients: [
-      ...onV1.map((client) => clientLine(client, true)),
-      ...clients.filter((client) => !isOnV1(client, from)).map((client) => clientLine(client, false)),
-    ],
+    clients: [...onV1.map(lineOf), ...clients.filter((client) => !isOnV1(client)).map(lineOf)],
     bounds: (merged?.bounds ?? []).map((bound) => ({ ...bound, client: bound.client ?? null })),
     rules: (merged?.rules ?? []).map((rule) => ({ ...rule, since: timeOf(rule.since) })),
-    breaks: breaksOf(onV1, rows, from ?? 0),
-    ...judgeV1({ merged, complete, from, onV1: onV1.length }),
+    breaks: breaksOf(onV1, nativeRows(merged, scope), { from: from ?? 0, counted: merged?.countFromOneTime === true }),
+    ...judgeV1({ merged, complete, from, onV1: onV1.length, calls: callsOf(scope) }),
   };
+}
+
+/** Counts of requests that tell what native v1 serves; none for some clients, since they name no client. */
+function nativeRows(
+  merged: ScopedProgress | undefined,
+  { resource, client }: ReportScope,
+): readonly RequestTotalsRow[] {
+  if (merged === undefined || client !== undefined) return [];
+  return merged.rows.filter((row) => resource === undefined || row.resource === resource);
+}
+
+/** Of a report on less than everything: once nobody is left, nothing is to be done. */
+function standingIn(merged: ScopedProgress, scope: ReportScope, from: number | undefined): Standing {
+  const standing = standingOf({ ...merged, clients: merged.ledger.clients }, from);
+  const isAll = scope.resource === undefined && scope.client === undefined;
+  if (isAll || standing.moved < standing.clients) return standing;
+  return { ...standing, next: `nothing, no client calls ${callsOf(scope)}` };
+}
+
+/** `v1`, or `v1 group` in the report of one resource. */
+function callsOf({ resource }: ReportScope): string {
+  return resource === undefined ? "v1" : `v1 ${resource}`;
 }
 
 /** A line for each address, and the instances that responded; several addresses of one instance count once. */
@@ -193,7 +208,15 @@ function readInstances(results: readonly InstanceResult[]): {
   const latest = latestOf(results.flatMap((one) => ("fault" in one ? [] : [one])));
   const instances = results.map(({ address, ...result }): InstanceLine => {
     if ("fault" in result) {
-      const nothing = { instance: null, since: null, at: null, mode: null, force: null, lastReloadSuccessful: null };
+      const nothing = {
+        instance: null,
+        since: null,
+        countsSince: null,
+        at: null,
+        mode: null,
+        force: null,
+        lastReloadSuccessful: null,
+      };
       return { address, fault: result.fault, ...nothing, sameAs: null, sharesLedgerWith: null, clockBehind: null };
     }
     const { progress } = result;
@@ -208,6 +231,7 @@ function readInstances(results: readonly InstanceResult[]): {
       fault: null,
       instance,
       since: timeOf(since),
+      countsSince: timeOf(progress.ledger.since),
       at: timeOf(at),
       mode,
       force,
@@ -220,25 +244,40 @@ function readInstances(results: readonly InstanceResult[]): {
   return { instances, responding };
 }
 
-function isOnV1({ lastV1 }: ClientEntry, from: number | undefined): boolean {
-  return lastV1 !== undefined && (from === undefined || lastV1 >= from);
-}
-
-function clientLine(client: ClientEntry, onV1: boolean): ClientLine {
+function clientLine(client: ClientEntry, onV1: boolean, { resource }: ReportScope): ClientLine {
+  const { v1, v2 } = client.requests;
   return {
     name: client.name,
     label: client.label,
     onV1,
-    ...client.requests,
+    v1,
+    v2: resource === undefined ? v2 : null,
     over: client.over,
     difficulty: difficultyOf(client),
     firstSeen: new Date(client.firstSeen).toISOString(),
     lastSeen: new Date(client.lastSeen).toISOString(),
     lastV1: timeOf(client.lastV1),
-    operations: client.operations.map(({ resource, operation, requests }) => ({ resource, operation, requests })),
+    operations: client.operations.map(({ resource, operation, requests, errors }) => {
+      return { resource, operation, requests, errors: { ...NO_ERRORS, ...errors } };
+    }),
     needs: client.needs,
   };
 }
+
+/** Who may be at fault, in the order of columns. */
+export const FAULT_ORIGINS = ["client", "platform", "capacity", "translation"] as const;
+
+/** How many v1 requests of the client failed so. */
+export function errorsOf({ operations }: Pick<ClientLine, "operations">, fault: keyof OperationErrors): number {
+  return sum(operations, ({ errors }) => errors[fault]);
+}
+
+const NO_ERRORS: Readonly<Record<keyof OperationErrors, number>> = {
+  client: 0,
+  platform: 0,
+  capacity: 0,
+  translation: 0,
+};
 
 const countRequests = (rows: readonly RequestTotalsRow[], version: string, mode?: string): number =>
   sum(
@@ -246,7 +285,9 @@ const countRequests = (rows: readonly RequestTotalsRow[], version: string, mode?
     ({ requests }) => requests,
   );
 
-function sharesOf(rows: readonly RequestTotalsRow[]): MigrationReport["requests"] {
+const NO_V2 = { v2: null, v1Share: null };
+
+function sharesOf(rows: readonly RequestTotalsRow[]) {
   const [v1, v2] = [countRequests(rows, "v1"), countRequests(rows, "v2")];
   return { v1, v2, v1Share: v1 + v2 === 0 ? null : v1 / (v1 + v2) };
 }
@@ -269,101 +310,37 @@ function resourcesOf(rows: readonly RequestTotalsRow[]): readonly ResourceLine[]
       lastV1: timeOf(times.length === 0 ? undefined : largest(times)),
     };
   });
-  return lines.sort((a, b) => b.v1 - a.v1 || b.v2 - a.v2);
+  return lines.sort((a, b) => b.v1 - a.v1 || (b.v2 ?? 0) - (a.v2 ?? 0));
+}
+
+function resourcesByLedger(rows: readonly RequestTotalsRow[]): readonly ResourceLine[] {
+  const unknown = { ...NO_V2, native: null, shadow: null, translate: null, refused: null };
+  return resourcesOf(rows.filter(({ apiVersion }) => apiVersion === "v1")).map((line) => ({ ...line, ...unknown }));
 }
 
 function timeOf(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
 }
 
-type BreakKind = BreakLine["kind"];
-type BreakCandidate = Pick<BreakLine, "kind" | "resource" | "operation" | "field" | "records" | "requests"> & {
-  readonly client: string | undefined;
-};
-
-/**
- * What would break if carryover were removed now, hardest first, then by name. `clients`: those that called v1 in the window,
- * which starts at `from`; `rows`: counts of all requests.
- */
-function breaksOf(
-  clients: readonly ClientEntry[],
-  rows: readonly RequestTotalsRow[],
-  from: number,
-): readonly BreakLine[] {
-  const candidates = [...clients.flatMap((client) => candidatesOf(client, from)), ...nativeCandidates(rows, from)];
-  const groups = grouped(candidates, ({ kind, resource, operation, field }) => [kind, resource, operation, field]);
-  const lines = groups.map((group): BreakLine => {
-    const [{ kind, resource, operation, field }] = group;
-    const records = group.flatMap((one) => one.records ?? []);
-    const requests = group.flatMap((one) => one.requests ?? []);
-    return {
-      kind,
-      resource,
-      operation,
-      field,
-      records: records.length === 0 ? null : largest(records),
-      requests: requests.length === 0 ? null : sum(requests, (one) => one),
-      clients: [...new Set(group.flatMap(({ client }) => client ?? []))].sort(),
-    };
-  });
-  const nameOf = ({ resource, operation, field }: BreakLine) => `${resource} ${operation ?? field ?? ""}`;
-  return lines.sort((a, b) => BREAKS.indexOf(a.kind) - BREAKS.indexOf(b.kind) || compareText(nameOf(a), nameOf(b)));
-}
-
-function candidatesOf({ name, operations, needs }: ClientEntry, from: number): readonly BreakCandidate[] {
-  const candidate = (kind: BreakKind, resource: string, more: Partial<BreakCandidate>): BreakCandidate => ({
-    kind,
-    resource,
-    operation: null,
-    field: null,
-    records: null,
-    requests: null,
-    client: name,
-    ...more,
-  });
-  // Unknown paths count even if they failed: an error does not show that v1 lacks them.
-  const unknown = operations.filter((one) => isUnknown(one) && one.lastSeen >= from);
-  return [
-    ...[...needs.lacking, ...unknown].map(({ resource, operation }) => candidate("lacking", resource, { operation })),
-    ...needs.zeroedFields.map(({ resource, field }) => candidate("full-replace", resource, { field })),
-    ...needs.longLists.map(({ resource, records }) => candidate("long-list", resource, { records })),
-    ...needs.unknownFields.map(({ resource, field }) => candidate("unknown-field", resource, { field })),
-    ...needs.unseen.map(({ resource, operation }) => candidate("unseen", resource, { operation })),
-    ...operations
-      .filter(({ lastSeen }) => lastSeen >= from)
-      .map(({ resource, operation, requests }) => candidate("operation", resource, { operation, requests })),
-  ];
-}
-
-/** From the counts of requests, so that calls of clients that are not in the ledger are included. */
-function nativeCandidates(rows: readonly RequestTotalsRow[], from: number): readonly BreakCandidate[] {
-  return rows
-    .filter(({ apiVersion, mode, lastSeen }) => apiVersion === "v1" && mode === "native" && lastSeen >= from)
-    .map(({ resource, operation, requests }) => ({
-      kind: "native",
-      resource,
-      operation,
-      field: null,
-      records: null,
-      requests,
-      client: undefined,
-    }));
-}
-
 interface V1Evidence {
-  readonly merged: MergedProgress | undefined;
+  readonly merged: ScopedProgress | undefined;
   /** Every address responded. */
   readonly complete: boolean;
   /** Start of the window; undefined: as far as the instances remember. */
   readonly from: number | undefined;
   /** Clients that called v1 in the window. */
   readonly onV1: number;
+  /** What the report is about: `v1`, `v1 group`. */
+  readonly calls: string;
 }
 
 /** `no` only if nothing is uncertain: a gate before the removal of v1 must not open for lack of evidence. */
-function judgeV1({ merged, complete, from, onV1 }: V1Evidence): Pick<MigrationReport, "v1Left" | "why"> {
+function judgeV1({ merged, complete, from, onV1, calls }: V1Evidence): Pick<MigrationReport, "v1Left" | "why"> {
   if (merged === undefined) return { v1Left: "unknown", why: "no instance was heard" };
-  if (onV1 > 0) return { v1Left: "yes", why: onV1 === 1 ? "1 client called v1" : `${onV1} clients called v1` };
+  if (onV1 > 0) return { v1Left: "yes", why: `${onV1} ${onV1 === 1 ? "client" : "clients"} called ${calls}` };
+  if (merged.mayHide) {
+    return { v1Left: "unknown", why: "a client calls more operations of v1 than the ledger tells apart" };
+  }
   if (hasUnlisted(merged, from)) {
     return {
       v1Left: "unknown",
@@ -378,7 +355,7 @@ function judgeV1({ merged, complete, from, onV1 }: V1Evidence): Pick<MigrationRe
   if (from !== undefined && merged.watchedSince > from) {
     return { v1Left: "unknown", why: "an instance has not been watching for so long" };
   }
-  return { v1Left: "no", why: "no client called v1" };
+  return { v1Left: "no", why: `no client called ${calls}` };
 }
 
 /** There were v1 requests in the window that may come from clients that the ledger dropped. */

@@ -80,7 +80,7 @@ async function replaceRecord(input: ReplaceInput, request: V1Request, tools: Too
     if (!isSuccess(response)) return refusedAfter(done, errorResponse(response, parts.names), tools);
     for (const { defaulted, leftAlone } of [part.effect.patch, patch]) {
       tools.exchange.defaultedFields.push(...defaulted);
-      tools.exchange.notes.push(...leftAlone.map(() => "field-left-alone"));
+      tools.exchange.notes.push(...leftAlone.map(() => "field-left-alone" as const));
     }
     const bytes = whole.rewrite(response, uid, part.effect.record, tools);
     const record = parseRecord(response, STATE_UNKNOWN);
@@ -222,11 +222,13 @@ async function writeAfter<T>(done: string | undefined, tools: Tools, write: () =
   } catch (thrown) {
     if (done === undefined || !(thrown instanceof Problem)) throw thrown;
     tools.exchange.notes.push("partial-write");
-    const { reason, message, metadata, fieldViolations, retryAfter, cause } = thrown;
+    const { reason, message, metadata, fieldViolations, retryAfter, fault, options, cause } = thrown;
     throw new Problem(reason, message, {
       metadata: { ...metadata, partial: done },
       fieldViolations,
       ...(retryAfter === undefined ? {} : { retryAfter }),
+      fault,
+      options,
       cause,
     });
   }

@@ -197,6 +197,7 @@ export function refuseChanges(fixed: readonly FixedField[], stored: JsonObject):
   const names = changed.map(({ v1 }) => v1);
   throw new Problem("INVALID_BODY", `invalid body: ${names.join(", ")}: ${FIXED_FIELD}`, {
     fieldViolations: names.map((field) => ({ field, description: FIXED_FIELD })),
+    options: [],
   });
 }
 

@@ -84,6 +84,7 @@ function refuse(lost: readonly string[]): void {
   if (lost.length === 0) return;
   throw new Problem("INVALID_BODY", `invalid body: ${lost.join(", ")}: v2 has no such field`, {
     fieldViolations: lost.map((field) => ({ field, description: "v2 has no such field" })),
+    options: [],
   });
 }
 

@@ -49,7 +49,7 @@ export async function ledgerParts({ modules, folder, calls }, { token, client, r
   for (const count of [0, ...rules]) {
     const file = join(folder, `parts-${count}.yaml`);
     if (count > 0) await writeFile(file, manyRules(count));
-    const { rollout } = await open(count > 0 ? { cutoverRulesFile: file } : {});
+    const { rollout } = await open(count > 0 ? { cutoverRulesFile: file, cutoverMode: "translate" } : {});
     parts.push({ name: `choosing by ${count} rules`, run: () => rollout.choose(asked) });
     if (count > 0 && rollout.choose(asked).rule?.name !== "everything-else") throw new Error("an earlier rule matches");
   }

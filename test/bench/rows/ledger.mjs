@@ -53,7 +53,7 @@ async function startSides({ dist, before, folder, answers, settings }, start) {
   for (const count of settings.ledger.rules) {
     const rules = join(folder, `rules-${count}.yaml`);
     await writeFile(rules, manyRules(count));
-    await side(`user-agent, ${count} rules`, dist, { "cutover-rules-file": rules });
+    await side(`user-agent, ${count} rules`, dist, { "cutover-rules-file": rules, "cutover-mode": "translate" });
   }
   return sides;
 }

@@ -35,13 +35,13 @@ async function startSides({ dist, folder, answers, native }, start) {
   const hanging = await start(startPeer("hanging", []));
   const side = async (key, name, upstream, own) => {
     const log = join(folder, `shadow-${key}.log`);
-    const flags = { "upstream-v1-url": v1.url, "clients-identify": "claim:sub", ...own };
+    const flags = { "upstream-v1-url": v1.url, "cutover-mode": "native", "clients-identify": "claim:sub", ...own };
     const server = await start(startCarryover(dist, { upstream, log, flags }));
     const empty = () => ({ p50: [], p99: [], steadyCpu: [], perSecond: [], fullCpu: [], compared: [0, 0] });
     return { key, name, server, get: empty(), list: empty() };
   };
   return [
-    await side("native", "native", v2.url, { "cutover-mode": "native" }),
+    await side("native", "native", v2.url, {}),
     await side("shadow", "shadow, every answer compared", v2.url, { "cutover-rules-file": rules }),
     await side("hanging", "shadow, v2 never answers", hanging.url, { "cutover-rules-file": rules }),
   ];

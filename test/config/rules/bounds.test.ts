@@ -80,8 +80,8 @@ describe("only the first 20 faults are told, and the others counted", () => {
 
 test("a misspelt operation is told together with what else is wrong with its rule", () => {
   expect(faults(file("{ name: a, mode: native, match: { operation: read, percent: 110 } }"))).toEqual([
-    "r.yaml:3:65 rules.0.match.percent: got 110; expected a percentage from 0 to 100",
-    'r.yaml:3:50 rules.0.match.operation: these resources have no operation "read"; did you mean reads?',
+    "r.yaml:3:65 rules.1.match.percent: got 110; expected a percentage from 0 to 100",
+    'r.yaml:3:50 rules.1.match.operation: these resources have no operation "read"; did you mean reads?',
   ]);
 });
 

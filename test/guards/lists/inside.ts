@@ -40,6 +40,8 @@ export const INSIDE = [
         'return isSingle(request, "authorization") && sameText(bearerOf(request.headers.authorization), token)',
         "return true",
       ],
+      ["a change needs a token", "server.post(FORCE, { onRequest: refuse }, ", "server.post(FORCE, "],
+      ["a change needs a configured token", "expected === undefined ? new Problem", "false ? new Problem"],
       ["an empty token is none", ' && given !== ""', ""],
       ["without a token only this machine", "if (isLocal(request)) return undefined;", "return undefined;"],
       [

@@ -81,13 +81,18 @@ it("V72: a platform that is away is asked now and then only, by nobody's repeats
     (answer) => reasonOf(answer) === "UPSTREAM_UNAVAILABLE",
   );
   expect(await breaker(rig)).toBe("1");
+  expect(await (await fetch(`${rig.adminUrl}/progress`)).json()).toMatchObject({ openBreakers: ["v2"] });
   // Every call is refused, of any kind: carryover itself checks whether the platform is back.
   const during = rig.exchanges.length;
   for (const call of [PASS, READ, WRITE, PASS, READ, WRITE] as const) {
     const [method, target, more] = call;
     const answer = await rig.ask(method, target, more);
     expect(reasonOf(answer)).toBe("UPSTREAM_UNAVAILABLE");
-    expect([answer.status, answer.json.code, answer.json.details[0].metadata]).toEqual([503, 14, {}]);
+    expect([answer.status, answer.json.code, answer.json.details[0].metadata]).toEqual([
+      503,
+      14,
+      { option: "upstream.*.breaker" },
+    ]);
     expect(Number(answer.field("retry-after"))).toBeGreaterThanOrEqual(1);
     expect(Number(answer.field("retry-after"))).toBeLessThanOrEqual(5);
     expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN/);
@@ -112,6 +117,7 @@ it("V72: a platform that is away is asked now and then only, by nobody's repeats
     expect((await rig.ask(method, target, more)).status).toBe(200);
   }
   expect(await breaker(rig)).toBe("0");
+  expect(await (await fetch(`${rig.adminUrl}/progress`)).json()).toMatchObject({ openBreakers: [], ready: true });
   const told = rig.lines.filter((line) => line.includes("circuit breaker"));
   expect(told.map((line) => /circuit breaker (\w+)/.exec(line)?.[1])).toEqual(["open", "closed"]);
   expect(told[0]).toContain('"upstream":"v2"');

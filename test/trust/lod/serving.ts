@@ -15,7 +15,8 @@ export async function serve(
   env: Readonly<Record<string, string>> = {},
   files?: number,
 ): Promise<Instance> {
-  const words = Object.entries({ listenHost: "127.0.0.1", listenPort: "0", adminPort: "0", ...flags });
+  const own = { listenHost: "127.0.0.1", listenPort: "0", adminPort: "0", cutoverMode: "translate" };
+  const words = Object.entries({ ...own, ...flags });
   const run = carryover(
     ["serve", ...words.flatMap(([name, value]) => [`--${name.replace(/[A-Z]/g, "-$&").toLowerCase()}`, value])],
     env,

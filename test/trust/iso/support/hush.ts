@@ -84,7 +84,8 @@ export async function started(
   const { flags = "", env = {} } = more(folder);
   const options = `--listen-host 127.0.0.1 --listen-port 0 --admin-port 0 --upstream-v2-url ${url} --upstream-v1-url ${url}
     --upstream-sts-url ${url} --lists-share-seconds 1s
-    --clients-identify claim:sub,header:x-api-key,user-agent --cutover-rules-file ${join(folder, "rules.yaml")} ${flags}`;
+    --clients-identify claim:sub,header:x-api-key,user-agent --cutover-mode translate
+    --cutover-rules-file ${join(folder, "rules.yaml")} ${flags}`;
   const running = carryover(["serve", ...options.trim().split(/\s+/)], env);
   const told = await running.until(/admin at http\S+/);
   const port = Number(/v1 clients at http:\/\/[^:]+:(\d+)/.exec(told)?.[1]);

@@ -1,0 +1,135 @@
+/** Narrows what instances told to what a report was asked for: a resource, clients, and what was called in the window. */
+import { OTHER_NAME } from "../../ledger/record.ts";
+import type { ClientEntry } from "../../model/ledger.ts";
+import type { RequestTotalsRow } from "../../model/progress.ts";
+import { largest, type MergedProgress, sum } from "./merge.ts";
+
+export interface ReportScope {
+  /** Name in the catalogue; undefined: all. */
+  readonly resource?: string | undefined;
+  /** A client's name, or its beginning and `*`; undefined: all. */
+  readonly client?: string | undefined;
+}
+
+export interface ScopedProgress extends MergedProgress {
+  /** Requests by kind. */
+  readonly counts: readonly RequestTotalsRow[];
+  /**
+   * `counts` are the ledger's, which tells neither what served a v1 request nor which resource a v2 request was about. So all
+   * numbers of a report count from one time, even if those of requests began at another, and name clients if that is asked.
+   */
+  readonly byLedger: boolean;
+  /** A client calls more operations than the ledger tells apart, so it may call this resource. */
+  readonly mayHide: boolean;
+}
+
+/**
+ * `from`: start of the window. Instances keep sums and no history, so an operation that was called in the window counts with
+ * all its requests, and any other not at all.
+ */
+export function scoped(merged: MergedProgress, scope: ReportScope, from: number | undefined): ScopedProgress {
+  const { ledger, rows, bounds, rules } = merged;
+  const isAll = scope.resource === undefined && scope.client === undefined;
+  const { resource } = scope;
+  const about = (one: { readonly resource: string }) => resource === undefined || one.resource === resource;
+  const isCalled = ({ lastSeen }: { readonly lastSeen: number }) => from === undefined || lastSeen >= from;
+  const isWanted = matching(
+    scope.client,
+    ledger.clients.map(({ name }) => name),
+  );
+  const chosen = ledger.clients.filter(({ name }) => isWanted(name));
+  const clients = chosen
+    .filter(({ operations }) => resource === undefined || operations.some(about))
+    .map((client) => narrowed(resource === undefined ? client : aboutResource(client, resource), isCalled));
+  const byLedger = !merged.countFromOneTime || scope.client !== undefined;
+  return {
+    ...merged,
+    ledger: { ...ledger, clients },
+    rows: rows.filter((row) => about(row) || row.resource === OTHER_NAME),
+    byLedger,
+    counts: !byLedger
+      ? rows.filter((row) => about(row) && isCalled(row))
+      : [
+          ...clients.flatMap((client) => rowsOf(client, resource)),
+          ...(isAll && from === undefined ? unlisted(merged) : []),
+        ],
+    bounds: bounds.filter(
+      (bound) => about(bound) && (scope.client === undefined || (bound.client !== undefined && isWanted(bound.client))),
+    ),
+    // Nobody tells which resources and clients a rule is about.
+    rules: isAll ? rules : [],
+    mayHide:
+      resource !== undefined &&
+      chosen.some(({ operations }) => operations.some((one) => one.resource === OTHER_NAME && isCalled(one))),
+  };
+}
+
+/** A name that is known is taken literally. */
+export function matching(client: string | undefined, names: readonly string[]): (name: string) => boolean {
+  if (client === undefined) return () => true;
+  if (!client.endsWith("*") || names.includes(client)) return (name) => name === client;
+  return (name) => name.startsWith(client.slice(0, -1));
+}
+
+/** The client without its operations that were not called in the window. */
+function narrowed(client: ClientEntry, isCalled: (one: { readonly lastSeen: number }) => boolean): ClientEntry {
+  const { requests, over, operations } = client;
+  const before = sum(
+    operations.filter((one) => !isCalled(one)),
+    (one) => one.requests,
+  );
+  const v1 = Math.max(0, requests.v1 - before);
+  return {
+    ...client,
+    requests: { ...requests, v1 },
+    over: Math.min(over, v1),
+    operations: operations.filter(isCalled),
+  };
+}
+
+/** The client as far as it calls this resource in v1. */
+function aboutResource(client: ClientEntry, resource: string): ClientEntry {
+  const about = (one: { readonly resource: string }) => one.resource === resource;
+  const { longLists, zeroedFields, lacking, unknownFields, unseen } = client.needs;
+  const operations = client.operations.filter(about);
+  const v1 = sum(operations, ({ requests }) => requests);
+  return {
+    ...client,
+    lastV1: operations.length === 0 ? undefined : largest(operations.map(({ lastSeen }) => lastSeen)),
+    requests: { ...client.requests, v1 },
+    over: Math.min(client.over, v1),
+    operations,
+    needs: {
+      longLists: longLists.filter(about),
+      zeroedFields: zeroedFields.filter(about),
+      lacking: lacking.filter(about),
+      unknownFields: unknownFields.filter(about),
+      unseen: unseen.filter(about),
+    },
+  };
+}
+
+const UNKNOWN = { operation: OTHER_NAME, mode: OTHER_NAME, codes: OTHER_NAME };
+
+/** The ledger does not know which resources a client calls in v2. */
+function rowsOf(
+  { operations, requests: all, lastSeen }: ClientEntry,
+  about: string | undefined,
+): readonly RequestTotalsRow[] {
+  const v1 = operations.map(({ resource, operation, requests, lastSeen }) => {
+    return { ...UNKNOWN, apiVersion: "v1", resource, operation, requests, lastSeen };
+  });
+  if (about !== undefined || all.v2 === 0) return v1;
+  return [...v1, { ...UNKNOWN, apiVersion: "v2", resource: OTHER_NAME, requests: all.v2, lastSeen }];
+}
+
+/** Requests of clients that the ledger no longer lists. */
+function unlisted({ ledger: { requests, clients, at } }: MergedProgress): readonly RequestTotalsRow[] {
+  return (["v1", "v2"] as const).flatMap((apiVersion) => {
+    const listed = sum(clients, (client) =>
+      apiVersion === "v2" ? client.requests.v2 : sum(client.operations, (one) => one.requests),
+    );
+    const rest = requests[apiVersion] - listed;
+    return rest <= 0 ? [] : [{ ...UNKNOWN, apiVersion, resource: OTHER_NAME, requests: rest, lastSeen: at }];
+  });
+}

@@ -1,0 +1,162 @@
+/** The commands `carryover status`, `carryover gate` and `carryover force`. */
+import { type Command, InvalidArgumentError } from "commander";
+import { ConfigError } from "../../config/faults.ts";
+import { FORCE_COMMANDS, type ForceCommand } from "../../model/rules.ts";
+import type { CommandIo, Outcome } from "../command.ts";
+import {
+  ADMIN_TOKEN_VARIABLE,
+  DEFAULT_ADDRESS,
+  HOW_TO_GIVE_ADMIN_TOKEN,
+  readAddress,
+  readAdminToken,
+  readTimeout,
+  readWindow,
+} from "../report/arguments.ts";
+import type { AskOptions } from "../report/ask.ts";
+import { oneLine, printable } from "../terminal.ts";
+import type { Fleet } from "./fleet.ts";
+
+interface SharedFlags {
+  readonly tokenFile?: string;
+  readonly timeout: string;
+  readonly json?: true;
+}
+
+interface GateFlags extends SharedFlags {
+  readonly differencesBelow?: number;
+  readonly failuresBelow?: number;
+  readonly minAge?: string;
+}
+
+/** Exit code: 0; 2 if an address did not respond. */
+export function addStatus(program: Command, io: CommandIo, outcome: Outcome): void {
+  shared(program.command("status"))
+    .description("tell on one screen where the migration stands, what each rule does, and what needs attention")
+    .action(async (addresses: readonly string[], flags: SharedFlags) => {
+      const asked = await askAll(addresses, flags, io);
+      const { createStatus, statusExitCode, statusText } = await import("./status.ts");
+      const status = createStatus(asked.fleet);
+      show(status, statusText, asked, flags, io);
+      outcome.code = statusExitCode(status);
+    });
+}
+
+/** Exit code: 0, the rule may go further; 1, it may not; 2, that is not known. */
+export function addGate(program: Command, io: CommandIo, outcome: Outcome): void {
+  shared(program.command("gate").argument("<rule>", "name of a rule"))
+    .description("tell whether a rule may go further: exit code 0 or 1, 2 when it is not known, with the reasons")
+    .option(
+      "--differences-below <share>",
+      "what the share of differences must surely be below (default: as the rule says, else 0.02)",
+      readShare,
+    )
+    .option("--failures-below <share>", "the same for requests that fail because of translation", readShare)
+    .option("--min-age <time>", "how long the rule must have been as it is: 30m, 2h, 1d")
+    .action(async (rule: string, addresses: readonly string[], flags: GateFlags) => {
+      const { differencesBelow, failuresBelow, minAge } = flags;
+      const terms = {
+        differencesBelow,
+        failuresBelow,
+        minAge: minAge === undefined ? 0 : readWindow(minAge, "--min-age"),
+      };
+      const asked = await askAll(addresses, flags, io);
+      const { gateExitCode, gateText, judgeGate } = await import("./gate.ts");
+      const verdict = judgeGate(asked.fleet, rule, terms);
+      show(verdict, gateText, asked, flags, io);
+      outcome.code = gateExitCode(verdict);
+    });
+}
+
+/** Exit code: 0; 2 if an instance did not do it. */
+export function addForce(program: Command, io: CommandIo, outcome: Outcome): void {
+  const command = program
+    .command("force")
+    .argument("<mode>", "native: back to native v1 with the next request; none: lift that", readForce);
+  shared(command)
+    .description("send every v1 request to native v1, whatever the rules say, or lift that; needs the admin token")
+    .action(async (mode: ForceCommand, addresses: readonly string[], flags: SharedFlags) => {
+      const options = optionsOf(flags, io);
+      if (options.token === undefined) {
+        throw new ConfigError([
+          { where: "carryover force", what: "this needs the admin token", remedy: `pass ${HOW_TO_GIVE_ADMIN_TOKEN}` },
+        ]);
+      }
+      const [{ askForce }, { forceExitCode, forceText }] = await Promise.all([
+        import("../report/ask.ts"),
+        import("./force.ts"),
+      ]);
+      const results = await Promise.all(addressesOf(addresses).map((address) => askForce(address, mode, options)));
+      show({ version: 1, mode, results }, forceText, options, flags, io);
+      outcome.code = forceExitCode(results);
+    });
+}
+
+function shared(command: Command): Command {
+  return command
+    .argument("[addresses...]", `admin ports, http://HOST:PORT or HOST:PORT (default: ${DEFAULT_ADDRESS})`)
+    .option(
+      "--token-file <file>",
+      `file with the admin token, - for standard input [${ADMIN_TOKEN_VARIABLE}: the token]`,
+    )
+    .option("--timeout <seconds>", "longest wait for an instance", "10")
+    .option("--json", "print one JSON document (docs/status.md)");
+}
+
+function addressesOf(args: readonly string[]): readonly string[] {
+  return [...new Set((args.length === 0 ? [DEFAULT_ADDRESS] : args).map(readAddress))];
+}
+
+function optionsOf({ tokenFile, timeout }: SharedFlags, io: CommandIo): AskOptions {
+  const timeoutMs = readTimeout(timeout);
+  return { token: readAdminToken(tokenFile, io.env[ADMIN_TOKEN_VARIABLE], io), timeoutMs, fetch: io.fetch };
+}
+
+interface Asked {
+  readonly fleet: Fleet;
+  readonly token: string | undefined;
+}
+
+async function askAll(args: readonly string[], flags: SharedFlags, io: CommandIo): Promise<Asked> {
+  const addresses = addressesOf(args);
+  const options = optionsOf(flags, io);
+  const [{ ask }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("./fleet.ts")]);
+  return { fleet: fleetOf(await Promise.all(addresses.map((address) => ask(address, options)))), token: options.token };
+}
+
+/** Instances could return any text, even the token. */
+function show<T>(
+  view: T,
+  text: (view: T) => string,
+  { token }: Pick<Asked, "token">,
+  { json }: SharedFlags,
+  io: CommandIo,
+): void {
+  const clean = (change: (text: string) => string): T =>
+    JSON.parse(JSON.stringify(view), (_, value: unknown) => {
+      if (typeof value !== "string") return value;
+      return change(token === undefined ? value : value.replaceAll(token, "[token]"));
+    });
+  io.print(
+    json === true
+      ? printable(
+          JSON.stringify(
+            clean((one) => one),
+            null,
+            2,
+          ),
+        )
+      : text(clean(oneLine)),
+  );
+}
+
+function readShare(text: string): number {
+  const share = /^\d?\.?\d+$/.test(text) ? Number(text) : 0;
+  if (share > 0 && share <= 1) return share;
+  throw new InvalidArgumentError("expected a share above 0, at most 1: 0.02");
+}
+
+function readForce(text: string): ForceCommand {
+  const command = FORCE_COMMANDS.find((one) => one === text);
+  if (command !== undefined) return command;
+  throw new InvalidArgumentError(`expected ${FORCE_COMMANDS.join(" or ")}`);
+}

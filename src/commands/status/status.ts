@@ -1,0 +1,229 @@
+/** Where the migration stands: what `carryover status` shows, as data and as one screen. */
+import { grouped } from "../../model/group.ts";
+import type { CutoverMode, Rules } from "../../model/rules.ts";
+import type { RespondingInstance } from "../report/merge.ts";
+import { createReport } from "../report/report.ts";
+import { movedText, type Standing } from "../standing.ts";
+import { cutLine } from "../terminal.ts";
+import { differentRules, type Fleet, type FleetRule, forceText, type SilentInstance, troublesOf } from "./fleet.ts";
+import { DEFAULT_TERMS, judgeRule, placeText, stateText, whomText } from "./gate.ts";
+
+/** A client that has not called v1 for this long has moved. */
+const MOVED_AFTER_MS = 7 * 24 * 3_600_000;
+
+/** The output of `--json`. Times are ISO 8601 in UTC. */
+export interface MigrationStatus {
+  readonly version: 1;
+  /** By the latest clock; null if no instance responded. */
+  readonly at: string | null;
+  /** Null if no instance responded. */
+  readonly standing: Omit<Standing, "next"> | null;
+  readonly next: string;
+  readonly instances: readonly InstanceStatus[];
+  readonly silent: readonly SilentInstance[];
+  readonly rules: readonly RuleLineStatus[];
+  /** Most urgent first. */
+  readonly attention: readonly string[];
+}
+
+interface InstanceStatus {
+  readonly address: string;
+  /** What serves a request that no rule takes: `cutover.mode`. */
+  readonly mode: CutoverMode;
+  readonly force: Rules["force"];
+  /** With who says so. */
+  readonly forceText: string;
+  readonly rules: string | null;
+}
+
+interface RuleLineStatus {
+  readonly name: string;
+  readonly mode: CutoverMode;
+  readonly doing: FleetRule["doing"];
+  readonly state: FleetRule["state"];
+  /** Addresses. */
+  readonly on: readonly string[];
+  readonly whom: string;
+  /** What it does, and since when. */
+  readonly says: string;
+  /** Why it may not go further (`carryover gate`); empty: it may. */
+  readonly missing: readonly string[];
+  readonly evidence: readonly string[];
+}
+
+export function createStatus(fleet: Fleet): MigrationStatus {
+  const { instances, silent } = fleet;
+  const { at, standing } = createReport(fleet.results, MOVED_AFTER_MS);
+  const rules = fleet.rules.map((rule): RuleLineStatus => {
+    const { name, mode, doing, state, on } = rule;
+    const { against, evidence } = judgeRule(rule, DEFAULT_TERMS);
+    const says = `${stateText(rule)}${placeText(rule, instances.length)}`;
+    return { name, mode, doing, state, on, whom: whomText(rule), says, missing: against, evidence };
+  });
+  const status = {
+    version: 1,
+    at,
+    standing: standing && withoutNext(standing),
+    instances: instances.map(({ address, progress }) => {
+      const { mode, force, digest } = progress;
+      return { address, mode, force, forceText: forceText(progress), rules: digest ?? null };
+    }),
+    silent,
+    rules,
+    attention: attentionOf(fleet),
+  } as const;
+  return { ...status, next: nextOf(status, fleet) ?? standing?.next ?? "start an instance" };
+}
+
+function withoutNext({ next: _, ...rest }: Standing): Omit<Standing, "next"> {
+  return rest;
+}
+
+function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
+  const inState = (state: FleetRule["state"]) => rules.filter((rule) => rule.state === state);
+  return [
+    ...silent.map(({ address, fault }) => `${address} ${fault}`),
+    ...instances.flatMap(troublesOf),
+    ...inState("stepped-back").map((rule) => `${rule.name} ${stateText(rule)}${placeText(rule, instances.length)}`),
+    ...differentRules(instances),
+    ...differentModes(instances),
+    ...instances.flatMap(({ address, progress: { ready, saved } }) => [
+      ...(ready === false ? [`${address} is not ready: it starts or stops`] : []),
+      ...(saved === false ? [`${address} cannot write its state.dir: a restart would lose what is new`] : []),
+    ]),
+    ...failingClients(instances),
+    ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
+  ];
+}
+
+function differentModes(instances: readonly RespondingInstance[]): readonly string[] {
+  const modes = grouped(instances, ({ progress }) => [progress.mode]);
+  if (modes.length < 2) return [];
+  return [
+    `instances differ in cutover.mode: ${modes.map(([{ address, progress }]) => `${address} has ${progress.mode}`).join(", ")}`,
+  ];
+}
+
+/** Most failures first. */
+function failingClients(instances: readonly RespondingInstance[]): readonly string[] {
+  const found = instances.flatMap(({ progress }) =>
+    progress.ledger.clients.flatMap(({ name, operations }) =>
+      operations.map(({ resource, operation, errors }) => ({
+        name,
+        what: `${resource} ${operation}`,
+        count: errors?.translation ?? 0,
+      })),
+    ),
+  );
+  const clients = grouped(
+    found.filter(({ count }) => count > 0),
+    ({ name }) => [name],
+  ).map((group) => ({
+    name: group[0].name,
+    count: group.reduce((all, one) => all + one.count, 0),
+    operations: [...new Set(group.map(({ what }) => what))].join(", "),
+  }));
+  return clients
+    .sort((a, b) => b.count - a.count)
+    .map(({ name, count, operations }) => {
+      const requests = count === 1 ? "1 request" : `${count} requests`;
+      return `client ${name}: ${requests} failed because of translation (${operations})`;
+    });
+}
+
+/** What instances and rules need, with the command for it; undefined: nothing. */
+function nextOf({ rules }: Pick<MigrationStatus, "rules">, fleet: Fleet): string | undefined {
+  const { instances, silent } = fleet;
+  const [unheard] = silent;
+  if (unheard !== undefined) return `find out why ${unheard.address} does not respond`;
+  if (instances.some(({ progress }) => !progress.lastReloadSuccessful))
+    return "correct the rules file: carryover check --rules";
+  const forced = instances.find(({ progress }) => progress.force !== "none")?.progress;
+  if (forced !== undefined) {
+    const lift = forced.forcedBy?.command === "native" ? "carryover force none" : "force: none in the rules file";
+    return `when the emergency is over: ${lift}`;
+  }
+  const back = rules.find(({ state }) => state === "stepped-back");
+  if (back !== undefined) return `find out why ${back.name} stepped back: /samples, and the log`;
+  const moving = rules.filter(({ mode, state }) => mode !== "native" && state !== "expired");
+  const ready = moving.find(({ missing }) => missing.length === 0);
+  if (ready !== undefined) return `${ready.name} may go further: carryover gate ${ready.name}`;
+  const [waiting] = moving;
+  return waiting && `wait for ${waiting.name}: carryover gate ${waiting.name}`;
+}
+
+const WIDTH = 80;
+const HEIGHT = 24;
+const MOST_TROUBLES = 5;
+
+/** One screen of a terminal: what does not fit is counted. */
+export function statusText(status: MigrationStatus): string {
+  const { standing, next, attention } = status;
+  const troubles = [
+    ...attention.slice(0, MOST_TROUBLES).flatMap((text) => wrapped(text, 2, attention.length > 2 ? 1 : 2)),
+    ...moreText(attention.length - MOST_TROUBLES),
+  ];
+  if (standing === null) return ["No instance responded", ...troubles].join("\n");
+  const moved = movedText(standing);
+  const first = `${moved}; next: ${next}`;
+  const head = [
+    ...(first.length <= WIDTH ? [first] : [`${moved};`, cutLine(`next: ${next}`, WIDTH)]),
+    ...wrapped(settingsText(status), 0, 2),
+  ];
+  const tail = [attention.length === 0 ? "Nothing needs attention" : "Needs attention", ...troubles];
+  const rules = rulesText(status, HEIGHT - head.length - tail.length - 2);
+  return [...head, "", ...rules, "", ...tail].join("\n");
+}
+
+function settingsText({ instances, at }: MigrationStatus): string {
+  const one = (texts: readonly string[]) => (new Set(texts).size === 1 ? texts[0] : "they differ");
+  return [
+    `${instances.length === 1 ? "1 instance" : `${instances.length} instances`}, ${at?.slice(0, 16).replace("T", " ")}Z`,
+    `without a rule: ${one(instances.map(({ mode }) => mode))}`,
+    `force: ${one(instances.map((instance) => instance.forceText))}`,
+  ].join("; ");
+}
+
+/** The rules in at most `room` lines: with all that there is to say, in short, or the first ones. */
+function rulesText({ rules }: MigrationStatus, room: number): readonly string[] {
+  if (rules.length === 0) return ["No rules"];
+  for (const most of [2, 1]) {
+    const lines = rules.flatMap((rule) => ruleLines(rule, most));
+    if (lines.length < room) return ["Rules", ...lines];
+  }
+  const shown = rules.slice(0, Math.max(1, Math.floor((room - 2) / 2)));
+  return ["Rules", ...shown.flatMap((rule) => ruleLines(rule, 1)), ...moreText(rules.length - shown.length)];
+}
+
+function ruleLines(rule: RuleLineStatus, most: number): readonly string[] {
+  const { name, mode, doing, state, whom, says, missing, evidence } = rule;
+  const isForced = state === "as-written" && doing !== mode;
+  const ready = isForced || mode === "native" ? [] : ["may go further"];
+  const texts = [says, ...(missing.length > 0 ? missing : [...ready, ...(mode === "native" ? [] : evidence)])];
+  return [cutLine(`  ${name.padEnd(16)} ${doing.padEnd(9)} ${whom}`, WIDTH), ...wrapped(texts.join("; "), 4, most)];
+}
+
+function moreText(more: number): readonly string[] {
+  return more > 0 ? [`  and ${more} more: --json has them all`] : [];
+}
+
+/** `text` in at most `most` lines that are indented by `indent`. */
+function wrapped(text: string, indent: number, most: number): readonly string[] {
+  const lines: string[] = [];
+  const width = WIDTH - indent;
+  let rest = text;
+  while (rest.length > width && lines.length < most - 1) {
+    let end = width;
+    // A number stays with its unit.
+    while (end > 0 && (rest[end] !== " " || rest[end + 1] === "%")) end--;
+    if (end === 0) end = width;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, cutLine(rest, width)].map((line) => " ".repeat(indent) + line);
+}
+
+/** 0; 2: an address did not respond. */
+export function statusExitCode({ silent }: MigrationStatus): number {
+  return silent.length === 0 ? 0 : 2;
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { run } from "./support.ts";
+
+const TOKEN = "0123456789-admin-token";
+const env = { CARRYOVER_ADMIN_TOKEN: TOKEN };
+
+/** Answers as instances do: `a` forced by the command alone, `b` by its rules file as well, others refuse. */
+const fetch = async (input: unknown, init: RequestInit = {}): Promise<Response> => {
+  const url = new URL(String(input));
+  const sent = [
+    init.method,
+    url.pathname,
+    new Headers(init.headers).get("authorization"),
+    new Headers(init.headers).get("content-type"),
+  ];
+  expect(sent).toEqual(["POST", "/force", `Bearer ${TOKEN}`, "application/json"]);
+  const { force } = JSON.parse(String(init.body));
+  if (url.hostname === "a") return Response.json({ effective: force, file: "none", command: force, survives: true });
+  if (url.hostname === "b") return Response.json({ effective: "native", file: "native", command: force });
+  const refusal = { message: "only GET and HEAD are allowed here", details: [{ domain: "carryover" }] };
+  return Response.json(refusal, { status: 405 });
+};
+
+test("carryover force tells each instance, and says what is in force then", async () => {
+  expect(await run(["force", "native", "a:1", "b:1"], { env, fetch })).toMatchObject({
+    code: 0,
+    out: "http://a:1 is forced to native v1 from the next request on\nhttp://b:1 is forced to native v1 from the next request on, until it restarts: it has no state.dir that can be written\n",
+  });
+  expect(await run(["force", "none", "a:1", "b:1"], { env, fetch })).toMatchObject({
+    code: 0,
+    out: "http://a:1 is no longer forced: its rules decide\nhttp://b:1 is still forced to native, by the rules file: lift it there, too\n",
+  });
+});
+
+test("it ends with 2, and says so first, when an instance did not do it", async () => {
+  const { code, out } = await run(["force", "native", "a:1", "old:1"], { env, fetch });
+  expect([code, out.split("\n")]).toEqual([
+    2,
+    [
+      "NOT DONE on 1 of 2: carryover force native",
+      "http://a:1 is forced to native v1 from the next request on",
+      "http://old:1 is an older version of carryover, which cannot be told to force anything",
+      "",
+    ],
+  ]);
+  expect(JSON.parse((await run(["force", "none", "a:1", "--json"], { env, fetch })).out)).toEqual({
+    version: 1,
+    mode: "none",
+    results: [{ address: "http://a:1", state: { effective: "none", file: "none", command: "none", survives: true } }],
+  });
+});
+
+test("without a token, or for another mode, nothing is sent", async () => {
+  const asked = () => Promise.reject(new Error("asked"));
+  const without = await run(["force", "native", "a:1"], { fetch: asked });
+  expect([without.code, without.out]).toEqual([64, ""]);
+  expect(without.err).toContain("--token-file");
+  expect((await run(["force", "translate", "a:1"], { env, fetch: asked })).code).toBe(64);
+});
