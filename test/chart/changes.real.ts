@@ -31,7 +31,7 @@ describe("the pod template", () => {
   it.each([
     ["an option of the configuration", { log: { level: "debug" } }],
     ["an option beside the names of clients", { clients: { hash: true } }],
-    ["the salt", { cutover: { salt: "another" } }],
+    ["the salt", { cutover: { mode: "native", salt: "another" } }],
   ])("changes with %s, which waits for a restart", async (_, config) => {
     const before = await templateOf({ set: VALUES });
     expect(await templateOf({ set: { ...VALUES, config: { ...VALUES.config, ...config } } })).not.toEqual(before);
