@@ -56,14 +56,14 @@
 {{- end }}
 {{- end }}
 
-{{/* A small request is reached by hardly any load, so that it always scales to the most pods. */}}
+{{/* One long list, or the start of a process, exceeds a small request: it would scale to the most pods without need. */}}
 {{- define "carryover.faults.request" -}}
 {{- with .Values.autoscaling }}
 {{- $requested := dig "requests" "cpu" (dig "limits" "cpu" "" (default dict $.Values.resources)) (default dict $.Values.resources) }}
 {{- if and .enabled .targetCPUUtilizationPercentage $requested }}
 {{- $percent := int .targetCPUUtilizationPercentage }}
 {{- if lt (mul $percent (include "carryover.millicores" $requested | int)) (mul 70 300) }}
-- resources.requests.cpu: autoscaling adds pods above {{ $percent }} % of {{ $requested }} of a core, which a few requests a second take; set 500m (at least 300m), or leave autoscaling.targetCPUUtilizationPercentage out
+- resources.requests.cpu: autoscaling adds pods above {{ $percent }} % of {{ $requested }} of a core, which one long list takes; set 500m (at least 300m), or leave autoscaling.targetCPUUtilizationPercentage out
 {{- end }}
 {{- end }}
 {{- end }}
