@@ -100,7 +100,7 @@ const SCENES: readonly ((tour: Tour) => Promise<Scene>)[] = [
     const call = await callAsFirst(tour);
     return {
       title: "A cutover begins in shadow: native v1 responds, and carryover compares what it would have responded",
-      steps: [shown(SHADOW), served(tour, ""), call],
+      steps: [shown(SHADOW), served(tour), call],
       means: "No client is moved yet. Each request that the rule takes is compared in the background.",
       isTold: call.status === 200 && call.mode === "shadow",
     };
@@ -124,7 +124,7 @@ const SCENES: readonly ((tour: Tour) => Promise<Scene>)[] = [
     const isOpen = await until(tour, async () => (await gate()).code === 0);
     return {
       title: "With that setting the responses are equal, and three clients call until the evidence is enough",
-      steps: [served(tour, " --v1-record-times published"), await gate()],
+      steps: [served(tour), await gate()],
       means: "The gate opens when the true share of differences is surely below 2 %, however often one asks.",
       isTold: isOpen,
     };
@@ -211,12 +211,10 @@ function shown(rules: string): SceneStep {
   return { command: "cat rules.yaml", output: rules };
 }
 
-/** carryover as a shell would start it. */
-function served({ platform: { url }, front, rulesFile }: Tour, more: string): SceneStep {
-  const flags = `--upstream-v2-url ${url} --upstream-v1-url ${url} --cutover-mode native --cutover-rules-file rules.yaml`;
+function served({ front: { command, announcement }, rulesFile }: Tour): SceneStep {
   return {
-    command: `npx carryover serve ${flags}${more} > carryover.log &`,
-    output: front.announcement.replace(rulesFile, "rules.yaml"),
+    command: `${command} > carryover.log &`.replace(rulesFile, "rules.yaml"),
+    output: announcement.replace(rulesFile, "rules.yaml"),
   };
 }
 

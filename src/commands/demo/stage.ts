@@ -24,7 +24,8 @@ export interface Front {
   readonly app: App;
   readonly url: string;
   readonly adminUrl: string;
-  /** What `carryover serve` prints when it is ready. */
+  /** The command that starts the same, and what it prints. */
+  readonly command: string;
   readonly announcement: string;
 }
 
@@ -42,7 +43,12 @@ export async function startDemo(ports: DemoPorts, log: Log): Promise<Demo> {
   const platform = await startPlatform(createSandbox(), ports.sandbox);
   const { sandbox, url: sandboxUrl } = platform;
   try {
-    const { app, url, adminUrl } = await startFront(platform, ports, { cutoverMode: "translate" }, { log });
+    const { app, url, adminUrl } = await startFront(
+      platform,
+      ports,
+      { upstreamStsUrl: sandboxUrl, cutoverMode: "translate" },
+      { log },
+    );
     const close = async (graceMs?: number) => {
       await app.close(graceMs);
       await sandbox.close();
@@ -66,23 +72,25 @@ export async function startFront(
   flags: Readonly<Record<string, string>>,
   options: Pick<AppOptions, "log">,
 ): Promise<Front> {
-  const { config } = loadConfig({
-    flags: {
-      listenHost: "127.0.0.1",
-      listenPort: String(ports.listen),
-      adminPort: String(ports.admin),
-      upstreamV2Url: platform,
-      upstreamV1Url: platform,
-      upstreamStsUrl: platform,
-      // Whoever stops it is waiting at the keyboard.
-      listenShutdownDelaySeconds: "0",
-      ...flags,
-    },
-    env: {},
-    readFile: () => new Uint8Array(),
-  });
+  const all = {
+    listenHost: "127.0.0.1",
+    listenPort: String(ports.listen),
+    adminPort: String(ports.admin),
+    // Whoever stops it is waiting at the keyboard.
+    listenShutdownDelaySeconds: "0",
+    upstreamV2Url: platform,
+    upstreamV1Url: platform,
+    ...flags,
+  };
+  const { config } = loadConfig({ flags: all, env: {}, readFile: () => new Uint8Array() });
   const catalogue = await loadCatalogue(config.upstream.v2.version);
   const app = createApp(config, catalogue, options);
   const addresses = await app.listen();
-  return { app, ...addresses, announcement: announcement(config, catalogue, addresses) };
+  const words = Object.entries(all).map(([name, value]) => `--${kebabCase(name)} ${value}`);
+  const command = `npx carryover serve ${words.join(" ")}`;
+  return { app, ...addresses, command, announcement: announcement(config, catalogue, addresses) };
+}
+
+function kebabCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
