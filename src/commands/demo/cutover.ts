@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandbox } from "#sandbox";
+import { ConfigError } from "../../config/faults.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { CommandIo } from "../command.ts";
 import { callAs, readAdmin, runCommand, type Scene, type SceneStep, sceneText } from "./scene.ts";
@@ -15,7 +16,10 @@ const PATIENCE = 200;
 
 /** Prints each scene. Gives whether all happened as they are told. */
 export async function showCutover(io: CommandIo): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), "carryover-tour-"));
+  const folder = await mkdtemp(join(tmpdir(), "carryover-tour-")).catch(({ message }: Error) => {
+    const remedy = "set TMPDIR to a directory that can be written";
+    throw new ConfigError([{ where: "carryover demo --tour", what: `no place for a rules file: ${message}`, remedy }]);
+  });
   const tour = await openTour(join(folder, "rules.yaml"), io);
   try {
     let isTold = true;
