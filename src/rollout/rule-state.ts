@@ -363,10 +363,10 @@ function promoteLate(state: RuleState, comparison: Comparison, at: number): Rule
 function considerPromotion(state: RuleState, at: number): RuleTransition {
   const { rule, promotion, operations } = state;
   if (!canPromote(promotion)) return { state: { ...state, promotionReported: false } };
-  // Reported once, and again only after differences: further operations come and are compared all the time.
-  if (state.promotionReported || !isClear(state)) return { state };
-  const found = evidenceText(evidence(promotion), promotion.clientsNeeded);
   const { automatic, differencesBelow } = promotion.settings;
+  // Reported once, and again only after differences: further operations come and are compared all the time.
+  if ((state.promotionReported && !automatic) || !isClear(state)) return { state };
+  const found = evidenceText(evidence(promotion), promotion.clientsNeeded);
   const report = { rule: rule.name, at, from: "shadow", reason: `${found}, less than ${percent(differencesBelow)}` };
   if (!automatic) {
     return {

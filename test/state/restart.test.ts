@@ -66,6 +66,15 @@ describe("after a restart", () => {
     expect(restarted(two, [shadowed]).choose().why).toBe("promoted");
   });
 
+  test("a rule that said it could move does so once it may move by itself", () => {
+    const one = rig(rulesOf([{ ...shadowed, promoteWhen: { ...promoteWhen, automatic: false } }]));
+    one.compare(400, { served: "shadow" });
+    expect(one.control.states()[0]?.couldMove).toBe(true);
+    const two = restarted(one, [shadowed]);
+    two.compare(1, { served: "shadow" });
+    expect(two.choose().why).toBe("promoted");
+  });
+
   test("a promotion ends when its rule asks for more than was shown, or promotes no more by itself", () => {
     const one = rig(rulesOf([shadowed]));
     one.compare(400, { served: "shadow" });
