@@ -1,4 +1,5 @@
 /** Where everything is kept that must survive a restart: the folder `state.dir`, or nowhere. */
+import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -28,10 +29,11 @@ export function createFolderStore(folder: string): StateStore {
       });
       if (!(await stat(folder)).isDirectory()) throw new Error("it is no directory");
       // Left by processes that were killed while they wrote.
-      for (const name of await readdir(folder)) if (name.endsWith(TEMPORARY)) await rm(join(folder, name));
-      const probe = join(folder, "probe");
+      const left = (await readdir(folder)).filter((name) => TEMPORARY.test(name));
+      for (const name of left) await rm(join(folder, name), { force: true });
+      const probe = join(folder, "probe.json");
       await writeWhole(probe, "");
-      await rm(probe);
+      await rm(probe, { force: true });
     },
     read: (section) => readWhole(placeOf(section)),
     write: (section, text) => writeWhole(placeOf(section), text),
@@ -45,7 +47,8 @@ export function createFolderStore(folder: string): StateStore {
   };
 }
 
-const TEMPORARY = ".tmp";
+/** Files of `writeWhole`. Others of the folder may belong to somebody else. */
+const TEMPORARY = /^[a-z]+\.json\.[0-9a-f-]+\.tmp$/;
 /** For the owner only: sections hold names of clients. */
 const PRIVATE = 0o600;
 /** Larger than any ledger. */
@@ -73,11 +76,9 @@ async function readWhole(path: string): Promise<string | undefined> {
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {
-  // In the same folder, so that the rename is atomic.
-  const temporary = `${path}.${process.pid}${TEMPORARY}`;
+  // In the same folder, so that the rename is atomic. Processes in two containers may have the same number.
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    // A link that somebody put there must not be followed.
-    await rm(temporary, { force: true });
     const file = await open(temporary, "wx", PRIVATE);
     try {
       await file.writeFile(text);

@@ -39,6 +39,19 @@ describe("preparing", () => {
     expect(readdirSync(place.folder)).toEqual(["file"]);
   });
 
+  test("removes nothing else", async () => {
+    for (const name of ["notes.tmp", "report.json.old.tmp"]) writeFileSync(inside(name), "precious");
+    mkdirSync(inside("cache.tmp"));
+    await store().prepare();
+    expect(readdirSync(place.folder)).toEqual(["cache.tmp", "notes.tmp", "report.json.old.tmp"]);
+  });
+
+  test("succeeds in several processes at a time", async () => {
+    for (let n = 0; n < 20; n++) writeFileSync(inside(`rollout.json.${n}.tmp`), "half");
+    await Promise.all(Array.from({ length: 8 }, () => store().prepare()));
+    expect(readdirSync(place.folder)).toEqual([]);
+  });
+
   test("refuses a folder that cannot be written", async () => {
     await expect(createFolderStore("/proc").prepare()).rejects.toThrow();
   });
@@ -58,9 +71,9 @@ describe("reading", () => {
 });
 
 describe("writing", () => {
-  test("follows no link in the place of its temporary file, and leaves a private file", async () => {
+  test("follows no link in its place, and leaves a private file", async () => {
     writeFileSync(inside("victim"), "precious");
-    symlinkSync(inside("victim"), inside(`one.json.${process.pid}.tmp`));
+    symlinkSync(inside("victim"), inside("one.json"));
     await store().write("one", "new");
     expect([readFileSync(inside("victim"), "utf8"), await store().read("one")]).toEqual(["precious", "new"]);
     expect(statSync(inside("one.json")).mode & 0o777).toBe(0o600);
@@ -76,6 +89,15 @@ describe("writing", () => {
     })();
     while (!writing.over) expect(texts).toContain(await store().read("one"));
     await writer;
+  });
+
+  test("by two processes of the same number, each in its container, succeeds", async () => {
+    const written = ["a", "b"].map(async (letter) => {
+      for (let n = 0; n < 40; n++) await store().write("one", letter.repeat(300_000));
+    });
+    await Promise.all(written);
+    expect(new Set(await store().read("one")).size).toBe(1);
+    expect(readdirSync(place.folder)).toEqual(["one.json"]);
   });
 
   test("that fails leaves no piece behind", async () => {
