@@ -189,8 +189,9 @@ export function createMigration(
     },
     reload: async () => rulesFile?.check(),
     rename: (names) => {
+      const before = identity.meanings();
       identity.rename(names);
-      ledger.rename();
+      ledger.rename(identity.nameSince(before));
     },
     close: async () => {
       rulesFile?.close();

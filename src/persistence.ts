@@ -10,7 +10,7 @@ import { member } from "./model/json.ts";
 import { type CredentialOf, createCredentials } from "./rollout/callers.ts";
 import { NOT_FORCED, type Rollout } from "./rollout/rollout.ts";
 import { createSavedSection, type SavedSection } from "./rollout/saved-section.ts";
-import { readSavedComparisons, readSavedRollout, savedRollout } from "./rollout/saved-state.ts";
+import { readSavedComparisons, readSavedNames, readSavedRollout, savedRollout } from "./rollout/saved-state.ts";
 import { createFolderStore } from "./rollout/state-store.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -112,15 +112,17 @@ export function createSavedState(
     revision: ledger.revision,
     snapshot: () => ({
       version: 1,
+      names: identity.meanings(),
       ledger: ledger.snapshot(),
       totals: totals.snapshot(),
       comparisons: shadow?.bounds() ?? [],
     }),
     restore: (found) => {
-      const comparisons = readSavedComparisons(member(found, "comparisons"), identity.nameNow);
+      const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
+      const comparisons = readSavedComparisons(member(found, "comparisons"), nameNow);
       const snapshot = readSnapshot(member(found, "ledger"));
       totals.restore(member(found, "totals"));
-      ledger.restore(snapshot);
+      ledger.restore(snapshot, nameNow);
       shadow?.restore(comparisons);
     },
   });

@@ -1,5 +1,6 @@
 /** The form in which rule states and comparisons are saved. Readers check every value: the files may come from anywhere. */
 import * as z from "zod";
+import type { NameMeanings } from "../ledger/identity.ts";
 import { LAST_TIME } from "../model/clock.ts";
 import { COMPARISON_FAILURES, type ComparisonCounts } from "../model/comparison.ts";
 import { FORCE_COMMANDS } from "../model/rules.ts";
@@ -11,6 +12,7 @@ const MAX_TEXT = 512;
 const MAX_RULES = 10_000;
 const MAX_CALLERS = 100_000;
 const MAX_ROWS = 100_000;
+const MAX_NAMES = 100_000;
 
 const text = z.string().max(MAX_TEXT);
 const count = z.int().nonnegative();
@@ -152,6 +154,16 @@ export function readSavedRollout(saved: unknown, nameNow: (name: string) => stri
     })),
     transitions: transitions.map((one) => ({ ...one, rule: one.rule })),
   };
+}
+
+const meanings = z
+  .object({ check: text, names: z.array(z.tuple([text, text])).max(MAX_NAMES) })
+  // Not saved by earlier versions.
+  .default({ check: "", names: [] });
+
+/** Reads what `ClientIdentity.meanings` returned. Throws for anything else. */
+export function readSavedNames(saved: unknown): NameMeanings {
+  return meanings.parse(saved);
 }
 
 const comparisons = z.array(

@@ -375,9 +375,11 @@ describe("restoring", () => {
     const { revision, since } = { revision: ledger.revision(), since: ledger.snapshot().since };
     now.name = () => "ci-bot";
     clock.at += 5_000_000;
-    ledger.rename();
+    ledger.rename(now.name);
     expect(names(ledger)).toEqual(["ci-bot"]);
-    ledger.observe(exchange("ci-bot"));
+    // It began before, and ends after.
+    ledger.observe(exchange("ann"));
+    expect(names(ledger)).toEqual(["ci-bot"]);
     expect(first(ledger).requests.v1).toBe(4);
     expect(ledger.revision()).toBeGreaterThan(revision);
     expect(ledger.snapshot()).toMatchObject({ since, requests: { v1: 4 } });

@@ -49,4 +49,10 @@ state: { dir: "${join(folder, "state")}" }
   run.stop("SIGTERM");
   await run.ended;
   expect(await readFile(join(folder, "state", "counts.json"), "utf8")).toContain('"name":"ci-bot"');
+
+  // The name moves to another client while nothing runs.
+  await writeFile(config, `${text}clients: { names: [robot=builder, ci-bot=other] }\n`);
+  const next = await serve({ config });
+  const after = (await (await fetch(`${next.adminUrl}/clients`)).json()) as { clients: unknown[] };
+  expect(after.clients).toMatchObject([{ name: "robot", label: "robot", requests: { v1: 3 } }]);
 });
