@@ -174,8 +174,8 @@ export function createMigration(
         throw new Problem("INVALID_REQUEST", "there is no native v1 to go back to: upstream.v1.url is not set");
       }
       rollout.forceByHand(command, wall());
-      await new Promise<void>((resolve) => saved.afterSaving(resolve));
-      return { ...rollout.force(), survives: saved.survives && !saved.failing() };
+      const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
+      return { ...rollout.force(), survives };
     },
     observe: (exchange) => {
       rollout.observe(exchange);

@@ -1,6 +1,6 @@
 /** The ledger: which clients call which operations, since when, and what makes each of them hard to move to v2. */
 import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
-import type { LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
+import type { ClientEntry, LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
 import type { ClientIdentity } from "./identity.ts";
@@ -45,6 +45,11 @@ export interface Ledger {
   /** Adds the findings of a background translation of a request that native v1 served; counts nothing, makes no entry. */
   learn(findings: RequestFindings): void;
   snapshot(): LedgerSnapshot;
+  /**
+   * A snapshot that may be read while requests go on: each entry is as it is when it is read, and `head` is to be called last.
+   * Counts of the head are then no smaller than those of the entries.
+   */
+  stream(): { readonly entries: Iterable<ClientEntry>; head(): Omit<LedgerSnapshot, "clients"> };
   /** How many clients called each version; cheap, for metrics. */
   callers(): VersionCounts;
   /**
@@ -98,11 +103,16 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (operation !== undefined) operation.inspected += 1;
       noteNeeds(state, record, findings);
     },
-    snapshot: () => snapshotOf(state),
+    snapshot: () => ({ ...headOf(state), clients: [...entriesOf(state)].sort(byCount) }),
+    stream: () => {
+      const streamed = state;
+      return { entries: entriesOf(streamed), head: () => headOf(streamed) };
+    },
     callers: () => callers(state.clients.items()),
     restore: (snapshot, nameOf = options.identity.nameNow) => restore(state, snapshot, nameOf),
     rename: (nameOf) => {
-      const [before, { revision }] = [snapshotOf(state), state];
+      const before = { ...headOf(state), clients: [...entriesOf(state)] };
+      const { revision } = state;
       state = createState(options, before.instances, options.wall());
       restore(state, before, nameOf);
       state.revision = revision + 1;
@@ -111,16 +121,20 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-function snapshotOf({ options, clients, instances, since, watchedSince, v1, v2 }: LedgerState): LedgerSnapshot {
+function* entriesOf({ options, clients }: LedgerState): Generator<ClientEntry> {
+  // A copy of the list: a new client may take the place of another meanwhile.
+  for (const record of [...clients.items()]) yield entryOf(record, options.traits.revealsNeeds);
+}
+
+function headOf({ options, clients, instances, since, watchedSince, v1, v2 }: LedgerState) {
   return {
-    version: 1,
+    version: 1 as const,
     instances,
     since,
     watchedSince: watchedSince > since ? watchedSince : undefined,
     at: options.wall(),
     requests: { v1, v2 },
     bound: clients.bound(),
-    clients: [...clients.items()].map((record) => entryOf(record, options.traits.revealsNeeds)).sort(byCount),
   };
 }
 

@@ -6,6 +6,8 @@ import { COMPARISON_FAILURES, type ComparisonCounts } from "../model/comparison.
 import { FORCE_COMMANDS } from "../model/rules.ts";
 import type { DistinctCallers } from "./evidence-window.ts";
 import type { RolloutMemory } from "./rollout.ts";
+import type { RuleMemory } from "./rule-state.ts";
+import { jsonArray } from "./saved-section.ts";
 
 /** Longest text in a saved state. */
 const MAX_TEXT = 512;
@@ -106,20 +108,23 @@ export interface SavedRollout extends RolloutMemory {
   readonly key: string;
 }
 
-/** JSON. The reading of the clock is left out: the time in which no process ran is no quiet time. */
-export function savedRollout({ key, force, rules, transitions }: SavedRollout): unknown {
-  return {
-    version: 1,
-    key,
-    force,
-    rules: rules.map(({ stepBack, operations, promotedOperations, ...rest }) => ({
+/** JSON in pieces. */
+export function* savedRollout({ key, force, rules, transitions }: SavedRollout): Generator<string> {
+  yield JSON.stringify({ version: 1, key, force, transitions }).replace(/\}$/, ',"rules":');
+  yield* jsonArray(savedRules(rules));
+  yield "}";
+}
+
+/** The reading of the clock is left out: the time in which no process ran is no quiet time. */
+function* savedRules(rules: readonly RuleMemory[]): Generator<unknown> {
+  for (const { stepBack, operations, promotedOperations, ...rest } of rules) {
+    yield {
       ...rest,
       stepBack: stepBack && { ...stepBack, time: undefined, now: stepBack.time.now },
       operations: Array.from(operations, ([name, evidence]) => ({ name, ...evidence })),
       promotedOperations: [...promotedOperations],
-    })),
-    transitions,
-  };
+    };
+  }
 }
 
 /** Reads what `savedRollout` returned. `nameNow`: the current name of a client that was saved. Throws for anything else. */

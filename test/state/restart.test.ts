@@ -10,7 +10,7 @@ const shadowed = rule({ mode: "shadow", promoteWhen, shadow: { sample: 1, contro
 
 /** The process after this one, `after` milliseconds later, which goes on from what this one saved. */
 function restarted(before: Rig, rules = [rule()], after = 0, nameNow = (name: string) => name): Rig {
-  const saved: unknown = JSON.parse(JSON.stringify(savedRollout({ key: KEY, ...before.control.memory() })));
+  const saved: unknown = JSON.parse([...savedRollout({ key: KEY, ...before.control.memory() })].join(""));
   const next = rig(undefined);
   next.at = before.at + after;
   const { key, ...memory } = readSavedRollout(saved, nameNow);
@@ -96,7 +96,9 @@ describe("after a restart", () => {
   });
 
   test("what is no saved state is refused", () => {
-    const good = savedRollout({ key: KEY, ...rig(rulesOf([rule()])).control.memory() });
+    const good: unknown = JSON.parse(
+      [...savedRollout({ key: KEY, ...rig(rulesOf([rule()])).control.memory() })].join(""),
+    );
     for (const bad of [null, [], {}, { ...(good as object), version: 2 }, { ...(good as object), rules: [{}] }]) {
       expect(() => readSavedRollout(bad, (name) => name)).toThrow();
     }
