@@ -7,7 +7,7 @@ import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
 import { faultsOf, readBounded } from "./config/watched-file.ts";
-import { type ClientIdentity, createIdentity } from "./ledger/identity.ts";
+import { type ClientIdentity, createIdentity, type NameMeanings } from "./ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "./ledger/ledger.ts";
 import { later, type Timer } from "./model/clock.ts";
 import type { Comparison } from "./model/comparison.ts";
@@ -192,6 +192,7 @@ export function createMigration(
       const before = identity.meanings();
       identity.rename(names);
       ledger.rename(identity.nameSince(before));
+      warnOfLostNames(before, identity.names, rollout.rules()?.rules ?? [], log);
     },
     close: async () => {
       rulesFile?.close();
@@ -206,6 +207,19 @@ function asConfigError(error: unknown): never {
   if (error instanceof ConfigError || !(error instanceof Error)) throw error;
   const faults = faultsOf(error);
   throw faults.length === 0 ? error : new ConfigError(faults);
+}
+
+/** A rule that names a client by a name that is gone lets it pass to the rules after it. */
+function warnOfLostNames(before: NameMeanings, names: ReadonlySet<string>, rules: readonly Rule[], log: Log): void {
+  const gone = [...new Set(before.names.map(([name]) => name))].filter((name) => !names.has(name));
+  for (const { name, match } of rules) {
+    const clients = gone.filter((client) => match.clients?.has(client));
+    if (clients.length === 0) continue;
+    log.warn("clients.names no longer has clients that a rule names", undefined, {
+      rule: name,
+      clients: clients.join(),
+    });
+  }
 }
 
 /** Changes that operators want an alert for are warnings. */
