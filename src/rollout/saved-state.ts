@@ -69,6 +69,7 @@ const rule = z.object({
   name: text,
   evidenceKey: text,
   mode,
+  percent: z.number().optional(),
   stepBack: stepBack.optional(),
   promotion: z.object({
     differencesBelow: z.number(),

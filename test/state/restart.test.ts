@@ -66,6 +66,20 @@ describe("after a restart", () => {
     expect(restarted(two, [shadowed]).choose().why).toBe("promoted");
   });
 
+  test("a rule is as old as its percentage, unless it stepped back: then that counts", () => {
+    const ageAfter = (before: Rig, percent: number): number => {
+      const next = restarted(before, [rule({ match: { ...rule().match, percent } })], MINUTE);
+      return next.at - (next.control.states()[0]?.since ?? 0);
+    };
+    const one = rig(rulesOf([rule({ match: { ...rule().match, percent: 10 } })]));
+    one.at += 5 * MINUTE;
+    expect([ageAfter(one, 10), ageAfter(one, 50)]).toEqual([6 * MINUTE, 0]);
+    one.requests(200, BROKEN);
+    expect(ageAfter(one, 50)).toBe(MINUTE);
+    const [forward] = restarted(one, [rule({ stepBack: undefined })], MINUTE).control.states();
+    expect(forward?.since).toBe(one.at + MINUTE);
+  });
+
   test("a rule that said it could move does so once it may move by itself", () => {
     const one = rig(rulesOf([{ ...shadowed, promoteWhen: { ...promoteWhen, automatic: false } }]));
     one.compare(400, { served: "shadow" });
