@@ -46,7 +46,7 @@ export interface NameMeanings {
 
 const UNKNOWN = "unknown";
 /** Names that mean something else than one client. */
-const RESERVED = [UNKNOWN, "other"] as const;
+export const RESERVED_NAMES: readonly string[] = [UNKNOWN, "other"];
 /** Precedes a client's own text that could be mistaken for a configured name or one that the ledger made. */
 const RAW = "raw:";
 const HASHED = /^h-[0-9a-f]{16}$/;
@@ -63,7 +63,7 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
   let names = readNames(options.names);
   const excludedBy = createExclusion(options.exclude);
   const configured = new Set(names.exact.values());
-  const own = new Set([...configured, ...RESERVED]);
+  const own = new Set([...configured, ...RESERVED_NAMES]);
   const hashed = (identity: string): string => `h-${digest(key, "name", identity).slice(0, 16)}`;
   /** Configured names by the hashes of their identities; made when it is needed. */
   let byHash: ReadonlyMap<string, string> | undefined;
@@ -119,7 +119,7 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
       byHash = undefined;
       for (const set of [configured, own]) set.clear();
       for (const name of names.exact.values()) configured.add(name);
-      for (const name of [...configured, ...RESERVED]) own.add(name);
+      for (const name of [...configured, ...RESERVED_NAMES]) own.add(name);
     },
     nameOf,
     nameNow,
