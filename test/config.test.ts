@@ -261,6 +261,11 @@ describe("faults", () => {
     ]);
   });
 
+  test("the tokens of other commands are no faults", () => {
+    expect(faults({ env: { CARRYOVER_ADMIN_TOKEN: "one", CARRYOVER_CHECK_TOKEN: "two" } })).toEqual([]);
+    expect(faults({ env: { CARRYOVER_CHEK_TOKEN: "two" } })).toHaveLength(1);
+  });
+
   test("every fault is listed, each with its place", () => {
     const yaml = "listen:\n  prot: 1\nlimits:\n  inFlight: many\nfallbak: native\n";
     const found = faults({ yaml, env: { CARRYOVER_LOG_LEVEL: "loud", CARRYOVER_LOGLEVEL: "info" } });

@@ -32,6 +32,9 @@ export interface OptionSources {
 const VARIABLE_PREFIX = "CARRYOVER_";
 /** The variable that names the configuration file. */
 export const FILE_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
+/** Variables with the tokens of commands. They are no options, but may be set in the shell or the container of any command. */
+export const ADMIN_TOKEN_VARIABLE = `${VARIABLE_PREFIX}ADMIN_TOKEN`;
+export const CHECK_TOKEN_VARIABLE = `${VARIABLE_PREFIX}CHECK_TOKEN`;
 
 /** Flags win over variables, variables over the file. An empty variable counts as unset. */
 export function gather(sources: OptionSources, options: readonly Option[]): GatheredOptions {
@@ -87,9 +90,10 @@ function put(tree: Record<string, unknown>, path: readonly string[], value: unkn
 
 function unknownVariables(env: OptionSources["env"], options: readonly Option[]): readonly ConfigFault[] {
   const known = new Set([FILE_VARIABLE, ...options.map((option) => option.variable)]);
+  const tokens: readonly string[] = [ADMIN_TOKEN_VARIABLE, CHECK_TOKEN_VARIABLE];
   const faults: ConfigFault[] = [];
   for (const [name, value] of Object.entries(env)) {
-    if (!name.startsWith(VARIABLE_PREFIX) || value === undefined || known.has(name)) continue;
+    if (!name.startsWith(VARIABLE_PREFIX) || value === undefined || known.has(name) || tokens.includes(name)) continue;
     if (isServiceLink(name, value)) continue;
     faults.push({ where: name, what: "there is no such option", remedy: didYouMean(nearest(name, known)) });
   }

@@ -3,22 +3,14 @@ import type { Command } from "commander";
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue.ts";
 import { type AssumedConfig, assumedConfig, type ConfigInput, configOptions, loadConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
-import { FILE_VARIABLE } from "../../config/sources.ts";
+import { CHECK_TOKEN_VARIABLE, FILE_VARIABLE } from "../../config/sources.ts";
 import { writtenConfig } from "../../config/write.ts";
 import { createSignalController, type Signal } from "../../model/signal.ts";
 import { isUid } from "../../model/uid.ts";
 import { addConfigOptions, type CommandIo, type Outcome } from "../command.ts";
 import { type Paint, paintFor, printable } from "../terminal.ts";
 import { tokenFrom } from "../token-input.ts";
-import {
-  type CheckVerdict,
-  exitCodeOf,
-  type Finding,
-  type FindingLevel,
-  HOW_TO_GIVE,
-  TOKEN_VARIABLE,
-  verdictOf,
-} from "./finding.ts";
+import { type CheckVerdict, exitCodeOf, type Finding, type FindingLevel, HOW_TO_GIVE, verdictOf } from "./finding.ts";
 import { type CheckRulesReport, checkRules, decisionLines, servingMode } from "./rules.ts";
 
 /** Beside the options of the configuration. */
@@ -42,7 +34,7 @@ export function addCheck(program: Command, io: CommandIo, outcome: Outcome): voi
     )
     .option(
       "--token-file <file>",
-      `file with a token of the platform, - for standard input [${TOKEN_VARIABLE}: the token]`,
+      `file with a token of the platform, - for standard input [${CHECK_TOKEN_VARIABLE}: the token]`,
     )
     .option("--write-under <uid>", "also try what takes writing, in a fresh group below this group, removed afterwards")
     .option("--write-config <file>", "write this configuration, with what was found, as a YAML file")
@@ -53,7 +45,8 @@ export function addCheck(program: Command, io: CommandIo, outcome: Outcome): voi
     .option("--json", "print one JSON document");
   addConfigOptions(check);
   check.action(async (flags: CheckFlags) => {
-    const { [TOKEN_VARIABLE]: variable, ...env } = io.env;
+    const { env } = io;
+    const variable = env[CHECK_TOKEN_VARIABLE];
     const input: ConfigInput = { flags, env, readFile: io.readFile };
     outcome.code =
       flags.rulesOnly === true ? await checkRulesOnly(flags, input, io) : await checkAll(flags, input, variable, io);
@@ -92,7 +85,7 @@ async function checkAll(
   const token = tokenFrom(
     {
       file: flags.tokenFile,
-      variable: { name: TOKEN_VARIABLE, value: variable },
+      variable: { name: CHECK_TOKEN_VARIABLE, value: variable },
       // As it is pasted from a header.
       clean: (text) => text.replace(/^bearer +/i, ""),
     },

@@ -1,4 +1,5 @@
 /** What a check finds, and the verdict over all findings. */
+import { CHECK_TOKEN_VARIABLE } from "../../config/sources.ts";
 
 /** `skipped`: it could not be judged, which is never good news. `note`: worth knowing, with nothing to be done. */
 export type FindingLevel = "ok" | "note" | "warn" | "fail" | "skipped";
@@ -85,6 +86,4 @@ export function listed(names: readonly string[], most = 12): string {
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-/** The variable that may hold the token. It belongs to this command and to no option. */
-export const TOKEN_VARIABLE = "CARRYOVER_CHECK_TOKEN";
-export const HOW_TO_GIVE = `with --token-file FILE (- is standard input) or in ${TOKEN_VARIABLE}`;
+export const HOW_TO_GIVE = `with --token-file FILE (- is standard input) or in ${CHECK_TOKEN_VARIABLE}`;

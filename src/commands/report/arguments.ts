@@ -1,10 +1,9 @@
 /** Reads the arguments of `carryover report`. Each function throws `ConfigError`. */
 import { ConfigError } from "../../config/faults.ts";
+import { ADMIN_TOKEN_VARIABLE } from "../../config/sources.ts";
 import type { CommandIo } from "../command.ts";
 import { tokenFrom } from "../token-input.ts";
 
-/** The variable that may hold the admin token. It is no option of the configuration. */
-export const ADMIN_TOKEN_VARIABLE = "CARRYOVER_ADMIN_TOKEN";
 export const HOW_TO_GIVE_ADMIN_TOKEN = `--token-file FILE (- is standard input) or set ${ADMIN_TOKEN_VARIABLE}`;
 export const DEFAULT_ADDRESS = "http://127.0.0.1:8081";
 

@@ -1,16 +1,10 @@
 /** The command `carryover report`. */
 import type { Command } from "commander";
 import { ConfigError } from "../../config/faults.ts";
+import { ADMIN_TOKEN_VARIABLE } from "../../config/sources.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { printable } from "../terminal.ts";
-import {
-  ADMIN_TOKEN_VARIABLE,
-  DEFAULT_ADDRESS,
-  readAddress,
-  readAdminToken,
-  readTimeout,
-  readWindow,
-} from "./arguments.ts";
+import { DEFAULT_ADDRESS, readAddress, readAdminToken, readTimeout, readWindow } from "./arguments.ts";
 import type { MigrationReport } from "./report.ts";
 
 interface ReportFlags {

@@ -1,10 +1,10 @@
 /** The commands `carryover status`, `carryover gate` and `carryover force`. */
 import { type Command, InvalidArgumentError } from "commander";
 import { ConfigError } from "../../config/faults.ts";
+import { ADMIN_TOKEN_VARIABLE } from "../../config/sources.ts";
 import { FORCE_COMMANDS, type ForceCommand } from "../../model/rules.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
-  ADMIN_TOKEN_VARIABLE,
   DEFAULT_ADDRESS,
   HOW_TO_GIVE_ADMIN_TOKEN,
   readAddress,
