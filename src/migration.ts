@@ -7,7 +7,7 @@ import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
 import { faultsOf, readBounded } from "./config/watched-file.ts";
-import { type ClientIdentity, createIdentity } from "./ledger/identity.ts";
+import { type ClientIdentity, createIdentity, type NameMeanings } from "./ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "./ledger/ledger.ts";
 import { later, type Timer } from "./model/clock.ts";
 import type { Comparison } from "./model/comparison.ts";
@@ -175,8 +175,8 @@ export function createMigration(
         throw new Problem("INVALID_REQUEST", "there is no native v1 to go back to: upstream.v1.url is not set");
       }
       rollout.forceByHand(command, wall());
-      await new Promise<void>((resolve) => saved.afterSaving(resolve));
-      return { ...rollout.force(), survives: saved.survives && !saved.failing() };
+      const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
+      return { ...rollout.force(), survives };
     },
     observe: (exchange) => {
       rollout.observe(exchange);
@@ -190,8 +190,10 @@ export function createMigration(
     },
     reload: async () => rulesFile?.check(),
     rename: (names) => {
+      const before = identity.meanings();
       identity.rename(names);
-      ledger.rename();
+      ledger.rename(identity.nameSince(before));
+      warnOfLostNames(before, identity.names, rollout.rules()?.rules ?? [], log);
     },
     close: async () => {
       rulesFile?.close();
@@ -206,6 +208,19 @@ function asConfigError(error: unknown): never {
   if (error instanceof ConfigError || !(error instanceof Error)) throw error;
   const faults = faultsOf(error);
   throw faults.length === 0 ? error : new ConfigError(faults);
+}
+
+/** A rule that names a client by a name that is gone lets it pass to the rules after it. */
+function warnOfLostNames(before: NameMeanings, names: ReadonlySet<string>, rules: readonly Rule[], log: Log): void {
+  const gone = [...new Set(before.names.map(([name]) => name))].filter((name) => !names.has(name));
+  for (const { name, match } of rules) {
+    const clients = gone.filter((client) => match.clients?.has(client));
+    if (clients.length === 0) continue;
+    log.warn("clients.names no longer has clients that a rule names", undefined, {
+      rule: name,
+      clients: clients.join(),
+    });
+  }
 }
 
 /** Changes that operators want an alert for are warnings. */
