@@ -37,7 +37,6 @@ export async function createStage(dist) {
     CARRYOVER_LISTEN_HOST: "127.0.0.1",
     CARRYOVER_LISTEN_PORT: String(port),
     CARRYOVER_ADMIN_PORT: String(adminPort),
-    CARRYOVER_CUTOVER_RELOAD_SECONDS: "0.1",
   });
   const prometheus = await startPrometheus(`127.0.0.1:${adminPort}`, shell.folder);
   const world = { platform, urls, shell, prometheus, server: undefined, sentBefore: 0, way: "carryover" };

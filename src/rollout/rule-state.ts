@@ -49,7 +49,7 @@ export interface RuleState {
   /** Translated requests that count as evidence, and those of them that failed because of the translation. */
   readonly requests: number;
   readonly failures: number;
-  /** When the mode last changed, milliseconds since 1970. */
+  /** When the rule, or what it does, last changed; a rule that stepped back: when it did. Milliseconds since 1970. */
   readonly since: number;
 }
 
@@ -127,6 +127,7 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
 /** Everything learnt about a rule, without the rule: what a changed rule and a restart continue from. */
 export interface RuleMemory {
   readonly name: string;
+  readonly identity: string;
   readonly evidenceKey: string;
   readonly mode: CutoverMode;
   readonly stepBack?: StepBackMemory | undefined;
@@ -141,10 +142,11 @@ export interface RuleMemory {
 
 export function memoryOf(state: RuleState): RuleMemory {
   const { rule, stepBack, promotion, ...learnt } = state;
-  const { name, evidenceKey, mode } = rule;
+  const { name, identity, evidenceKey, mode } = rule;
   return {
     ...learnt,
     name,
+    identity,
     evidenceKey,
     mode,
     stepBack: stepBack && stepBackMemory(stepBack),
@@ -165,14 +167,18 @@ export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, a
   const compared = { ...fresh, promotion, operations: mayPromote(fresh) ? before.operations : fresh.operations };
   if (!isSameMode) return compared;
   const { promotedOperations, promotionReported, requests, failures, since } = before;
+  const stepBack =
+    fresh.stepBack && before.stepBack ? continuedStepBack(fresh.stepBack, before.stepBack) : fresh.stepBack;
+  const isBack = stepBack !== undefined && stepBack.phase.kind !== "forward";
+  const lasts = promotion.promoted === wasPromoted && (isBack || before.identity === rule.identity);
   return {
     ...compared,
-    stepBack: fresh.stepBack && before.stepBack ? continuedStepBack(fresh.stepBack, before.stepBack) : fresh.stepBack,
+    stepBack,
     promotedOperations: promotion.promoted ? promotedOperations : fresh.promotedOperations,
     promotionReported,
     requests,
     failures,
-    since: promotion.promoted === wasPromoted ? since : at,
+    since: lasts ? since : at,
   };
 }
 

@@ -63,6 +63,7 @@ const operation = z.object({
 
 const rule = z.object({
   name: text,
+  identity: text,
   evidenceKey: text,
   mode,
   stepBack: stepBack.optional(),

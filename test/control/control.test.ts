@@ -251,9 +251,21 @@ describe("other rules", () => {
   ])("a rule with another %s stays back, and keeps its counts", (_what, over) => {
     const made = rig(rulesOf([rule()]));
     made.requests(200, BROKEN);
+    made.at += 5;
     made.control.replace(rulesOf([rule({ identity: "1b", ...over })], { digest: "b" }));
     expect(made.choose().why).toBe("stepped-back");
     expect(made.control.states()[0]).toMatchObject({ requests: 200, failures: 200, stepBacks: 1, since: START });
+  });
+
+  test("a rule with another percentage keeps its counts, and is as it is only since then", () => {
+    const made = rig(rulesOf([rule({ match: { percent: 60 } })]));
+    made.requests(200);
+    made.at += 5;
+    made.control.replace(rulesOf([rule({ identity: "1b", match: { percent: 70 } })], { digest: "b" }));
+    expect(made.control.states()[0]).toMatchObject({ requests: 200, since: START + 5 });
+    made.at += 5;
+    made.control.replace(rulesOf([rule({ identity: "1b", line: 9, match: { percent: 70 } })], { digest: "c" }));
+    expect(made.control.states()[0]).toMatchObject({ since: START + 5 });
   });
 
   test("a rule whose threshold is no longer exceeded goes forward again", () => {
