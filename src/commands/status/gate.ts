@@ -82,7 +82,7 @@ export function judgeRule({ mode, state, evidence, age, on }: FleetRule, terms: 
     return { against: [`an instance is older, and tells no evidence (on ${on.join(", ")})`], evidence: [] };
   const stuck =
     state === "stepped-back"
-      ? ["/samples and the log say why; to begin anew set another mode, and translate again"]
+      ? ["/samples and the log say why it stepped back; fix the cause, then rename the rule"]
       : state === "returning"
         ? ["it stepped back, and returns step by step"]
         : [];
