@@ -109,6 +109,7 @@ export function createSavedState(
     revision: ledger.revision,
     snapshot: () => savedCounts(parts),
     restore: (found) => {
+      if (member(found, "version") !== 1) throw new Error("version: expected 1");
       const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
       const comparisons = readSavedComparisons(member(found, "comparisons"), nameNow);
       const snapshot = readSnapshot(member(found, "ledger"));

@@ -83,9 +83,16 @@ function nextForRules({ rules, force }: StandingSource): string | undefined {
   const ready = named(({ state }) => state === "could-move");
   if (ready !== undefined) return `set ${ready} to translate: the comparisons allow it`;
   const returning = named(({ state }) => state === "returning");
-  if (returning !== undefined) return `wait until ${returning} translates for all of its clients again`;
+  if (returning !== undefined)
+    return `wait until ${returning} ${isOne(returning) ? "translates for all of its" : "translate for all of their"} clients again`;
   const comparing = named(({ state, doing }) => state === "as-written" && doing === "shadow");
-  return comparing === undefined ? undefined : `wait until ${comparing} has compared enough`;
+  return comparing === undefined
+    ? undefined
+    : `wait until ${comparing} ${isOne(comparing) ? "has" : "have"} compared enough`;
+}
+
+function isOne(rules: string): boolean {
+  return rules.startsWith("rule ");
 }
 
 /** An operation that native served this long before its last translated request is still served by native, at least in part. */

@@ -68,6 +68,8 @@ const FACTS_PER_CLIENT = 16;
 const FACTS = 100_000;
 /** Milliseconds between a snapshot and its restoration after which calls count as missed. */
 const LONGEST_GAP = 600_000;
+/** Milliseconds; few requests take longer. */
+const LONGEST_REQUEST = 60_000;
 /** Unknown fields kept of one request. */
 const MAX_UNKNOWN = 64;
 
@@ -81,6 +83,8 @@ interface LedgerState {
   v1: number;
   v2: number;
   revision: number;
+  /** Requests that began before names were changed may end until then (`wall`). */
+  renamed: { readonly nameOf: (stored: string) => string; readonly until: number } | undefined;
 }
 
 /**
@@ -116,6 +120,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       state = createState(options, before.instances, options.wall());
       restore(state, before, nameOf);
       state.revision = revision + 1;
+      state.renamed = { nameOf, until: options.wall() + LONGEST_REQUEST };
     },
     revision: () => state.revision,
   };
@@ -147,12 +152,26 @@ function createState(options: LedgerOptions, instances: readonly string[], since
       budget.left += factsIn(record);
     },
   );
-  return { options, clients, budget, instances, since, watchedSince: since, v1: 0, v2: 0, revision: 0 };
+  return {
+    options,
+    clients,
+    budget,
+    instances,
+    since,
+    watchedSince: since,
+    v1: 0,
+    v2: 0,
+    revision: 0,
+    renamed: undefined,
+  };
 }
 
 /** A request that is over may have begun before its client was named. */
-function nameIn({ options, clients }: LedgerState, client: string): string {
-  return clients.find(client) === undefined ? options.identity.nameNow(client) : client;
+function nameIn({ options, clients, renamed }: LedgerState, client: string): string {
+  if (clients.find(client) !== undefined) return client;
+  return renamed !== undefined && options.wall() < renamed.until
+    ? renamed.nameOf(client)
+    : options.identity.nameNow(client);
 }
 
 function observe(state: LedgerState, exchange: Exchange): void {

@@ -55,7 +55,9 @@ export function createSavedSection(options: SectionOptions): SavedSection {
     if (now === saved && !always) return;
     checks = 0;
     try {
-      const isForeign = (await store.digest(name)) !== content;
+      const found = await store.digest(name);
+      // A section that somebody removed is written again.
+      const isForeign = found !== undefined && found !== content;
       // Without news, what another process counted is worth more.
       if (isForeign && now === saved) return;
       if (isForeign && !isShared) {

@@ -401,6 +401,18 @@ describe("restoring", () => {
     expect(saved.requests.v1).toBe(36);
   });
 
+  test("a request that ends under a name that is gone counts for its client, but later the name is somebody else's", () => {
+    const { ledger, clock } = ledgerOf();
+    ledger.observe(exchange("old"));
+    ledger.rename((name) => (name === "old" ? "new" : name));
+    clock.at += 59_999;
+    ledger.observe(exchange("old"));
+    expect(names(ledger)).toEqual(["new"]);
+    clock.at += 1;
+    ledger.observe(exchange("old"));
+    expect(names(ledger)).toEqual(["new", "old"]);
+  });
+
   test("after ten minutes off it has watched since the start only, and after the next short restart still", () => {
     const before = filled();
     const startedAt = (at: number, snapshot: LedgerSnapshot) => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -17,12 +17,26 @@ function savedState(dir: string | undefined, passes: boolean) {
     return () => {};
   };
   const log = { warn: () => {} };
-  const counts = { ledger: { revision: () => 0 }, shadow: undefined };
+  const ledger = { revision: () => 0, restore: () => {} };
+  const identity = { nameSince: () => (name: string) => name };
+  const counts = { ledger, identity, totals: { restore: () => {} }, shadow: undefined };
   return createSavedState({ state: { dir }, upstream: {} } as never, { ...parts, ...counts } as unknown as Parts, {
     later,
     log: log as never,
   });
 }
+
+test.each([
+  [1, ["counts.json"]],
+  [2, ["counts.damaged"]],
+])("counts of version %i: %j", async (version, files) => {
+  const folder = mkdtempSync(join(tmpdir(), "carryover-state-"));
+  const ledger = { version: 1, instances: [], since: 0, at: 0, requests: { v1: 0, v2: 0 }, bound: 0, clients: [] };
+  writeFileSync(join(folder, "counts.json"), JSON.stringify({ version, ledger, comparisons: [] }));
+  await savedState(folder, false).start();
+  expect(readdirSync(folder)).toEqual(files);
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test.each([
   ["on disk", true, false, true],

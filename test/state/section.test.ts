@@ -142,6 +142,16 @@ test("a full disk is warned of once, and what is new is written when there is ro
   expect([disk.text, one.section.failing()]).toEqual(['{"number":1}', false]);
 });
 
+test("a section that somebody removed is written again, though nothing is new, and nobody else is blamed", async () => {
+  const one = start({ idleChecks: 2 });
+  await one.section.start();
+  one.set(1);
+  await one.pass();
+  disk.text = undefined;
+  await one.pass(2);
+  expect([disk.text, one.warnings]).toEqual(['{"number":1}', []]);
+});
+
 test("of two processes with one store the last one wins, and each says so once", async () => {
   const [one, two] = [start({ idleChecks: 1 }), start({ idleChecks: 1 })];
   await one.section.start();
