@@ -1,5 +1,5 @@
 /** What survives a restart: rule states, their evidence, comparisons and the ledger, in `state.dir`. */
-import { createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/faults.ts";
 import type { ClientIdentity } from "./ledger/identity.ts";
@@ -9,12 +9,14 @@ import type { Timer } from "./model/clock.ts";
 import { member } from "./model/json.ts";
 import { type CredentialOf, createCredentials } from "./rollout/callers.ts";
 import { NOT_FORCED, type Rollout } from "./rollout/rollout.ts";
+import { withoutEvidence } from "./rollout/rule-state.ts";
 import { createSavedSection, jsonArray, type SavedSection } from "./rollout/saved-section.ts";
 import { readSavedComparisons, readSavedNames, readSavedRollout, savedRollout } from "./rollout/saved-state.ts";
 import { createFolderStore } from "./rollout/state-store.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { RequestTotalsCounter } from "./telemetry/totals.ts";
+import { VERSION } from "./version.ts";
 
 /** Digests of credentials, under a key that survives a restart with the evidence that holds them. */
 export interface CredentialDigests {
@@ -83,6 +85,7 @@ export function createSavedState(
   }
   const { rollout, ledger, shadow, identity, digests, totals } = parts;
   const store = createFolderStore(dir);
+  const basis = basisOf(config);
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
   const rules = createSavedSection({
     store,
@@ -91,12 +94,19 @@ export function createSavedState(
     later,
     warn,
     revision: rollout.revision,
-    snapshot: () => savedRollout({ key: digests.key(), ...rollout.memory() }),
+    snapshot: () => savedRollout({ key: digests.key(), basis, ...rollout.memory() }),
     restore: (found) => {
-      const { key, ...memory } = readSavedRollout(found, identity.nameNow);
+      const { key, basis: before, force, rules: saved, transitions } = readSavedRollout(found, identity.nameNow);
       digests.restore(key);
-      // Without native v1 nothing can be forced to it any more.
-      rollout.restore(config.upstream.v1 === undefined ? { ...memory, force: NOT_FORCED } : memory);
+      const holds = before === basis;
+      if (!holds)
+        log.info("evidence of rules begins anew: carryover or options that change responses are others now", {});
+      rollout.restore({
+        // Without native v1 nothing can be forced to it any more.
+        force: config.upstream.v1 === undefined ? NOT_FORCED : force,
+        rules: holds ? saved : saved.map(withoutEvidence),
+        transitions,
+      });
     },
   });
   const counts = createSavedSection({
@@ -107,7 +117,7 @@ export function createSavedState(
     later,
     warn,
     revision: ledger.revision,
-    snapshot: () => savedCounts(parts),
+    snapshot: () => savedCounts(parts, basis),
     restore: (found) => {
       if (member(found, "version") !== 1) throw new Error("version: expected 1");
       const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
@@ -115,7 +125,7 @@ export function createSavedState(
       const snapshot = readSnapshot(member(found, "ledger"));
       totals.restore(member(found, "totals"));
       ledger.restore(snapshot, nameNow);
-      shadow?.restore(comparisons);
+      if (member(found, "basis") === basis) shadow?.restore(comparisons);
     },
   });
   const sections: readonly SavedSection[] = [rules, counts];
@@ -146,9 +156,16 @@ export function createSavedState(
   };
 }
 
-function* savedCounts({ identity, ledger, totals, shadow }: SavedParts): Generator<string> {
+/** Digest of what responses depend on beside the rules: another version, platform or option makes other responses. */
+function basisOf({ upstream, v1, unknownFields, shadow }: Config): string {
+  const { v2 } = upstream;
+  const what = [VERSION, v2.url, v2.version, v2.omitsZeros, upstream.v1?.url, v1, unknownFields, shadow.ignore];
+  return createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 16);
+}
+
+function* savedCounts({ identity, ledger, totals, shadow }: SavedParts, basis: string): Generator<string> {
   const { entries, head } = ledger.stream();
-  const first = { version: 1, names: identity.meanings(), comparisons: shadow?.bounds() ?? [] };
+  const first = { version: 1, basis, names: identity.meanings(), comparisons: shadow?.bounds() ?? [] };
   yield JSON.stringify(first).replace(/\}$/, ',"ledger":{"clients":');
   yield* jsonArray(entries);
   yield JSON.stringify(head()).replace(/^\{/, ",");

@@ -97,6 +97,10 @@ export function promotionMemory({ settings, older, newer, forgotten, promoted }:
   return { differencesBelow: settings.differencesBelow, older, newer, forgotten, promoted };
 }
 
+export function promotionWithoutEvidence(memory: PromotionMemory): PromotionMemory {
+  return { ...memory, older: NO_PROMOTION_COUNTS, newer: NO_PROMOTION_COUNTS, forgotten: 0 };
+}
+
 export function promote(state: PromotionState): PromotionState {
   return { ...state, promoted: true };
 }

@@ -28,6 +28,8 @@ import { statusOf, transitionView, viewOf } from "./view.ts";
 export const DEFAULT_SHADOW: ShadowSettings = { sample: 0.1, control: 0.1 };
 /** v1's response is a guess, and no rule names the operation: native v1 knows the response. */
 const GUESSED_CHOICE: ModeDecision = { mode: "native", rule: undefined, shadow: NO_SHADOW, why: "guessed" };
+/** How many rules that are gone are remembered. */
+const MAX_ABSENT = 500;
 /** How many changes the view shows. */
 const MAX_TRANSITIONS = 50;
 
@@ -109,7 +111,8 @@ interface RulesInForce {
 export function createRollout(options: RolloutOptions): Rollout {
   const { mode, wall, bucketOf } = options;
   const transitions: RolloutEvent[] = [];
-  let restored: readonly RuleMemory[] = [];
+  /** Of rules that are not in the file: saved by an earlier process, or gone since. A rule that comes back continues. */
+  let absent: readonly RuleMemory[] = [];
   let revision = 0;
   const report = (event: RolloutEvent): void => {
     revision += 1;
@@ -179,19 +182,20 @@ export function createRollout(options: RolloutOptions): Rollout {
     },
     replace: (rules) => {
       const before = present;
-      // Before the first rules there are no states, only what was restored.
-      const memories = before.rules === undefined ? restored : [...before.states.values()].map(memoryOf);
+      const memories = [...[...before.states.values()].map(memoryOf), ...absent];
       present = rulesInForce(rules, memories, options, byHand);
-      restored = [];
+      absent = memories.filter(({ name }) => !present.states.has(name)).slice(0, MAX_ABSENT);
       const at = wall();
       if (rules.digest !== before.rules?.digest) report(replaced(before, present, at));
       if (present.force !== before.force) report(forced(before.force, forceState(), at));
     },
     forceByHand: (command, at) => {
       const before = present.force;
+      const isNew = command !== byHand.command;
       byHand = { command, commandAt: at };
       present = { ...present, ...forcedOf(present.rules, mode, byHand) };
-      report(forced(before, forceState(), at, `carryover force ${command}`));
+      revision += 1;
+      if (isNew) report(forced(before, forceState(), at, `carryover force ${command}`));
     },
     force: forceState,
     rules: () => present.rules,
@@ -209,11 +213,11 @@ export function createRollout(options: RolloutOptions): Rollout {
     }),
     memory: () => ({
       force: byHand,
-      rules: present.rules === undefined ? restored : [...present.states.values()].map(memoryOf),
+      rules: [...[...present.states.values()].map(memoryOf), ...absent],
       transitions,
     }),
     restore: (memory) => {
-      restored = memory.rules;
+      absent = memory.rules;
       byHand = memory.force;
       present = { ...present, ...forcedOf(present.rules, mode, byHand) };
       transitions.unshift(...memory.transitions.slice(-MAX_TRANSITIONS));

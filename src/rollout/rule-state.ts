@@ -15,6 +15,7 @@ import {
   promote,
   promotionBlocker,
   promotionMemory,
+  promotionWithoutEvidence,
   reduceOperation,
   reducePromotion,
   UNKNOWN_OPERATION,
@@ -179,9 +180,24 @@ export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, a
     stepBack,
     promotedOperations: promotion.promoted ? promotedOperations : fresh.promotedOperations,
     promotionReported,
-    requests,
-    failures,
+    // What few clients showed says little of many.
+    requests: hasOtherClients ? 0 : requests,
+    failures: hasOtherClients ? 0 : failures,
     since: isAsBefore ? since : at,
+  };
+}
+
+/** What stays when responses are no longer made as they were: what the rule does, but nothing that was counted of them. */
+export function withoutEvidence(memory: RuleMemory): RuleMemory {
+  const { stepBack, promotion } = memory;
+  return {
+    ...memory,
+    stepBack: stepBack && { ...stepBack, window: { ...stepBack.window, slices: [] } },
+    promotion: promotionWithoutEvidence(promotion),
+    operations: new Map(),
+    promotionReported: false,
+    requests: 0,
+    failures: 0,
   };
 }
 

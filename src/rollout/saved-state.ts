@@ -44,6 +44,7 @@ const phase = z.discriminatedUnion("kind", [
     since: z.number(),
     quietSince: z.number(),
     requests: count,
+    cause,
   }),
 ]);
 
@@ -98,6 +99,7 @@ const transition = z.object({
 const rollout = z.object({
   version: z.literal(1),
   key: z.string().regex(/^[0-9a-f]{64}$/),
+  basis: text,
   force: z.object({ command: z.enum(FORCE_COMMANDS), commandAt: time.optional() }),
   rules: z.array(rule).max(MAX_RULES),
   transitions: z.array(transition).max(1000),
@@ -105,13 +107,15 @@ const rollout = z.object({
 
 /** The rules as they are saved. */
 export interface SavedRollout extends RolloutMemory {
+  /** Digest of what the responses depend on beside the rules: evidence holds as long as it is the same. */
+  readonly basis: string;
   /** Keys the digests of credentials among the callers: 64 hexadecimal digits. */
   readonly key: string;
 }
 
 /** JSON in pieces. */
-export function* savedRollout({ key, force, rules, transitions }: SavedRollout): Generator<string> {
-  yield JSON.stringify({ version: 1, key, force, transitions }).replace(/\}$/, ',"rules":');
+export function* savedRollout({ key, basis, force, rules, transitions }: SavedRollout): Generator<string> {
+  yield JSON.stringify({ version: 1, key, basis, force, transitions }).replace(/\}$/, ',"rules":');
   yield* jsonArray(savedRules(rules));
   yield "}";
 }
@@ -130,10 +134,11 @@ function* savedRules(rules: readonly RuleMemory[]): Generator<unknown> {
 
 /** Reads what `savedRollout` returned. `nameNow`: the current name of a client that was saved. Throws for anything else. */
 export function readSavedRollout(saved: unknown, nameNow: (name: string) => string): SavedRollout {
-  const { key, force, rules, transitions } = rollout.parse(saved);
+  const { key, basis, force, rules, transitions } = rollout.parse(saved);
   const renamed = (found: DistinctCallers): DistinctCallers => ({ ...found, clients: found.clients.map(nameNow) });
   return {
     key,
+    basis,
     force: { ...force, commandAt: force.commandAt },
     rules: rules.map(({ stepBack, operations, promotedOperations, promotion, ...rest }) => ({
       ...rest,

@@ -52,6 +52,8 @@ export type StepBackPhase =
       readonly quietSince: number;
       /** In this step. */
       readonly requests: number;
+      /** Why it had stepped back. */
+      readonly cause: StepBackCause;
     };
 
 export interface StepBack {
@@ -87,12 +89,18 @@ export function continuedStepBack(fresh: StepBack, before: StepBackMemory): Step
   const { settings } = fresh;
   const { time, phase, factor, stepBacks } = before;
   const isSameLength = before.window.slice === fresh.window.slice;
+  // Without `returnAfter` no step would ever follow.
+  const isStuck = phase.kind === "returning" && settings.returnAfter === undefined;
   const isMoot = phase.kind === "back" && !exceeds(phase.cause.bad, phase.cause.all, settings[phase.cause.what]);
   return {
     settings,
     time,
     window: isSameLength ? { ...before.window, keep: fresh.window.keep } : fresh.window,
-    phase: isMoot ? { kind: "forward", since: time.now } : phase,
+    phase: isMoot
+      ? { kind: "forward", since: time.now }
+      : isStuck
+        ? { kind: "back", since: time.now, quietSince: time.now, cause: phase.cause }
+        : phase,
     factor,
     stepBacks,
   };
@@ -182,7 +190,7 @@ function exceeds(bad: number, all: number, threshold: number | undefined): boole
 
 function judge(state: StepBack): StepBack {
   const { phase } = state;
-  if (phase.kind === "back") return isQuiet(state) ? goTo(state, 0) : state;
+  if (phase.kind === "back") return isQuiet(state) ? goTo(state, 0, phase.cause) : state;
   const cause = causeOf(state);
   if (cause !== undefined) return stepBack(state, cause);
   return phase.kind === "returning" ? stepOn(state, phase) : state;
@@ -236,10 +244,10 @@ function nextFactor({ factor, phase, settings, time }: StepBack): number {
   return Math.min(LONGEST_WAIT, factor * 2);
 }
 
-function goTo(state: StepBack, step: number): StepBack {
+function goTo(state: StepBack, step: number, cause: StepBackCause): StepBack {
   const { now } = state.time;
   if (step >= STEPS.length) return { ...state, phase: { kind: "forward", since: now } };
-  const phase: StepBackPhase = { kind: "returning", step, since: now, quietSince: now, requests: 0 };
+  const phase: StepBackPhase = { kind: "returning", step, since: now, quietSince: now, requests: 0, cause };
   // Comparisons made while native responded say nothing of what the translation does now.
   return { ...state, phase, window: step === 0 ? freshWindow(state.settings) : state.window };
 }
@@ -250,5 +258,5 @@ function stepOn(state: StepBack, phase: StepBackPhase & { kind: "returning" }): 
   if (settings.returnAfter === undefined || !isQuiet(state)) return state;
   const shown = phase.requests >= Math.ceil(settings.minRequests * translatedShare(state));
   const waited = time.now - phase.since >= MAX_QUIET_TIMES_PER_STEP * settings.returnAfter;
-  return shown || waited ? goTo(state, phase.step + 1) : state;
+  return shown || waited ? goTo(state, phase.step + 1, phase.cause) : state;
 }

@@ -278,7 +278,7 @@ describe("other rules", () => {
     expect(made.control.states()[0]).toMatchObject({ requests: 100, failures: 100, comparisons: 10, differences: 10 });
   });
 
-  test("the same file again is nothing new, and a rule that went and came back is", () => {
+  test("the same file again is nothing new, and a rule that went and came back continues", () => {
     const made = rig(rulesOf([rule()]));
     made.requests(200, BROKEN);
     made.told.length = 0;
@@ -288,7 +288,34 @@ describe("other rules", () => {
     made.control.replace(rulesOf([], { digest: "b" }));
     expect(made.choose().why).toBe("default");
     made.control.replace(rulesOf([rule()]));
-    expect(made.choose().why).toBe("rule");
+    expect(made.choose().why).toBe("stepped-back");
+  });
+
+  test("a larger percentage is judged by requests of its own", () => {
+    const made = rig(rulesOf([rule({ match: { percent: 60 } })]));
+    made.requests(200);
+    made.compare(30);
+    made.control.replace(rulesOf([rule({ match: { percent: 70 } })], { digest: "b" }));
+    expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0, comparisons: 30 });
+  });
+
+  test("a rule on its way back that may no longer return by itself is back", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(200, BROKEN);
+    made.at += 11 * MINUTE;
+    made.choose();
+    expect(made.control.states()[0]?.state).toBe("returning");
+    made.control.replace(rulesOf([rule({ stepBack: { ...STEP_BACK, returnAfter: undefined } })], { digest: "b" }));
+    expect(made.control.states()[0]?.state).toBe("back");
+    const { rules } = made.control.view() as { rules: { says: string }[] };
+    expect(rules[0]?.says).toContain("200 of 200 translated requests failed");
+  });
+
+  test("force that is said again is no further change", () => {
+    const made = rig(rulesOf([rule()]));
+    for (let n = 0; n < 3; n++) made.control.forceByHand("native", START + n);
+    expect(made.told.map(({ kind }) => kind)).toEqual(["forced"]);
+    expect(made.control.force().commandAt).toBe(START + 2);
   });
 
   test("what is said of a rule that is there no more is passed over", () => {

@@ -54,6 +54,21 @@ it("force survives a restart with state.dir, and is lifted there", async () => {
   expect(await ask()).toBe("translate");
 });
 
+it("evidence ends where an option changes the responses, and lasts over a restart otherwise", async () => {
+  const rig = await cutover({ rules: RULES, flags: { stateDir: join(await folder(), "state") } });
+  await rig.ask("GET", "/iam/v1/roles?name=viewer", as("ci"));
+  await rig.compared(1);
+  await rig.close();
+  const comparisonsOf = async (flags: Readonly<Record<string, string>>) => {
+    const next = await rig.replica(flags);
+    const { rules } = await next.view("/rules");
+    await next.close();
+    return rules[0].comparisons;
+  };
+  expect(await comparisonsOf({})).toBe(1);
+  expect(await comparisonsOf({ v1RecordTimes: "published" })).toBe(0);
+});
+
 it("status and gate say what the evidence of a running rule is", async () => {
   const { rig, command } = await guarded();
   for (let at = 0; at < 3; at++) {

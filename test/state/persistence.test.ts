@@ -20,10 +20,14 @@ function savedState(dir: string | undefined, passes: boolean) {
   const ledger = { revision: () => 0, restore: () => {} };
   const identity = { nameSince: () => (name: string) => name };
   const counts = { ledger, identity, totals: { restore: () => {} }, shadow: undefined };
-  return createSavedState({ state: { dir }, upstream: {} } as never, { ...parts, ...counts } as unknown as Parts, {
-    later,
-    log: log as never,
-  });
+  return createSavedState(
+    { state: { dir }, upstream: { v2: {} }, shadow: {} } as never,
+    { ...parts, ...counts } as unknown as Parts,
+    {
+      later,
+      log: log as never,
+    },
+  );
 }
 
 test.each([

@@ -10,11 +10,11 @@ const shadowed = rule({ mode: "shadow", promoteWhen, shadow: { sample: 1, contro
 
 /** The process after this one, `after` milliseconds later, which goes on from what this one saved. */
 function restarted(before: Rig, rules = [rule()], after = 0, nameNow = (name: string) => name): Rig {
-  const saved: unknown = JSON.parse([...savedRollout({ key: KEY, ...before.control.memory() })].join(""));
+  const saved: unknown = JSON.parse([...savedRollout({ key: KEY, basis: "b", ...before.control.memory() })].join(""));
   const next = rig(undefined);
   next.at = before.at + after;
-  const { key, ...memory } = readSavedRollout(saved, nameNow);
-  expect(key).toBe(KEY);
+  const { key, basis, ...memory } = readSavedRollout(saved, nameNow);
+  expect([key, basis]).toEqual([KEY, "b"]);
   next.control.restore(memory);
   next.control.replace(rulesOf(rules));
   return next;
@@ -111,7 +111,7 @@ describe("after a restart", () => {
 
   test("what is no saved state is refused", () => {
     const good: unknown = JSON.parse(
-      [...savedRollout({ key: KEY, ...rig(rulesOf([rule()])).control.memory() })].join(""),
+      [...savedRollout({ key: KEY, basis: "b", ...rig(rulesOf([rule()])).control.memory() })].join(""),
     );
     for (const bad of [null, [], {}, { ...(good as object), version: 2 }, { ...(good as object), rules: [{}] }]) {
       expect(() => readSavedRollout(bad, (name) => name)).toThrow();
