@@ -145,13 +145,24 @@ function connect(origin: string, options: PoolOptions, tls: PoolTls | undefined)
  */
 export async function isAnswering(dispatcher: Dispatcher, basePath: string): Promise<boolean> {
   const headers = { "user-agent": "carryover", via: "1.1 carryover" };
-  try {
-    const { body } = await dispatcher.request({ method: "HEAD", path: `${basePath}/`, headers });
-    await body.dump();
-    return true;
-  } catch (error) {
-    return failure(error, { method: "HEAD", sent: true }).reason === "UPSTREAM_INVALID";
-  }
+  const isResponse = (error: unknown) => failure(error, { method: "HEAD", sent: true }).reason === "UPSTREAM_INVALID";
+  return new Promise((resolve) => {
+    try {
+      // Not `request`: the bundle holds no more of undici than dispatching.
+      dispatcher.dispatch(
+        { method: "HEAD", path: `${basePath}/`, headers },
+        {
+          onRequestStart: () => {},
+          onResponseStart: () => resolve(true),
+          onResponseData: () => {},
+          onResponseEnd: () => resolve(true),
+          onResponseError: (_, error) => resolve(isResponse(error)),
+        },
+      );
+    } catch (error) {
+      resolve(isResponse(error));
+    }
+  });
 }
 
 /** As `lookup`, but an empty answer is an error: Node would throw where the error cannot be caught. */
