@@ -26,6 +26,8 @@ case $(dpkg --print-architecture) in
   arm64) cpu=arm64 other=amd64 other_cpu=x64 ;;
   *) echo "there is no package of Node for $(dpkg --print-architecture)" >&2 && exit 1 ;;
 esac
+# A release packages the chart as well.
+[ -x "$cache/chart/bin/helm" ] || "$(dirname "$0")/install-chart-tools.sh"
 
 # What an earlier run left mounted or running keeps its folder from being removed.
 [ ! -x "$tools/run" ] || "$tools/run" podman rm -fa >/dev/null 2>&1 || true

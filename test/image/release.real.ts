@@ -1,10 +1,11 @@
 /** The image of a release, built by buildx and BuildKit from bases in a registry of this machine, where it is copied to as well. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../scripts/free-ports.mjs";
+import { copyOfTree } from "../package/packed.ts";
 import { eventually, must, ROOT, RUN, TOOLS, tool } from "./podman.ts";
 
 interface Descriptor {
@@ -105,7 +106,7 @@ beforeAll(async () => {
   base = await push("base:test", native[1], "localhost/other/base");
   // Stands in for BuildKit's scanner: tells what the bill of materials in the image tells.
   const scan = `const fs = require("node:fs"), { BUILDKIT_SCAN_SOURCE: from, BUILDKIT_SCAN_DESTINATION: to } = process.env;
-const { components } = JSON.parse(fs.readFileSync(from + "/app/dist/carryover.cdx.json", "utf8"));
+const { components = [] } = JSON.parse(fs.readFileSync(from + "/app/dist/carryover.cdx.json", "utf8"));
 const packages = components.map(({ name, version }) => ({ SPDXID: "SPDXRef-" + name, name, versionInfo: version }));
 const predicate = { spdxVersion: "SPDX-2.3", SPDXID: "SPDXRef-DOCUMENT", name: "scan", packages };
 const statement = { _type: "https://in-toto.io/Statement/v0.1", predicateType: "${SPDX}", predicate };
@@ -191,6 +192,43 @@ describe("the image of a release", () => {
       BOTH.map((architecture) => archive.of(architecture).digest),
     );
   }, 580_000);
+
+  it("is one of the release's files, with its checksum and how to copy it", async () => {
+    const tree = join(folder, "tree");
+    copyOfTree(tree);
+    const edit = (file: string, to: (text: string) => string) =>
+      writeFileSync(join(tree, file), to(readFileSync(join(tree, file), "utf8")));
+    // A package and an image that are made at once.
+    const prepare = `mkdir -p dist && sed 's/^export //; $aconsole.log(VERSION)' src/version.ts >dist/main.js && echo {} >dist/carryover.cdx.json`;
+    edit("package.json", (text) =>
+      JSON.stringify({ ...JSON.parse(text), devDependencies: {}, workspaces: [], scripts: { prepare } }),
+    );
+    edit("Dockerfile", (text) => {
+      const bases = text.match(/^ARG (?:NODE|BASE)_.*=.*$/gm)?.join("\n");
+      const copied = `FROM \${BASE_IMAGE}@\${BASE_DIGEST}\nCOPY package.json /app/dist/carryover.cdx.json`;
+      return `${bases}\n${copied}\nARG VERSION=${VERSION}\nLABEL org.opencontainers.image.version=\${VERSION}\n`;
+    });
+    const git = (...words: readonly string[]) => must(["git", "-C", tree, ...words]);
+    await must(["npm", "install", "--package-lock-only", "--ignore-scripts", "--offline"], tree);
+    await git("init", "--quiet");
+    writeFileSync(join(tree, ".git/info/exclude"), "node_modules\n");
+    for (const [key, value] of Object.entries({ name: "Some One", email: "someone@example.com" }))
+      await git("config", `user.${key}`, value);
+    await git("add", "--all");
+    await git("commit", "--quiet", "--message", "Everything");
+    const release = ["scripts/release/run.mjs", "987.6.5", "--dry-run"];
+    const { code, err } = await tool(["env", ...env, process.execPath, ...release], tree);
+    expect(code, err).toBe(0);
+    const file = "carryover-987.6.5.oci.tar";
+    const sums = await must(["sha256sum", "--check", "SHA256SUMS"], join(tree, "release"));
+    expect(sums.split("\n")).toContain(`${file}: OK`);
+    const notes = readFileSync(join(tree, "release/release-notes.md"), "utf8");
+    expect(notes).toContain(`- \`${file}\`: the image for amd64 and arm64, from ${registry}/base:test@${base}.`);
+    cpSync(join(tree, "release", file), join(folder, file));
+    const released = await unpacked(file);
+    for (const architecture of BOTH)
+      expect(released.labels(architecture)["org.opencontainers.image.version"]).toBe("987.6.5");
+  });
 
   it("is not built where its base cannot be looked up", async () => {
     const { code, err } = await buildArchive("none.oci.tar", `BASE_IMAGE=${registry}/base:none`);
