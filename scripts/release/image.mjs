@@ -1,7 +1,8 @@
 /**
  * `node scripts/release/image.mjs FILE` builds the image with buildx: both architectures in one OCI archive, each with its bill of
  * materials and its provenance. A release does the same. The bases are looked up first and built from by digest, since a tag moves.
- * In the environment, NODE_IMAGE and BASE_IMAGE name copies of them, SBOM_IMAGE another scanner, SOURCE where the sources are.
+ * In the environment, NODE_IMAGE and BASE_IMAGE name copies of them, NODE_DIGEST and BASE_DIGEST those of an earlier build, SBOM_IMAGE
+ * another scanner, SOURCE where the sources are.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -34,7 +35,7 @@ export function lookUpBases(tree, run) {
     const image = name.replace(/\$\{NODE_VERSION\}/, defaults.NODE_VERSION);
     const [program, ...words] = [...buildx(), "imagetools", "inspect", image, "--format", "{{.Manifest.Digest}}"];
     args[`${base}_IMAGE`] = image;
-    args[`${base}_DIGEST`] = run(program, words).trim();
+    args[`${base}_DIGEST`] = process.env[`${base}_DIGEST`] ?? run(program, words).trim();
   }
   return args;
 }
