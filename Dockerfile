@@ -24,11 +24,11 @@ RUN node scripts/build.mjs
 WORKDIR /app
 RUN cp /src/LICENSE /src/package.json . && cp -R /src/dist . && find dist \( -name '*.d.ts' -o -name '.*' \) -type f -delete \
   && find dist -type d -empty -delete
-# Where the ledger's volume is mounted: a volume takes over whom an empty folder belongs to.
-RUN mkdir -m 0770 /ledger
+# Where the volume of the state is mounted: a volume takes over whom an empty folder belongs to.
+RUN mkdir -m 0770 /state
 # For any user, and with one date, so that equal sources give equal layers.
 ARG SOURCE_DATE_EPOCH=0
-RUN chmod -R a+rX,go-w . && find . /ledger -exec touch --no-dereference --date="@${SOURCE_DATE_EPOCH}" {} +
+RUN chmod -R a+rX,go-w . && find . /state -exec touch --no-dereference --date="@${SOURCE_DATE_EPOCH}" {} +
 
 # The program alone, of the platform that is built for; npm and the headers stay behind.
 FROM ${NODE_IMAGE}${NODE_DIGEST:+@}${NODE_DIGEST} AS node
@@ -37,7 +37,7 @@ FROM ${NODE_IMAGE}${NODE_DIGEST:+@}${NODE_DIGEST} AS node
 FROM ${BASE_IMAGE}${BASE_DIGEST:+@}${BASE_DIGEST}
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app /app
-COPY --from=build --chown=65532:0 /ledger /var/lib/carryover
+COPY --from=build --chown=65532:0 /state /var/lib/carryover
 WORKDIR /app
 ENV NODE_ENV=production NODE_DISABLE_COMPILE_CACHE=1
 # Kubernetes wants a number to know that it is not root. Any other user works as well: nothing is written.
