@@ -45,7 +45,7 @@ module.exports = {
     {
       name: "only-the-demo-starts-a-sandbox",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(cli|commands/demo)\\.ts" },
+      from: { path: "^src/", pathNot: "^src/(cli|commands/demo/(stage|cutover))\\.ts" },
       to: { path: "^(sandbox/|dist/|#sandbox)" },
     },
     {

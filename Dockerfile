@@ -43,7 +43,7 @@ ENV NODE_ENV=production NODE_DISABLE_COMPILE_CACHE=1
 # Kubernetes wants a number to know that it is not root. Any other user works as well: nothing is written.
 USER 65532:65532
 EXPOSE 8080 8081
-# Requests in flight are finished on SIGTERM: give it a minute (`--stop-timeout 70`). There is no HEALTHCHECK: Kubernetes
+# Requests in flight are finished on SIGTERM: give it 70 s (`--stop-timeout 70`). There is no HEALTHCHECK: Kubernetes
 # has probes, the ports are options, and each check would start a process of 40 MB; the compose file brings its own.
 STOPSIGNAL SIGTERM
 # One helper thread for collecting memory: V8 starts four, which on few cores take the processor from the thread that answers.

@@ -92,11 +92,12 @@ function addDemo(program: Command, io: CommandIo, outcome: Outcome): void {
     .option("--admin-port <number>", "port of its admin side", readPort, 8081)
     .option("--sandbox-port <number>", "port of the sandbox", readPort, 8090)
     .action(async ({ tour, listenPort, adminPort, sandboxPort }: DemoFlags) => {
-      const { runDemo, runTour } = await import("./commands/demo.ts");
       if (tour === true) {
+        const { runTour } = await import("./commands/demo/tour.ts");
         outcome.code = await runTour(io);
         return;
       }
+      const { runDemo } = await import("./commands/demo/demo.ts");
       const ports = [
         { what: "carryover", port: listenPort, option: "--listen-port" },
         { what: "carryover's admin side", port: adminPort, option: "--admin-port" },

@@ -1,13 +1,13 @@
 /** Everything about the migration that outlives one request: rules and their evidence, the ledger, comparisons, progress. */
 import { randomUUID } from "node:crypto";
 import type { Catalogue } from "./catalogue.ts";
+import { matchWords } from "./commands/check/rules.ts";
 import type { ExplainCutover } from "./commands/explain/rule.ts";
-import { ruleEvidence } from "./commands/status/evidence.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
 import { faultsOf, readBounded } from "./config/watched-file.ts";
-import { type ClientIdentity, createIdentity } from "./ledger/identity.ts";
+import { type ClientIdentity, createIdentity, type NameMeanings } from "./ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "./ledger/ledger.ts";
 import { later, type Timer } from "./model/clock.ts";
 import type { Comparison } from "./model/comparison.ts";
@@ -19,6 +19,7 @@ import {
   PROGRESS_VERSION,
   type Progress,
   type RequestTotals,
+  type RuleEvidence,
   type RuleProgress,
   type RuleStatus,
 } from "./model/progress.ts";
@@ -174,8 +175,8 @@ export function createMigration(
         throw new Problem("INVALID_REQUEST", "there is no native v1 to go back to: upstream.v1.url is not set");
       }
       rollout.forceByHand(command, wall());
-      await new Promise<void>((resolve) => saved.afterSaving(resolve));
-      return { ...rollout.force(), survives: saved.survives && !saved.failing() };
+      const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
+      return { ...rollout.force(), survives };
     },
     observe: (exchange) => {
       rollout.observe(exchange);
@@ -189,8 +190,10 @@ export function createMigration(
     },
     reload: async () => rulesFile?.check(),
     rename: (names) => {
+      const before = identity.meanings();
       identity.rename(names);
-      ledger.rename();
+      ledger.rename(identity.nameSince(before));
+      warnOfLostNames(before, identity.names, rollout.rules()?.rules ?? [], log);
     },
     close: async () => {
       rulesFile?.close();
@@ -205,6 +208,19 @@ function asConfigError(error: unknown): never {
   if (error instanceof ConfigError || !(error instanceof Error)) throw error;
   const faults = faultsOf(error);
   throw faults.length === 0 ? error : new ConfigError(faults);
+}
+
+/** A rule that names a client by a name that is gone lets it pass to the rules after it. */
+function warnOfLostNames(before: NameMeanings, names: ReadonlySet<string>, rules: readonly Rule[], log: Log): void {
+  const gone = [...new Set(before.names.map(([name]) => name))].filter((name) => !names.has(name));
+  for (const { name, match } of rules) {
+    const clients = gone.filter((client) => match.clients?.has(client));
+    if (clients.length === 0) continue;
+    log.warn("clients.names no longer has clients that a rule names", undefined, {
+      rule: name,
+      clients: clients.join(),
+    });
+  }
 }
 
 /** Changes that operators want an alert for are warnings. */
@@ -382,6 +398,27 @@ function ruleProgressOf(status: RuleStatus, rule: Rule | undefined): RuleProgres
   const { name, mode, effective, since } = status;
   const evidence = rule && ruleEvidence(rule, status);
   return { name, mode, doing: effective, state: ruleStateWord(status), since, detail: ruleDetail(status), evidence };
+}
+
+/** What somebody else can judge by whether the rule may go further. */
+function ruleEvidence({ match, promoteWhen, stepBack }: Rule, status: RuleStatus): RuleEvidence {
+  const { requests, failures, comparisons, differences, bound, risk, clients, clientsNeeded } = status;
+  return {
+    whom: matchWords(match),
+    percent: match.percent,
+    requests,
+    failures,
+    comparisons,
+    differences,
+    bound,
+    risk,
+    clients,
+    clientsNeeded,
+    differencesBelow: promoteWhen?.differencesBelow ?? stepBack?.differences,
+    failuresBelow: stepBack?.failures,
+    heldBack: status.heldBack,
+    stepBacks: status.stepBacks,
+  };
 }
 
 function ruleStateWord({ state, expired, promoted, couldMove }: RuleStatus): RuleProgress["state"] {

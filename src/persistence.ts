@@ -9,8 +9,8 @@ import type { Timer } from "./model/clock.ts";
 import { member } from "./model/json.ts";
 import { type CredentialOf, createCredentials } from "./rollout/callers.ts";
 import { NOT_FORCED, type Rollout } from "./rollout/rollout.ts";
-import { createSavedSection, type SavedSection } from "./rollout/saved-section.ts";
-import { readSavedComparisons, readSavedRollout, savedRollout } from "./rollout/saved-state.ts";
+import { createSavedSection, jsonArray, type SavedSection } from "./rollout/saved-section.ts";
+import { readSavedComparisons, readSavedNames, readSavedRollout, savedRollout } from "./rollout/saved-state.ts";
 import { createFolderStore } from "./rollout/state-store.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -53,10 +53,8 @@ export interface SavedState {
   /** Rejects with ConfigError when `state.dir` cannot be used. */
   start(): Promise<void>;
   failing(): boolean;
-  /** Runs once the rules' states are on disk: what operators are told of survives a restart. */
-  afterSaving(run: () => void): void;
-  /** Whether anything survives a restart. */
-  readonly survives: boolean;
+  /** Runs once the rules' states are on disk, so that what operators are told of survives a restart; else with `false`. */
+  afterSaving(run: (isSaved: boolean) => void): void;
   close(): Promise<void>;
 }
 
@@ -79,8 +77,7 @@ export function createSavedState(
     return {
       start: async () => {},
       failing: () => false,
-      afterSaving: (run) => run(),
-      survives: false,
+      afterSaving: (run) => run(false),
       close: async () => {},
     };
   }
@@ -110,17 +107,13 @@ export function createSavedState(
     later,
     warn,
     revision: ledger.revision,
-    snapshot: () => ({
-      version: 1,
-      ledger: ledger.snapshot(),
-      totals: totals.snapshot(),
-      comparisons: shadow?.bounds() ?? [],
-    }),
+    snapshot: () => savedCounts(parts),
     restore: (found) => {
-      const comparisons = readSavedComparisons(member(found, "comparisons"), identity.nameNow);
+      const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
+      const comparisons = readSavedComparisons(member(found, "comparisons"), nameNow);
       const snapshot = readSnapshot(member(found, "ledger"));
       totals.restore(member(found, "totals"));
-      ledger.restore(snapshot);
+      ledger.restore(snapshot, nameNow);
       shadow?.restore(comparisons);
     },
   });
@@ -140,24 +133,32 @@ export function createSavedState(
     failing: () => sections.some((section) => section.failing()),
     afterSaving: (run) => {
       const once = onlyOnce(run);
-      const giveUp = later(SAVE_MS, once);
+      const giveUp = later(SAVE_MS, () => once(false));
       void rules.save().then(() => {
         giveUp();
-        once();
+        once(!rules.failing());
       });
     },
-    survives: true,
     close: async () => {
       for (const section of sections) await section.close();
     },
   };
 }
 
-function onlyOnce(run: () => void): () => void {
+function* savedCounts({ identity, ledger, totals, shadow }: SavedParts): Generator<string> {
+  const { entries, head } = ledger.stream();
+  const first = { version: 1, names: identity.meanings(), comparisons: shadow?.bounds() ?? [] };
+  yield JSON.stringify(first).replace(/\}$/, ',"ledger":{"clients":');
+  yield* jsonArray(entries);
+  yield JSON.stringify(head()).replace(/^\{/, ",");
+  yield `,"totals":${JSON.stringify(totals.snapshot())}}`;
+}
+
+function onlyOnce(run: (isSaved: boolean) => void): (isSaved: boolean) => void {
   let isDone = false;
-  return () => {
+  return (isSaved) => {
     if (isDone) return;
     isDone = true;
-    run();
+    run(isSaved);
   };
 }

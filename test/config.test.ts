@@ -230,6 +230,20 @@ describe("values", () => {
     expect(() => load({ flags: { shadowIgnore: "group" } })).toThrow(/expected RESOURCE.PATH/);
   });
 
+  test.each([
+    ["a=x,b= x ", "a and b are names of the same identity; remove one of them"],
+    ["unknown=x", "unknown stands for clients without a name; choose another name"],
+    ["other=x", "other stands for clients without a name; choose another name"],
+  ])("the names %s are refused, without the identity", (names, fault) => {
+    expect(() => load({ flags: { clientsNames: names } })).toThrow(fault);
+    expect(() => load({ flags: { clientsNames: names.replaceAll("x", "topsecret") } })).not.toThrow(/topsecret/);
+  });
+
+  test("one name may stand for several identities, or twice for one", () => {
+    const { config } = load({ flags: { clientsNames: "a=x,a=y,a=x,b=X" } });
+    expect(config.clients.names).toEqual(["a=x", "a=y", "a=x", "b=X"]);
+  });
+
   test("lists.require takes one word for all, or a map by resource", () => {
     const one = load({ env: { CARRYOVER_LISTS_REQUIRE: "count" } }).config.lists.require;
     expect(one).toEqual({ default: "count", resources: new Map() });
@@ -253,6 +267,11 @@ describe("faults", () => {
     expect(faults({}, false)).toEqual([
       "upstream.v2.url: required, and not set; set --upstream-v2-url, CARRYOVER_UPSTREAM_V2_URL or upstream.v2.url in the file",
     ]);
+  });
+
+  test("the tokens of other commands are no faults", () => {
+    expect(faults({ env: { CARRYOVER_ADMIN_TOKEN: "one", CARRYOVER_CHECK_TOKEN: "two" } })).toEqual([]);
+    expect(faults({ env: { CARRYOVER_CHEK_TOKEN: "two" } })).toHaveLength(1);
   });
 
   test("every fault is listed, each with its place", () => {

@@ -1,8 +1,26 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { CommandIo } from "../src/commands/command.ts";
+import { showCutover } from "../src/commands/demo/cutover.ts";
 import { carryover, paste } from "./app/process.ts";
 import { takeDownAfterEach } from "./app/rig.ts";
 
 takeDownAfterEach();
+
+const ROOT = resolve(import.meta.dirname, "..");
+const UNTOLD = /THIS DID NOT HAPPEN/;
+const NO_PROCESS: Omit<CommandIo, "print" | "fetch"> = {
+  env: {},
+  readFile: () => new Uint8Array(),
+  readStdin: () => new Uint8Array(),
+  writeFile: () => {},
+  isTerminal: false,
+  warn: () => {},
+  onStop: () => {},
+  onReload: () => {},
+  onExit: () => {},
+};
 
 /** The part of the tour about one call. */
 function chapter(tour: string, title: RegExp): string {
@@ -12,7 +30,7 @@ function chapter(tour: string, title: RegExp): string {
 }
 
 describe("the tour", () => {
-  it("shows each v1 request, the v2 calls behind it and the answer, and ends well", async () => {
+  it("shows each v1 request, the v2 calls behind it and the response, then a cutover with its rollback, and ends well", async () => {
     const run = carryover(["demo", "--tour"]);
     expect(await run.ended).toEqual({ code: 0, signal: null });
     expect(run.err()).toBe("");
@@ -20,13 +38,13 @@ describe("the tour", () => {
     const list = chapter(tour, /v1 list/);
     expect(list).toMatch(/\$ curl .*\/iam\/v1\/groups'/);
     expect(list).toMatch(/calls that reached the platform: 6\n +GET \/iam\/v2beta1\/groups\?page_size=200 -> 200/);
-    expect(list).toMatch(/answer: 200, .*witness=\w+; pages=6; records=10\d\d\n +\{"items":\[\{"id":"/);
+    expect(list).toMatch(/response: 200, .*witness=\w+; pages=6; records=10\d\d\n +\{"items":\[\{"id":"/);
     const get = chapter(tour, /v1 get/);
-    expect(get).toMatch(/platform: 1\n +GET \/iam\/v2beta1\/groups\/[\w/]+ -> 200\n +answer: 200\n +\{"id":/);
+    expect(get).toMatch(/platform: 1\n +GET \/iam\/v2beta1\/groups\/[\w/]+ -> 200\n +response: 200\n +\{"id":/);
     const put = chapter(tour, /v1 PUT/);
     expect(put).toMatch(/curl -s -X PUT .* -d '\{"name":"renamed by the tour"\}'/);
     expect(put).toMatch(/platform: 1\n +PATCH \/iam\/v2beta1\/groups\/[\w/]+\?updateMask=name,description -> 200/);
-    expect(put).toMatch(/answer: 200\n.*"name":"renamed by the tour","description":""/);
+    expect(put).toMatch(/response: 200\n.*"name":"renamed by the tour","description":""/);
     expect(chapter(tour, /native v1/)).toMatch(/GET \/iam\/v1\/groups.*"name":"renamed by the tour","description":""/s);
     expect(chapter(tour, /passes through/)).toMatch(
       /GET \/iam\/v2beta1\/groups\?page_size=1 -> 200.*\{"groups":\[\{"uid":/s,
@@ -34,8 +52,47 @@ describe("the tour", () => {
     expect(chapter(tour, /operator/)).toMatch(
       /carryover_requests_total\{api_version="v1",resource="group",operation="update",mode="translate",code="200"\} 1/,
     );
+    expect(tour.match(/response: (?!200)\d+/)).toBeNull();
+
+    const shadow = chapter(tour, /begins in shadow/);
+    expect(shadow).toMatch(/\$ npx carryover serve .*--cutover-mode native --cutover-rules-file rules\.yaml/);
+    expect(shadow).toMatch(/HTTP\/1\.1 200 OK\n +carryover-mode: shadow\n/);
+    const difference = chapter(tour, /finds a difference/);
+    expect(difference).toMatch(/"path":"items\[\]\.createdAt"\n.*\n +"set":"v1\.recordTimes: published"\n/);
+    expect(difference).toMatch(/\$ npx carryover gate role-reads http.*\n +role-reads: no, .*exit code 1\n/s);
+    const proved = chapter(tour, /responses are equal/);
+    expect(proved).toMatch(/\$ npx carryover serve .*--v1-record-times published/);
+    expect(proved).toMatch(/role-reads: yes, .* 0 of (?:18[3-9]|19\d|[2-6]\d\d) comparisons differed.*exit code 0\n/s);
+    expect(chapter(tour, /rule translates/)).toMatch(/HTTP\/1\.1 200 OK\n +carryover-mode: translate\n/);
+    const back = chapter(tour, /v2 breaks/);
+    expect(back).toMatch(/HTTP\/1\.1 502 .*\n +carryover-mode: translate\n.*"reason":"DRAIN_INCOMPLETE"/);
+    expect(back).toMatch(
+      /"rule":"role-reads","from":"forward","to":"back","reason":"\d+ of 2\d translated requests failed/,
+    );
+    expect(back).toMatch(/stepped-back"\}\n +\$ curl .*\n +HTTP\/1\.1 200 OK\n +carryover-mode: shadow\n/);
+    const visible = chapter(tour, /operator's screen/);
+    expect(visible).toMatch(/\d+ % of v1 requests translated;.*next: find out why role-reads stepped back/s);
+    expect(visible).toMatch(/client ci-bot: \d+ requests failed because of translation \(role list\)/);
+    expect(visible).toMatch(/carryover_rule_step_backs\{rule="role-reads"\} 1\n/);
+    expect(chapter(tour, /must change/)).toMatch(/Way out of v1 for `ci-bot`.*`GET \/iam\/v2beta1\/roles`/s);
+    expect(tour).not.toMatch(UNTOLD);
+
     expect(tour).toMatch(/serve --upstream-v2-url/);
-    expect(tour.match(/answer: (?!200)\d+/)).toBeNull();
+    const next = tour.slice(tour.indexOf("Read next")).match(/docs\/\S+\.md/g) ?? [];
+    expect(next.filter((page) => !existsSync(join(ROOT, page)))).toEqual([]);
+    expect(next.length).toBeGreaterThan(2);
+  });
+
+  it("fails, and says so at each scene that does not happen", async () => {
+    const printed: string[] = [];
+    const isTold = await showCutover({
+      ...NO_PROCESS,
+      print: (text) => printed.push(text),
+      fetch: () => Promise.resolve(new Response("{}", { status: 404 })),
+    });
+    expect(isTold).toBe(false);
+    expect(printed.filter((scene) => !UNTOLD.test(scene))).toEqual([]);
+    expect(printed).toHaveLength(7);
   });
 });
 
@@ -66,6 +123,10 @@ describe("the demo", () => {
     expect(JSON.parse(native).items).toMatchObject([JSON.parse(put)]);
     expect(JSON.parse(v2)).toMatchObject({ groups: [{ uid: expect.any(String) }], nextPageToken: expect.any(String) });
     expect(metrics.split("\n").filter((line) => line.startsWith("carryover_requests_total{"))).toHaveLength(4);
+    const status = text.split("\n").find((line) => line.startsWith("npx carryover status ")) ?? "";
+    expect(await paste(`cd ${ROOT} && ${status}`, token)).toMatch(
+      /^100 % of v1 requests translated; 0 of 1 client moved/,
+    );
     run.stop("SIGINT");
     expect(await run.ended).toEqual({ code: 0, signal: null });
     await expect(fetch(`${address("carryover")}/iam/v1/groups`)).rejects.toThrow();

@@ -45,7 +45,7 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- if or .Values.rulesFrom.existingConfigMap .Values.rulesFrom.existingSecret -}}true{{- end -}}
 {{- end }}
 
-{{/* "true" when carryover reads the rules of rules or rulesFrom, not those that a configuration names. */}}
+{{/* "true" when carryover reads the rules of rules or rulesFrom, not those that a configuration names. An existing one holds as it is. */}}
 {{- define "carryover.givesRules" -}}
 {{- if include "carryover.configElsewhere" . -}}
 {{- if or .Values.rules (include "carryover.rulesElsewhere" .) -}}true{{- end -}}
@@ -56,14 +56,23 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- define "carryover.keepsState" -}}
 {{- with .Values.state -}}
 {{- if kindIs "invalid" .enabled -}}
-{{- if or .existingClaim (not (include "carryover.configElsewhere" $)) -}}true{{- end -}}
+{{- if or .existingClaim .volumeClaim.size (not (include "carryover.configElsewhere" $)) -}}true{{- end -}}
 {{- else if .enabled -}}true{{- end -}}
 {{- end -}}
 {{- end }}
 
-{{/* The rules file. An empty one says what having none says, and later changes of it need no restart. */}}
+{{/* "true" when each pod has a volume claim of its own, which only a StatefulSet gives it. */}}
+{{- define "carryover.claimPerPod" -}}
+{{- if and .Values.state.volumeClaim.size (include "carryover.keepsState" .) -}}true{{- end -}}
+{{- end }}
+
+{{- define "carryover.workloadKind" -}}
+{{- ternary "StatefulSet" "Deployment" (eq (include "carryover.claimPerPod" .) "true") -}}
+{{- end }}
+
+{{/* The rules file. An empty one says what having none says, and later changes of it need no restart. `force` is always there, for a patch of the ConfigMap. */}}
 {{- define "carryover.rules" -}}
-{{- mergeOverwrite (dict "version" "carryover/v1" "rules" list) .Values.rules | toYaml }}
+{{- mergeOverwrite (dict "version" "carryover/v1" "force" "none" "rules" list) .Values.rules | toYaml }}
 {{- if .Values.rules.endMark }}
 ...
 {{- end }}
@@ -88,6 +97,13 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- else -}}
 0.0.0.0
 {{- end -}}
+{{- end }}
+
+{{/* "500m", "0.5" or 1 of a core in thousandths. */}}
+{{- define "carryover.millicores" -}}
+{{- $text := toString . -}}
+{{- $number := regexFind "^[0-9.]+" $text | float64 -}}
+{{- ceil (mulf $number (ternary 1 1000 (hasSuffix "m" $text))) | int -}}
 {{- end }}
 
 {{/* "90", "45s", "1500ms", "1m" or "1h" in milliseconds. */}}
@@ -147,9 +163,14 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- include "carryover.seconds" (ternary $said "5s" (regexMatch "^[0-9.]+ *[a-z]*$" $said)) -}}
 {{- end }}
 
+{{/* Until the process ends by itself: it takes the last request's time after the delay, 5 s for its last bytes and 5 s to close the rest. */}}
+{{- define "carryover.stopSeconds" -}}
+{{- add .Values.preStopSleepSeconds (include "carryover.shutdownDelaySeconds" .) (include "carryover.requestSeconds" .) 10 -}}
+{{- end }}
+
 {{- define "carryover.gracePeriod" -}}
 {{- if kindIs "invalid" .Values.terminationGracePeriodSeconds -}}
-{{- add .Values.preStopSleepSeconds (include "carryover.shutdownDelaySeconds" .) (include "carryover.requestSeconds" .) 10 -}}
+{{- include "carryover.stopSeconds" . -}}
 {{- else -}}
 {{- int .Values.terminationGracePeriodSeconds -}}
 {{- end -}}

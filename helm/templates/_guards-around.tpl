@@ -2,6 +2,7 @@
 
 {{- define "carryover.faults.volumes" -}}
 {{- $names := list }}
+{{- if include "carryover.claimPerPod" . }}{{ $names = append $names "state" }}{{ end }}
 {{- range include "carryover.volumes" . | fromYamlArray }}
 {{- if has .name $names }}
 - extraVolumes: there are two volumes {{ quote .name }}; give yours another name
@@ -50,6 +51,19 @@
 {{- if hasSuffix "%" (toString .minAvailable) }}{{ $stay = div (add (mul $stay $replicas) 99) 100 | int }}{{ end }}
 {{- if and (gt $replicas 1) (ge $stay $replicas) }}
 - podDisruptionBudget.minAvailable: {{ .minAvailable }} of {{ $replicas }} pods keeps every node from being drained; set less
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* One long list, or the start of a process, exceeds a small request: it would scale to the most pods without need. */}}
+{{- define "carryover.faults.request" -}}
+{{- with .Values.autoscaling }}
+{{- $requested := dig "requests" "cpu" (dig "limits" "cpu" "" (default dict $.Values.resources)) (default dict $.Values.resources) }}
+{{- if and .enabled .targetCPUUtilizationPercentage $requested }}
+{{- $percent := int .targetCPUUtilizationPercentage }}
+{{- if lt (mul $percent (include "carryover.millicores" $requested | int)) (mul 70 300) }}
+- resources.requests.cpu: autoscaling adds pods above {{ $percent }} % of {{ $requested }} of a core, which one long list takes; set 500m (at least 300m), or leave autoscaling.targetCPUUtilizationPercentage out
 {{- end }}
 {{- end }}
 {{- end }}

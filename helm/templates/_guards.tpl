@@ -5,7 +5,6 @@
 {{- include "carryover.faults.upstreams" . }}
 {{- include "carryover.faults.addresses" . }}
 {{- include "carryover.faults.sources" . }}
-{{- include "carryover.faults.ownRules" . }}
 {{- include "carryover.faults.rules" . }}
 {{- include "carryover.faults.tls" . }}
 {{- include "carryover.faults.overridden" . }}
@@ -13,6 +12,7 @@
 {{- include "carryover.faults.state" . }}
 {{- include "carryover.faults.volumes" . }}
 {{- include "carryover.faults.scaling" . }}
+{{- include "carryover.faults.request" . }}
 {{- include "carryover.faults.services" . }}
 {{- include "carryover.faults.routes" . }}
 {{- include "carryover.faults.network" . }}
@@ -48,6 +48,9 @@
 
 {{- define "carryover.faults.names" -}}
 {{- $name := include "carryover.fullname" . }}
+{{- if and (include "carryover.claimPerPod" .) (gt (len $name) 52) }}
+- fullnameOverride: {{ quote $name }} has more than the 52 characters that the name of a StatefulSet may have, whose pods get a label with it; set a shorter one
+{{- end }}
 {{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) }}
 - fullnameOverride: the name {{ quote $name }} is none that a Service may have; set one of lower case letters, digits and "-" that begins with a letter
 {{- end }}
@@ -144,23 +147,6 @@
 {{- end }}
 {{- end }}
 
-{{/* What an existing configuration says itself is neither seen nor thrown away: somebody has to say what holds. */}}
-{{- define "carryover.faults.ownRules" -}}
-{{- $given := or .Values.rules (include "carryover.rulesElsewhere" .) }}
-{{- if include "carryover.configElsewhere" . }}
-{{- if and $given .Values.configFrom.ownRules }}
-- configFrom.ownRules: the configuration would lose its own rules to rules or rulesFrom; leave it out, or both of them
-{{- else if not (or $given .Values.configFrom.ownRules) }}
-- configFrom.ownRules: the chart does not see whether the configuration names a rules file; set configFrom.ownRules=true, which lets it hold, or give rules or rulesFrom (rules.rules=[] for none)
-{{- end }}
-{{- if and (kindIs "invalid" .Values.state.enabled) (not .Values.state.existingClaim) }}
-- state.enabled: the chart does not see whether the configuration sets state.dir; set true, which puts one on a volume of the chart's, or false, which lets the configuration's hold
-{{- end }}
-{{- else if .Values.configFrom.ownRules }}
-- configFrom.ownRules: says something of an existing configuration only; set configFrom.existingConfigMap or configFrom.existingSecret, or leave it out (config.cutover.rulesFile names a file of your own)
-{{- end }}
-{{- end }}
-
 {{- define "carryover.faults.rules" -}}
 {{- $names := list }}
 {{- range $at, $rule := dig "rules" list .Values.rules }}
@@ -241,9 +227,9 @@
 {{- if or (lt $longest 1) (gt $longest 59) }}
 - config.limits.requestSeconds: {{ $longest }} seconds; set 1s to 59s
 {{- end }}
-{{- $least := add .Values.preStopSleepSeconds (include "carryover.shutdownDelaySeconds" .) $longest }}
+{{- $least := include "carryover.stopSeconds" . }}
 {{- if lt (include "carryover.gracePeriod" . | int) (int $least) }}
-- terminationGracePeriodSeconds: {{ include "carryover.gracePeriod" . }} would kill requests that may still take preStopSleepSeconds + config.listen.shutdownDelaySeconds + config.limits.requestSeconds = {{ $least }} seconds; set at least that, or leave it out
+- terminationGracePeriodSeconds: {{ include "carryover.gracePeriod" . }} would kill a pod that still serves: it takes preStopSleepSeconds + config.listen.shutdownDelaySeconds + config.limits.requestSeconds + 10 = {{ $least }} seconds; set at least that, or leave it out
 {{- end }}
 {{- if and .Values.preStopSleepSeconds .Values.lifecycle.preStop }}
 - lifecycle.preStop: preStopSleepSeconds makes one, too; set preStopSleepSeconds=0, or leave it out
@@ -255,15 +241,31 @@
 {{- if and (include "carryover.keepsState" $) (dig "state" "dir" "" $.Values.config) }}
 - config.state.dir: the chart keeps the state in a directory already; leave it out, or set state.enabled=false
 {{- end }}
-{{- if .existingClaim }}
+{{- if and .existingClaim .volumeClaim.size }}
+- state.volumeClaim.size: state.existingClaim names a claim already; leave one of them out
+{{- end }}
+{{- if and .volumeClaim.storageClass (not .volumeClaim.size) }}
+- state.volumeClaim.storageClass: there is no claim without a size; set state.volumeClaim.size, such as 1Gi, or leave it out
+{{- end }}
 {{- if not (include "carryover.keepsState" $) }}
+{{- if .existingClaim }}
 - state.existingClaim: is not used; set state.enabled=true, or leave it out
 {{- end }}
+{{- if .volumeClaim.size }}
+- state.volumeClaim.size: is not used; set state.enabled=true, or leave it out
+{{- end }}
+{{- end }}
+{{- if .existingClaim }}
 {{- if or $.Values.autoscaling.enabled (gt (int $.Values.replicaCount) 1) }}
-- state.existingClaim: a directory has one writer; set replicaCount=1 and autoscaling.enabled=false, or leave it out (each pod then keeps its own, and `carryover report` adds them up)
+- state.existingClaim: a directory has one writer; set state.volumeClaim.size instead, which gives each pod a claim of its own, or replicaCount=1 and autoscaling.enabled=false
 {{- end }}
 {{- if and $.Values.strategy (ne (dig "type" "" $.Values.strategy) "Recreate") }}
 - strategy.type: with state.existingClaim the old pod must stop first; set Recreate, or leave strategy out
+{{- end }}
+{{- end }}
+{{- if include "carryover.claimPerPod" $ }}
+{{- if or (eq (dig "type" "" $.Values.strategy) "Recreate") (hasKey (dig "rollingUpdate" dict $.Values.strategy) "maxSurge") }}
+- strategy: state.volumeClaim.size makes a StatefulSet, which has neither Recreate nor maxSurge; set RollingUpdate or OnDelete, or leave strategy out
 {{- end }}
 {{- end }}
 {{- end }}

@@ -1,13 +1,38 @@
 {{/* What is in carryover's pods? */}}
 
-{{/* What carryover reads at its start only: a change makes new pods. Rules are not among it, they are read again. */}}
+{{/*
+What a running carryover does not take up: every option of the configuration but clients.names. A change of it makes new pods. There is no
+checksum of rules, certificates and the admin token, which are mounted as folders and read again when they change.
+*/}}
 {{- define "carryover.podAnnotations" -}}
 {{- $own := dict -}}
-{{- if not (include "carryover.configElsewhere" .) }}{{ $_ := set $own "checksum/config" (include "carryover.config" . | sha256sum) }}{{ end -}}
-{{- $pems := print .Values.tls.v2.ca.pem .Values.tls.v1.ca.pem .Values.tls.sts.ca.pem -}}
-{{- if $pems }}{{ $_ := set $own "checksum/authorities" (sha256sum $pems) }}{{ end -}}
-{{- with .Values.adminToken.value }}{{ $_ := set $own "checksum/admin-token" (sha256sum .) }}{{ end -}}
+{{- if not (include "carryover.configElsewhere" .) -}}
+{{- $config := include "carryover.config" . | fromYaml -}}
+{{- $clients := omit (default dict $config.clients) "names" -}}
+{{- $config = ternary (mergeOverwrite (omit $config "clients") (dict "clients" $clients)) (omit $config "clients") (gt (len $clients) 0) -}}
+{{- $_ := set $own "checksum/config" (toYaml $config | sha256sum) -}}
+{{- end -}}
 {{- toYaml (mergeOverwrite (dict) .Values.commonAnnotations .Values.podAnnotations $own) -}}
+{{- end }}
+
+{{/* What a Deployment and a StatefulSet have in common. */}}
+{{- define "carryover.workload" -}}
+{{- if not .Values.autoscaling.enabled }}
+replicas: {{ .Values.replicaCount }}
+{{- end }}
+revisionHistoryLimit: {{ .Values.revisionHistoryLimit }}
+minReadySeconds: {{ .Values.minReadySeconds }}
+selector:
+  matchLabels:
+    {{- include "carryover.selectorLabels" (list . "proxy") | nindent 4 }}
+template:
+  metadata:
+    labels:
+      {{- include "carryover.podLabels" (list . "proxy") | nindent 6 }}
+    annotations:
+      {{- include "carryover.podAnnotations" . | nindent 6 }}
+  spec:
+    {{- include "carryover.podSpec" . | nindent 4 }}
 {{- end }}
 
 {{/* (list . "proxy"): without the chart's version, so that a new chart alone restarts nothing. */}}
@@ -76,7 +101,7 @@ args:
   {{- include "carryover.flags" . | nindent 2 }}
   {{- end }}
 env:
-  - { name: CARRYOVER_CONFIG, value: /etc/carryover/config.yaml }
+  - { name: CARRYOVER_CONFIG, value: /etc/carryover/config/config.yaml }
   {{- range $path, $value := include "carryover.ownOptions" . | fromYaml }}
   - name: {{ include "carryover.variable" $path }}
     {{- if kindIs "map" $value }}
@@ -120,9 +145,9 @@ volumeMounts:
   {{- include "carryover.volumeMounts" . | nindent 2 }}
 {{- end }}
 
-{{/* The configuration by subPath, since a folder could not have the others inside; rules as a folder, since changes come that way only. */}}
+{{/* Files as folders, each its own: kubelet never changes what is mounted by subPath. */}}
 {{- define "carryover.volumeMounts" -}}
-- { name: config, mountPath: /etc/carryover/config.yaml, subPath: config.yaml, readOnly: true }
+- { name: config, mountPath: /etc/carryover/config, readOnly: true }
 {{- if include "carryover.givesRules" . }}
 - { name: rules, mountPath: /etc/carryover/rules, readOnly: true }
 {{- end }}
@@ -161,7 +186,7 @@ volumeMounts:
   {{- include "carryover.tlsVolume" (list $ $name) | nindent 2 }}
 {{- end }}
 {{- end }}
-{{- if include "carryover.keepsState" . }}
+{{- if and (include "carryover.keepsState" .) (not (include "carryover.claimPerPod" .)) }}
 - name: state
   {{- if .Values.state.existingClaim }}
   persistentVolumeClaim: { claimName: {{ .Values.state.existingClaim | quote }} }

@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { chartReadme, pagesOf } from "./chart-readme.mjs";
 import { makeImage } from "./image.mjs";
 
-/** Makes everything in the folder `out` from the clone `tree`; gives the files' names. */
-export function makeArtifacts({ tree, out, version, section, helm, bases, run }) {
+/** Makes everything in the folder `out` from the clone `tree` of the repository at the address `origin`; gives the files' names. */
+export function makeArtifacts({ tree, out, version, section, origin, helm, bases, run }) {
   run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], tree);
   run("npm", ["pack", "--silent", "--pack-destination", out], tree);
   const said = run(process.execPath, ["dist/main.js", "--version"], tree).trim();
@@ -13,7 +14,11 @@ export function makeArtifacts({ tree, out, version, section, helm, bases, run })
   // Renamed, since helm and npm would give their files the same name.
   const chart = `carryover-chart-${version}.tgz`;
   run(helm, ["lint", "--strict", "helm"], tree);
+  const readme = join(tree, "helm/README.md");
+  const text = readFileSync(readme, "utf8");
+  writeFileSync(readme, chartReadme(text, pagesOf(origin, version)));
   run(helm, ["package", "helm", "--destination", tree], tree);
+  writeFileSync(readme, text);
   renameSync(join(tree, `carryover-${version}.tgz`), join(out, chart));
   const sbom = `carryover-${version}.cdx.json`;
   copyFileSync(join(tree, "dist/carryover.cdx.json"), join(out, sbom));

@@ -97,6 +97,11 @@ function requireTests({ tested, dryRun }) {
   requireCleanTree();
 }
 
+/** The address of the repository, or nothing where it has none. */
+function originOf() {
+  return spawnSync("git", ["remote", "get-url", "origin"], { cwd: ROOT, encoding: "utf8" }).stdout.trim();
+}
+
 /** Where scripts/install-package-tools.sh put it, or on the PATH. */
 function helmOrRefuse() {
   const cached = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci/chart/bin/helm");
@@ -202,7 +207,7 @@ async function release() {
     mkdirSync(out);
     run("git", ["clone", "--quiet", "--no-tags", ROOT, tree]);
     commitRelease(tree, { version, current, text, entries, prerelease: semver.prerelease(version) !== null });
-    const files = makeArtifacts({ tree, out, version, section, helm, bases, run });
+    const files = makeArtifacts({ tree, out, version, section, origin: originOf(), helm, bases, run });
     showLeftovers(tree, current);
     const takeBackFiles = putFiles(out, work);
     if (!dryRun) bringBack(tree, version, takeBackFiles);

@@ -7,6 +7,8 @@ const AT_A_TIME = 6;
 /** Calls of agents in one round. */
 const READS = 50;
 const WRITES = 10;
+/** Lists of roles in one round: enough for one percent of them to be compared soon. */
+const ROLES = 10;
 /** What is long or rare is called in every so many rounds. */
 const RARELY = 5;
 
@@ -74,7 +76,7 @@ function named(known, uids) {
     person(
       "ci",
       "ci-runner/7.4",
-      () => [...uids.slice(2, 6).map(get), { target: "/iam/v1/roles" }],
+      () => [...uids.slice(2, 6).map(get), ...Array.from({ length: ROLES }, () => ({ target: "/iam/v1/roles" }))],
       () => [...uids.slice(2, 6).map(get2), { target: `/iam/${V2}/roles?page_size=200` }],
     ),
     person(

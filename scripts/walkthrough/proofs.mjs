@@ -1,11 +1,11 @@
 /**
- * Whether each step of the walkthrough did what it promises, as its clients and the platform saw it. The runbook itself reads the metrics;
- * these proofs do not rely on them.
+ * Whether each step of the walkthrough did what it promises, as its clients and the platform saw it. The runbook itself asks carryover;
+ * these proofs do not rely on it.
  */
 
 /** @typedef {{ seen: readonly any[], sent: readonly any[] }} Facts what clients saw, and what reached the platform, since the step's last change */
 
-/** By step: what must be true when it is done, and when it has been taken back; a text says what is not. */
+/** By step: what must be true when it is done, and when it has been taken back; a text says what is not. `staysBack`: it is not taken forth again. */
 export const PROOFS = new Map([
   ["install", { done: only("native"), back: only(undefined) }],
   ["identify", { done: only("native"), back: only("native") }],
@@ -19,7 +19,7 @@ export const PROOFS = new Map([
   ["reads-10", { done: share(0.02, 0.25), back: share(-1, 0.1) }],
   ["reads-50", { done: share(0.3, 0.7), back: share(-1, 0.3) }],
   ["step-back", { done: share(0.3, 0.7), back: share(0.2, 0.8) }],
-  ["emergency", { done: only("native"), back: share(0.2, 0.8) }],
+  ["emergency", { done: only("native"), back: share(0.2, 0.8), staysBack: true }],
   [
     "reads-100",
     { done: (facts) => reads(facts, only("translate")) ?? writes(facts, only("shadow")), back: share(0.2, 0.8) },

@@ -8,9 +8,9 @@ import { pathToFileURL } from "node:url";
 import { optionsOf } from "../options.mjs";
 import { readRunbook } from "./runbook.mjs";
 import { Broken, createStage, PLATFORM } from "./stage.mjs";
-import { print, runStep } from "./steps.mjs";
+import { print, runActions, runStep } from "./steps.mjs";
 
-const { steps, every } = readRunbook(readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8"));
+const { steps, before } = readRunbook(readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8"));
 // `--dist FOLDER`: another built carryover; `--until ID`: the last step to take.
 const values = optionsOf(
   { dist: { type: "string", default: join(import.meta.dirname, "../../dist") }, until: { type: "string" } },
@@ -36,11 +36,12 @@ async function walk() {
   try {
     const { code } = await world.shell.run("command -v curl && command -v sed && command -v grep");
     if (code !== 0) throw new Broken("the runbook's commands need curl, sed and grep");
+    await runActions(world, before);
     for (const [index, step] of steps.entries()) {
       current = step;
       const from = Date.now();
       print(`== ${step.title} (${index + 1} of ${steps.length})`);
-      await runStep(world, step, { every });
+      await runStep(world, step);
       print(`   done in ${((Date.now() - from) / 1000).toFixed(1)} s\n`);
       taken++;
       if (step.id === values.until) break;

@@ -1,56 +1,77 @@
 /** Reads the steps and code blocks of docs/runbook.md, as the walkthrough runs them. */
 
 /**
- * @typedef {{ kind: "sh" | "yaml" | "text" | "promql" | "meanwhile", file: string, lines: readonly string[], back: boolean, line: number }} Block
- * `file`: the second word behind the backticks; of `meanwhile` its name.
- * @typedef {{ id: string, title: string, blocks: readonly Block[] }} Step
+ * @typedef {{ kind: "command" | "file" | "meanwhile", text: string, says: readonly string[], back: boolean, line: number }} Action
+ * `text`: the command, the name of the file, or what happens; `says`: what the command prints, or what the file holds.
+ * @typedef {{ id: string, title: string, actions: readonly Action[] }} Step
  */
 
-const KINDS = new Set(["sh", "yaml", "text", "promql"]);
-
 /**
- * The sections that carry `<!-- step: ID -->`, in order; those that carry `<!-- every: ID -->` are what each step repeats. What
- * follows **Back** at the beginning of a line is a section's way back, and `<!-- meanwhile: NAME -->` says what happens in the
- * world at that place. Blocks of other languages, and those with the second word `note`, are for people only. Throws for two
- * sections of one id, and for a block outside of any.
+ * The sections that carry `<!-- step: ID -->`, in order; `before`: what the section with `<!-- before -->` asks for. Each line of a
+ * block of sh is a command, as is each line with `$ ` of a console block, which shows below what it prints. A block whose second
+ * word is a name is that file. What follows **Back** at the beginning of a line is a section's way back, and
+ * `<!-- meanwhile: NAME -->` says what happens in the world at that place. Blocks of other languages, and those with the second word
+ * `note`, are for people only. Throws for two sections of one id, and for a block outside of any.
  */
 export function readRunbook(text) {
   const steps = [];
-  const every = new Map();
+  const before = [];
   let title = "";
-  let step;
+  let actions;
   let back = false;
   let block;
-  text.split("\n").forEach((line, index) => {
+  text.split("\n").forEach((content, index) => {
+    const line = index + 1;
     if (block !== undefined) {
-      if (line === "```") block = undefined;
-      else block.lines.push(line);
+      if (content === "```") block = undefined;
+      else block(content, line);
       return;
     }
-    const heading = /^##+ (.*)/.exec(line)?.[1];
+    const heading = /^##+ (.*)/.exec(content)?.[1];
     if (heading !== undefined) {
       title = heading;
-      step = undefined;
+      actions = undefined;
       back = false;
     }
-    const [, mark, id] = /^<!-- (step|every|meanwhile): ([a-z0-9-]+) -->$/.exec(line) ?? [];
-    if (mark === "meanwhile") step.blocks.push({ kind: mark, file: id, lines: [], back, line: index + 1 });
-    else if (mark !== undefined) {
-      if (every.has(id) || steps.some((one) => one.id === id)) throw new Error(`line ${index + 1}: a second ${id}`);
-      step = { id, title, blocks: [] };
-      if (mark === "step") steps.push(step);
-      else every.set(id, step);
+    if (content === "<!-- before -->") actions = before;
+    const [, mark, id] = /^<!-- (step|meanwhile): ([a-z0-9-]+) -->$/.exec(content) ?? [];
+    if (mark === "step") {
+      if (steps.some((one) => one.id === id)) throw new Error(`line ${line}: a second ${id}`);
+      actions = [];
+      steps.push({ id, title, actions });
     }
-    if (/^\*\*Back\b/.test(line)) back = true;
-    const fence = /^```(\w+)(?: (\S+))?$/.exec(line);
-    if (fence === null) return;
-    const [, kind, file = ""] = fence;
-    block = { kind, file, lines: [], back, line: index + 1 };
-    if (!KINDS.has(kind) || file === "note") return;
-    if (step === undefined) throw new Error(`line ${index + 1}: a block outside of every step`);
-    step.blocks.push(block);
+    const add = (kind, what, at = line) => {
+      if (actions === undefined) throw new Error(`line ${line}: a block outside of every step`);
+      const action = { kind, text: what, says: [], back, line: at };
+      actions.push(action);
+      return action;
+    };
+    if (mark === "meanwhile") add(mark, id);
+    if (/^\*\*Back\b/.test(content)) back = true;
+    const [, language, name] = /^```(\w+)(?: (\S+))?$/.exec(content) ?? [];
+    if (language !== undefined) block = reader({ language, name }, add);
   });
-  return { steps, every };
+  return { steps, before };
+}
+
+/** Takes the lines of one block. */
+function reader({ language, name }, add) {
+  if (name === "note" || !["sh", "console", "yaml"].includes(language)) return () => {};
+  if (name !== undefined) {
+    const file = add("file", name);
+    return (content) => file.says.push(content);
+  }
+  let command;
+  return (content, line) => {
+    const [, typed] = language === "sh" ? [content, content] : (/^\$ (.*)/.exec(content) ?? []);
+    if (typed === undefined) command.says.push(content);
+    else if (typed !== "") command = add("command", typed, line);
+  };
+}
+
+/** The queries of the table for Prometheus. */
+export function expressionsOf(text) {
+  return [...text.matchAll(/^\|.* `(.*\bcarryover_.*)` \|$/gm)].map(([, expression]) => expression);
 }
 
 /** `text` has each of `lines` in this order; `…` in a line stands for anything, blanks for any number of them. */

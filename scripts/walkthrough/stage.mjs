@@ -1,12 +1,11 @@
-/** What the walkthrough runs on: a platform, carryover, its clients, a shell for the operator and a Prometheus that scrapes carryover. */
+/** What the walkthrough runs on: a platform, carryover, its clients and a shell for the operator. */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { loadSandbox } from "../build/modules.mjs";
-import { freePort, freePorts } from "../free-ports.mjs";
+import { freePorts } from "../free-ports.mjs";
 import { createClients } from "./clients.mjs";
 import { startPlatform } from "./world.mjs";
 
@@ -14,6 +13,8 @@ import { startPlatform } from "./world.mjs";
 export const PATIENCE_MS = 60_000;
 /** The platform, as the runbook calls it. */
 export const PLATFORM = "https://api.example.com";
+
+export const ADMIN_TOKEN = "the-token-of-the-admin-port";
 
 /** Something is not as promised. */
 export class Broken extends Error {}
@@ -29,18 +30,20 @@ export async function createStage(dist) {
     admin: `http://127.0.0.1:${adminPort}`,
   };
   const shell = createShell(new URL("main.js", dist).pathname, {
+    REPLICAS: `--token-file admin-token ${urls.admin}`,
     ADMIN: urls.admin,
     V1: urls.carryover,
+    WATCH: "2s",
     QUIET: "5s",
     TOKEN: platform.sandbox.token("admin#operator@example.com"),
-    // What else is different in a walkthrough: addresses, and how long a file waits to be looked at.
+    // What else is different in a walkthrough: addresses, and that nobody has to notice a stop.
+    CARRYOVER_LISTEN_SHUTDOWN_DELAY_SECONDS: "0",
     CARRYOVER_LISTEN_HOST: "127.0.0.1",
     CARRYOVER_LISTEN_PORT: String(port),
     CARRYOVER_ADMIN_PORT: String(adminPort),
-    CARRYOVER_CUTOVER_RELOAD_SECONDS: "0.1",
   });
-  const prometheus = await startPrometheus(`127.0.0.1:${adminPort}`, shell.folder);
-  const world = { platform, urls, shell, prometheus, server: undefined, sentBefore: 0, way: "carryover" };
+  shell.write("admin-token", ADMIN_TOKEN);
+  const world = { platform, urls, shell, server: undefined, sentBefore: 0, way: "carryover" };
   world.clients = await createClients({ sandbox: platform.sandbox, base: () => urls[world.way] });
   world.through = (way) => {
     world.way = way;
@@ -51,7 +54,6 @@ export async function createStage(dist) {
   };
   world.close = async () => {
     await world.stop();
-    await prometheus.close();
     world.clients.close();
     await platform.sandbox.close();
     shell.remove();
@@ -61,16 +63,18 @@ export async function createStage(dist) {
 
 /** From here on is counted. */
 export function mark(world) {
-  world.prometheus.begin();
   world.sentBefore = world.platform.sent.length;
   world.clients.state.seen.length = 0;
 }
+
+/** Between two looks. */
+const ROUNDS = 3;
 
 /** Lets clients call until `holds` gives something, which it gives; undefined when that takes too long. */
 export async function calling(world, holds) {
   const until = Date.now() + PATIENCE_MS;
   while (Date.now() < until) {
-    await world.clients.round();
+    for (let round = 0; round < ROUNDS; round++) await world.clients.round();
     noFaults(world);
     const found = await holds();
     if (found !== undefined) return found;
@@ -137,60 +141,10 @@ async function serve(script, ready, options) {
   }
   return {
     text,
+    /** Has it look at its files at once. */
+    hup: () => child.kill("SIGHUP"),
     stop: async () => {
       child.kill("SIGTERM");
-      await ended;
-    },
-  };
-}
-
-const PROGRAM = join(
-  process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"),
-  "carryover-ci/monitoring/usr/bin/prometheus",
-);
-const INTERVAL = "200ms";
-/** `increase` needs two samples; one more tells a counter that stands still from one that was seen once. */
-const SCRAPES = 3;
-
-/**
- * Scrapes `target` (`host:port`) and keeps everything in `folder`. `holds` resolves once there are enough samples since the
- * last `begin`: with the value when the comparison is true, otherwise with undefined. Rejects for what is not PromQL.
- */
-async function startPrometheus(target, folder) {
-  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not there: run scripts/install-monitoring-tools.sh`);
-  const file = join(folder, "prometheus.yaml");
-  const scrape = { job_name: "carryover", static_configs: [{ targets: [target] }] };
-  // YAML includes JSON.
-  writeFileSync(file, JSON.stringify({ global: { scrape_interval: INTERVAL }, scrape_configs: [scrape] }));
-  const address = `127.0.0.1:${await freePort()}`;
-  const flags = [`--config.file=${file}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=${address}`];
-  const child = spawn(PROGRAM, flags, { stdio: ["ignore", "ignore", "inherit"] });
-  const ended = once(child, "exit");
-  let began = Date.now();
-  const query = async (expression) => {
-    const response = await fetch(`http://${address}/api/v1/query?query=${encodeURIComponent(expression)}`);
-    const { status, data, error } = await response.json();
-    if (status !== "success") throw new Error(`${expression}: ${error}`);
-    return data.result.map(({ value: [, text] }) => text);
-  };
-  const window = () => `[${Date.now() - began}ms]`;
-  const seen = async () => Number((await query(`count_over_time(up${window()})`))[0] ?? 0) >= SCRAPES;
-  const ready = async () => (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.status === 200;
-  for (const until = Date.now() + START_MS; !(await ready()); await pause(50)) {
-    if (child.exitCode !== null || Date.now() > until) throw new Error("Prometheus did not start");
-  }
-  return {
-    begin() {
-      began = Date.now();
-    },
-    async holds(expression) {
-      while (!(await seen())) await pause(50);
-      // Hours and days in the runbook are the time since the step began.
-      const values = await query(expression.replaceAll(/\[\d+[smhdw]\]/g, window()));
-      return values.length === 0 ? undefined : values.join(", ");
-    },
-    async close() {
-      child.kill("SIGKILL");
       await ended;
     },
   };

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { isV1, PROOFS } from "./proofs.mjs";
 import { says } from "./runbook.mjs";
-import { Broken, calling, mark, noFaults, PATIENCE_MS, PLATFORM } from "./stage.mjs";
+import { ADMIN_TOKEN, Broken, calling, mark, noFaults, PATIENCE_MS, PLATFORM } from "./stage.mjs";
 import { MEANWHILE } from "./world.mjs";
 
 /** What clients and the platform say of it, whatever the runbook looked at. */
@@ -27,92 +27,71 @@ function servedBy(seen) {
 }
 
 /** Forth, back, and forth again for the next one. Throws `Broken` when something is not as promised. */
-export async function runStep(world, step, context) {
-  const { done, back } = PROOFS.get(step.id) ?? {};
+export async function runStep(world, step) {
+  const { done, back, staysBack } = PROOFS.get(step.id) ?? {};
   if (done === undefined) throw new Broken(`nobody says what step ${step.id} proves`);
-  const forth = step.blocks.filter((block) => !block.back);
-  const backwards = step.blocks.filter((block) => block.back);
+  const forth = step.actions.filter((action) => !action.back);
+  const backwards = step.actions.filter((action) => action.back);
+  const changesRules = forth.some(({ text }) => text.endsWith(APPLY));
   mark(world);
-  await runBlocks(world, forth, context);
+  await runActions(world, forth);
   await prove(world, done, "clients");
   print("   Back:");
   mark(world);
-  const byFile = forth.some(({ file }) => file === "rules.next.yaml") && !backwards.some(({ kind }) => kind === "sh");
-  if (byFile) await runBlocks(world, context.every.get("back").blocks, context);
-  await runBlocks(world, backwards, context);
+  await runActions(world, changesRules && backwards.length === 0 ? [BACK] : backwards);
   await prove(world, back, "clients, back again");
-  await again(world, byFile, backwards.some(isServe) ? forth.filter(isServe) : [], context);
+  if (staysBack) return;
+  if (changesRules) await runActions(world, [BACK]);
+  if (backwards.some(isServe)) await runActions(world, forth.filter(isServe));
 }
 
-/** Forth once more, for the next step: its file before is this step's, and what it begins with is this step's configuration. */
-async function again(world, byFile, serves, context) {
-  if (byFile) {
-    print("   Forth again:");
-    world.shell.write("rules.next.yaml", world.last);
-    const [block] = context.every.get("apply").blocks;
-    await RUN.sh(world, { ...block, lines: block.lines.filter((line) => !line.startsWith("carryover ")) }, context);
-  }
-  await runBlocks(world, serves, context);
-}
+/** The scripts with which the runbook changes rules. The second one, run twice, leads forth again. */
+const APPLY = "sh apply";
+const BACK = { kind: "command", text: "sh back", says: [] };
 
-/** How a block is run, by its kind. */
-const RUN = {
-  async yaml(world, { file, lines }, context) {
-    print(`   ${file}:`);
+/** How an action is taken, by its kind. */
+const TAKE = {
+  async file(world, { text: name, says: lines }) {
+    print(`   ${name}:`);
     print(indented(lines.join("\n"), "     "));
-    world.shell.write(file, `${lines.join("\n")}\n`.replaceAll(PLATFORM, world.urls.platform));
-    if (file !== "rules.next.yaml") return;
-    world.last = `${lines.join("\n")}\n`;
-    await runBlocks(world, context.every.get("apply").blocks, context);
+    world.shell.write(name, `${lines.join("\n")}\n`.replaceAll(PLATFORM, world.urls.platform));
   },
-  async sh(world, { lines }, { following }) {
-    const script = lines.join("\n").trim();
-    print(commands(script));
-    if (isServe({ lines })) return serve(world, script);
-    const expected = following?.kind === "text" ? following.lines : [];
+  async command(world, action) {
+    const { text: command, says: expected } = action;
+    print(`   $ ${command}`);
+    if (isServe(action)) return serve(world, command);
     const attempt = async () => {
-      const { code, text } = await world.shell.run(script);
-      return { code, text, missing: code === 0 ? says(text, expected) : `to end with 0, not ${code}` };
+      const { code, text } = await world.shell.run(command);
+      return { text, missing: code === 0 ? says(text, expected) : `to end with 0, not ${code}` };
     };
     let done = await attempt();
-    if (done.missing !== undefined && expected.length > 0) {
-      const later = await calling(world, async () => {
+    if (done.missing !== undefined && ASKS.test(command)) {
+      await calling(world, async () => {
         done = await attempt();
         return done.missing === undefined ? done : undefined;
       });
-      done = later ?? done;
     }
     if (done.text.trim() !== "") print(indented(shortened(done.text), "   | "));
-    if (done.missing !== undefined) throw new Broken(`expected of that command: ${done.missing}`);
+    if (done.missing !== undefined) throw new Broken(`expected of ${command}: ${done.missing}`);
     if (expected.length > 0) print("   ok  it says what the runbook shows");
     if (world.server !== undefined && world.shell.read("rules.yaml") !== world.rules) await inForce(world);
   },
-  /** Part of the command before it. */
-  async text() {},
-  async promql(world, { lines }) {
-    const asked = lines.map((line) => line.replace(/ *#.*/, "").trim()).filter((line) => line !== "");
-    let judged = [];
-    const held = await calling(world, async () => {
-      judged = await Promise.all(asked.map(async (line) => ({ line, value: await world.prometheus.holds(line) })));
-      return judged.every(({ value }) => value !== undefined) ? judged : undefined;
-    });
-    for (const { line, value } of judged)
-      print(value === undefined ? `   NOT ${line}` : `   ok  ${line}   (is ${value})`);
-    if (held === undefined) throw new Broken("that does not become true");
-  },
-  async meanwhile(world, { file }) {
-    print(`   meanwhile: ${file.replaceAll("-", " ")}`);
-    const change = MEANWHILE.get(file);
-    if (change === undefined) throw new Broken(`nothing is known of ${file}`);
+  async meanwhile(world, { text: name }) {
+    print(`   meanwhile: ${name.replaceAll("-", " ")}`);
+    const change = MEANWHILE.get(name);
+    if (change === undefined) throw new Broken(`nothing is known of ${name}`);
     await change(world);
     mark(world);
   },
 };
 
-/** True for a block that starts carryover. */
-const isServe = ({ lines }) => lines.join("\n").trim().startsWith("carryover serve ");
+/** A command that only looks: it may be asked again until it says what it is to say. */
+const ASKS = /^(?:carryover (?:status|gate|report) |curl )/;
 
-async function serve(world, script) {
+/** True for what starts carryover. */
+const isServe = ({ text }) => text.startsWith("carryover serve ");
+
+async function serve(world, command) {
   await world.stop();
   world.rules = world.shell.read("rules.yaml");
   const ready = async () => {
@@ -120,7 +99,7 @@ async function serve(world, script) {
     await answer?.arrayBuffer();
     return answer?.status === 200;
   };
-  world.server = await world.shell.serve(script, ready);
+  world.server = await world.shell.serve(command, ready);
   print(indented(world.server.text().trim(), "   | "));
   mark(world);
 }
@@ -129,8 +108,11 @@ async function serve(world, script) {
 async function inForce(world) {
   world.rules = world.shell.read("rules.yaml");
   const digest = createHash("sha256").update(world.rules).digest("hex").slice(0, 12);
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  world.server.hup();
   const until = Date.now() + PATIENCE_MS;
-  const isNow = async () => (await (await fetch(`${world.urls.admin}/rules`)).json()).file?.digest === digest;
+  const isNow = async () =>
+    (await (await fetch(`${world.urls.admin}/rules`, { headers })).json()).file?.digest === digest;
   while (!(await isNow())) {
     if (Date.now() > until) throw new Broken("the file does not come into force");
     await pause(50);
@@ -139,10 +121,8 @@ async function inForce(world) {
 }
 
 /** One after the other. Throws `Broken` for what is not as the runbook says. */
-async function runBlocks(world, blocks, context) {
-  for (const [index, block] of blocks.entries()) {
-    await RUN[block.kind](world, block, { ...context, following: blocks[index + 1] });
-  }
+export async function runActions(world, actions) {
+  for (const action of actions) await TAKE[action.kind](world, action);
 }
 
 const LINES = 18;
@@ -161,14 +141,6 @@ function indented(text, mark) {
     .trimEnd()
     .split("\n")
     .map((line) => (mark + line).trimEnd())
-    .join("\n");
-}
-
-/** A script as somebody types it. */
-function commands(script) {
-  return script
-    .split("\n")
-    .map((line, index, all) => (/(?:\||\\)$/.test(all[index - 1] ?? "") ? `   > ${line}` : `   $ ${line}`))
     .join("\n");
 }
 

@@ -141,7 +141,7 @@ function forceCommandOf(body: unknown): ForceCommand {
   const said = isJsonObject(value) && Object.keys(value).length === 1 ? value["force"] : undefined;
   const command = FORCE_COMMANDS.find((one) => one === said);
   if (command !== undefined) return command;
-  throw new Problem("INVALID_BODY", 'this takes {"force":"native"} or {"force":"none"}');
+  throw new Problem("INVALID_BODY", 'this takes {"force":"native"} or {"force":"none"}', { options: [] });
 }
 
 /** Undefined for what is no JSON. */
@@ -157,10 +157,10 @@ function parsed(text: string): unknown {
 function bodyProblem(error: unknown): Problem | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
-    return new Problem("BODY_TOO_LARGE", `the body is longer than ${MOST_BODY_BYTES} bytes`);
+    return new Problem("BODY_TOO_LARGE", `the body is longer than ${MOST_BODY_BYTES} bytes`, { options: [] });
   }
   if (typeof code !== "string" || !code.startsWith("FST_ERR_CTP_")) return undefined;
-  return new Problem("INVALID_BODY", "the body cannot be read as application/json", { cause: error });
+  return new Problem("INVALID_BODY", "the body cannot be read as application/json", { cause: error, options: [] });
 }
 
 function addOpen(server: FastifyInstance, { ready, metrics }: AdminOptions): void {

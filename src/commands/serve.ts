@@ -54,7 +54,7 @@ function boundUrl(url: string, host: string): string {
  * Which API is served from where, and, one line each, what v2 does not serve. It prints addresses: the configuration
  * accepts none that holds a credential.
  */
-function announcement(
+export function announcement(
   { upstream, cutover, fallback }: Config,
   catalogue: Catalogue,
   { url, adminUrl }: { readonly url: string; readonly adminUrl: string },

@@ -4,6 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { createSecureContext } from "node:tls";
+import { RESERVED_NAMES } from "../ledger/identity.ts";
 import type { Settings } from "./schema.ts";
 import { isLoopback } from "./values.ts";
 
@@ -64,7 +65,7 @@ export function contradictions(
       remedy: "give the admin port another number",
     });
   }
-  found.push(...ownAddresses(settings), ...listContradictions(settings));
+  found.push(...ownAddresses(settings), ...nameContradictions(settings), ...listContradictions(settings));
   if (limits.uriBytes >= limits.headerBytes) {
     found.push({
       path: "limits.uriBytes",
@@ -131,6 +132,27 @@ export function pathsOfTheApi(settings: Settings, domains: ReadonlySet<string>):
     const remedy = `leave it out: ${new URL(url).origin}${base}`;
     return [{ path, what: `its path holds ${added}, which carryover adds to every call`, remedy }];
   });
+}
+
+/** Of two names of one identity only one could be seen, and rules for the other would match nobody. */
+function nameContradictions({ clients }: Settings): readonly OptionRemark[] {
+  const found: OptionRemark[] = [];
+  const nameOf = new Map<string, string>();
+  for (const entry of clients.names) {
+    const [name = "", ...rest] = entry.split("=");
+    // It may be a credential, so it is shown nowhere.
+    const identity = rest.join("=").trim();
+    const before = nameOf.get(identity) ?? name;
+    nameOf.set(identity, name);
+    if (RESERVED_NAMES.includes(name)) {
+      const what = `${name} stands for clients without a name`;
+      found.push({ path: "clients.names", what, remedy: "choose another name" });
+    } else if (before !== name) {
+      const what = `${before} and ${name} are names of the same identity`;
+      found.push({ path: "clients.names", what, remedy: "remove one of them" });
+    }
+  }
+  return found;
 }
 
 /** The option on the left must not exceed the option on the right. */

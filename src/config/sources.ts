@@ -87,15 +87,11 @@ function put(tree: Record<string, unknown>, path: readonly string[], value: unkn
 }
 
 function unknownVariables(env: OptionSources["env"], options: readonly Option[]): readonly ConfigFault[] {
-  const known = new Set([
-    FILE_VARIABLE,
-    ADMIN_TOKEN_VARIABLE,
-    CHECK_TOKEN_VARIABLE,
-    ...options.map((option) => option.variable),
-  ]);
+  const known = new Set([FILE_VARIABLE, ...options.map((option) => option.variable)]);
+  const tokens: readonly string[] = [ADMIN_TOKEN_VARIABLE, CHECK_TOKEN_VARIABLE];
   const faults: ConfigFault[] = [];
   for (const [name, value] of Object.entries(env)) {
-    if (!name.startsWith(VARIABLE_PREFIX) || value === undefined || known.has(name)) continue;
+    if (!name.startsWith(VARIABLE_PREFIX) || value === undefined || known.has(name) || tokens.includes(name)) continue;
     if (isServiceLink(name, value)) continue;
     faults.push({ where: name, what: "there is no such option", remedy: didYouMean(nearest(name, known)) });
   }

@@ -27,15 +27,26 @@ export interface ClientIdentity {
   nameOf(headers: HeaderList): string;
   /** The current name of a client that was stored as `stored`: it may have a configured name now, or be kept as a hash only. */
   nameNow(stored: string): string;
+  /** What the configured names stand for, to be saved. */
+  meanings(): NameMeanings;
+  /** As `nameNow`, of clients that were stored while names had the meanings `before`: names may have moved to other identities. */
+  nameSince(before: NameMeanings): (stored: string) => string;
   /** What metrics call the client of that name: a configured name, `unknown`, or `c-` and 12 hexadecimal digits. */
   labelOf(name: string): string;
   /** True for a client that is not part of the migration. */
   isExcluded(name: string): boolean;
 }
 
+/** The configured names with their identities, hashed where those may be credentials or are kept as hashes only. */
+export interface NameMeanings {
+  /** Tells whether hashes were made with the same key. */
+  readonly check: string;
+  readonly names: readonly (readonly [name: string, identity: string])[];
+}
+
 const UNKNOWN = "unknown";
 /** Names that mean something else than one client. */
-const RESERVED = [UNKNOWN, "other"] as const;
+export const RESERVED_NAMES: readonly string[] = [UNKNOWN, "other"];
 /** Precedes a client's own text that could be mistaken for a configured name or one that the ledger made. */
 const RAW = "raw:";
 const HASHED = /^h-[0-9a-f]{16}$/;
@@ -47,11 +58,19 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
   const { hash, key } = options;
   const sources = options.identify.map(identitySourceOf);
   const readsProducts = options.identify.includes("user-agent");
+  const readsOthers = options.identify.some((source) => source !== "user-agent");
+  const mayReadSecrets = credentialFields(options.identify).length > 0;
   let names = readNames(options.names);
   const excludedBy = createExclusion(options.exclude);
   const configured = new Set(names.exact.values());
-  const own = new Set([...configured, ...RESERVED]);
+  const own = new Set([...configured, ...RESERVED_NAMES]);
   const hashed = (identity: string): string => `h-${digest(key, "name", identity).slice(0, 16)}`;
+  /** Configured names by the hashes of their identities; made when it is needed. */
+  let byHash: ReadonlyMap<string, string> | undefined;
+  const nameOfHash = (hash: string): string | undefined => {
+    byHash ??= new Map(Array.from(names.exact, ([identity, name]) => [hashed(identity), name]));
+    return byHash.get(hash);
+  };
   const nameOf = (headers: HeaderList): string => {
     // Read once, and only if a source asks for them.
     let read: { readonly claims: ClaimReader | undefined } | undefined;
@@ -78,21 +97,51 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
     // The name is kept, the header that it was cut out of must not be.
     return name.length > MAX_NAME ? undefined : detachedText(name);
   };
+  const nameNow = (stored: string): string => {
+    if (own.has(stored)) return stored;
+    if (HASHED.test(stored)) return nameOfHash(stored) ?? stored;
+    const identity = stored.startsWith(RAW) ? stored.slice(RAW.length) : stored;
+    const named = names.exact.get(identity) ?? (readsProducts ? names.lower.get(identity) : undefined);
+    return named ?? (hash ? (excludedBy(identity) ?? hashed(identity)) : stored);
+  };
+  /** The name of a client with an identity of `clients.names`, which may have no name any more. */
+  const nameOfIdentity = (identity: string): string | undefined => {
+    if (HASHED.test(identity)) return nameOfHash(identity) ?? identity;
+    const named = names.exact.get(identity);
+    // Products are in lower case.
+    const read = readsOthers ? identity : identity.toLowerCase();
+    return named ?? nameOfFound({ identity: read, secret: false, product: readsProducts });
+  };
   return {
     names: configured,
     rename: (list) => {
       names = readNames(list);
+      byHash = undefined;
       for (const set of [configured, own]) set.clear();
       for (const name of names.exact.values()) configured.add(name);
-      for (const name of [...configured, ...RESERVED]) own.add(name);
+      for (const name of [...configured, ...RESERVED_NAMES]) own.add(name);
     },
     nameOf,
-    nameNow: (stored) => {
-      if (own.has(stored)) return stored;
-      if (HASHED.test(stored)) return [...names.exact].find(([one]) => hashed(one) === stored)?.[1] ?? stored;
-      const identity = stored.startsWith(RAW) ? stored.slice(RAW.length) : stored;
-      const named = names.exact.get(identity) ?? (readsProducts ? names.lower.get(identity) : undefined);
-      return named ?? (hash ? (excludedBy(identity) ?? hashed(identity)) : stored);
+    nameNow,
+    meanings: () => ({
+      check: hashed(""),
+      names: Array.from(names.exact, ([identity, name]) => {
+        const isHidden = hash || mayReadSecrets || identity.length > MAX_NAME;
+        return [name, isHidden ? hashed(identity) : identity] as const;
+      }),
+    }),
+    nameSince: (before) => {
+      const namesOf = new Map<string, string[]>();
+      for (const [name, identity] of before.names) {
+        if (HASHED.test(identity) && before.check !== hashed("")) continue;
+        namesOf.set(name, [...(namesOf.get(name) ?? []), nameOfIdentity(identity) ?? name]);
+      }
+      return (stored) => {
+        const found = namesOf.get(stored);
+        // What several identities of one name did cannot be told apart: it stays with the name if one of them still has it.
+        if (found !== undefined) return found.includes(stored) ? stored : (found[0] ?? stored);
+        return nameNow(stored);
+      };
     },
     labelOf: createLabels(own, key),
     isExcluded: (name) => excludedBy(name) !== undefined,

@@ -1,6 +1,6 @@
 /** The ledger: which clients call which operations, since when, and what makes each of them hard to move to v2. */
 import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
-import type { LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
+import type { ClientEntry, LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
 import type { ClientIdentity } from "./identity.ts";
@@ -45,14 +45,20 @@ export interface Ledger {
   /** Adds the findings of a background translation of a request that native v1 served; counts nothing, makes no entry. */
   learn(findings: RequestFindings): void;
   snapshot(): LedgerSnapshot;
+  /**
+   * A snapshot that may be read while requests go on: each entry is as it is when it is read, and `head` is to be called last.
+   * Counts of the head are then no smaller than those of the entries.
+   */
+  stream(): { readonly entries: Iterable<ClientEntry>; head(): Omit<LedgerSnapshot, "clients"> };
   /** How many clients called each version; cheap, for metrics. */
   callers(): VersionCounts;
   /**
-   * Continues from `snapshot`, also under its instance. Throws `Error` when a request has been counted already.
+   * Continues from `snapshot`, also under its instance. `nameOf`: the current name of a client in it. Throws `Error` when a
+   * request has been counted already.
    */
-  restore(snapshot: LedgerSnapshot): void;
-  /** Gives clients that have another name now their new name; entries of one name become one. */
-  rename(): void;
+  restore(snapshot: LedgerSnapshot, nameOf?: (stored: string) => string): void;
+  /** Gives each client its current name; entries of one name become one. */
+  rename(nameOf: (stored: string) => string): void;
   /** Grows with every change. */
   revision(): number;
 }
@@ -90,36 +96,45 @@ export function createLedger(options: LedgerOptions): Ledger {
   return {
     observe: (exchange) => observe(state, exchange),
     learn: (findings) => {
-      const record = state.clients.find(findings.client);
+      const record = state.clients.find(nameIn(state, findings.client));
       if (record === undefined) return;
       state.revision += 1;
       const operation = factOf(record.operations, findings.resource, findings.operation, 0, state.budget);
       if (operation !== undefined) operation.inspected += 1;
       noteNeeds(state, record, findings);
     },
-    snapshot: () => snapshotOf(state),
+    snapshot: () => ({ ...headOf(state), clients: [...entriesOf(state)].sort(byCount) }),
+    stream: () => {
+      const streamed = state;
+      return { entries: entriesOf(streamed), head: () => headOf(streamed) };
+    },
     callers: () => callers(state.clients.items()),
-    restore: (snapshot) => restore(state, snapshot),
-    rename: () => {
-      const [before, { revision }] = [snapshotOf(state), state];
+    restore: (snapshot, nameOf = options.identity.nameNow) => restore(state, snapshot, nameOf),
+    rename: (nameOf) => {
+      const before = { ...headOf(state), clients: [...entriesOf(state)] };
+      const { revision } = state;
       state = createState(options, before.instances, options.wall());
-      restore(state, before);
+      restore(state, before, nameOf);
       state.revision = revision + 1;
     },
     revision: () => state.revision,
   };
 }
 
-function snapshotOf({ options, clients, instances, since, watchedSince, v1, v2 }: LedgerState): LedgerSnapshot {
+function* entriesOf({ options, clients }: LedgerState): Generator<ClientEntry> {
+  // A copy of the list: a new client may take the place of another meanwhile.
+  for (const record of [...clients.items()]) yield entryOf(record, options.traits.revealsNeeds);
+}
+
+function headOf({ options, clients, instances, since, watchedSince, v1, v2 }: LedgerState) {
   return {
-    version: 1,
+    version: 1 as const,
     instances,
     since,
     watchedSince: watchedSince > since ? watchedSince : undefined,
     at: options.wall(),
     requests: { v1, v2 },
     bound: clients.bound(),
-    clients: [...clients.items()].map((record) => entryOf(record, options.traits.revealsNeeds)).sort(byCount),
   };
 }
 
@@ -135,23 +150,29 @@ function createState(options: LedgerOptions, instances: readonly string[], since
   return { options, clients, budget, instances, since, watchedSince: since, v1: 0, v2: 0, revision: 0 };
 }
 
+/** A request that is over may have begun before its client was named. */
+function nameIn({ options, clients }: LedgerState, client: string): string {
+  return clients.find(client) === undefined ? options.identity.nameNow(client) : client;
+}
+
 function observe(state: LedgerState, exchange: Exchange): void {
   const { options, clients } = state;
   if (options.identity.isExcluded(exchange.client)) return;
   const eligibility = eligibilityOf(exchange);
-  if (eligibility === "no" || (eligibility === "known" && clients.find(exchange.client) === undefined)) return;
+  const client = nameIn(state, exchange.client);
+  if (eligibility === "no" || (eligibility === "known" && clients.find(client) === undefined)) return;
   const at = options.wall();
   state.revision += 1;
   if (exchange.apiVersion === "v2") {
     state.v2 += 1;
-    const user = clients.see(exchange.client);
+    const user = clients.see(client);
     if (user === undefined) return;
     user.v2 += 1;
     user.lastSeen = at;
     return;
   }
   state.v1 += 1;
-  const record = clients.add(exchange.client);
+  const record = clients.add(client);
   // The first v1 request also brings those that the client may have made before it got its entry.
   record.v1 += record.v1 === 0 ? record.count : 1;
   record.lastSeen = at;
@@ -199,13 +220,13 @@ function noteNeeds({ options, budget }: LedgerState, record: ClientRecord, findi
   }
 }
 
-function restore(state: LedgerState, snapshot: LedgerSnapshot): void {
+function restore(state: LedgerState, snapshot: LedgerSnapshot, nameOf: (stored: string) => string): void {
   const { options, clients, budget } = state;
   const { identity, max } = options;
   if (clients.size > 0 || state.v1 + state.v2 > 0) throw new Error("a ledger is restored before its first request");
   const renamed = {
     ...snapshot,
-    clients: snapshot.clients.map((one) => ({ ...one, name: identity.nameNow(one.name) })),
+    clients: snapshot.clients.map((one) => ({ ...one, name: nameOf(one.name) })),
   };
   // Then the file must be written again, even without calls.
   if (renamed.clients.some(({ name }, at) => name !== snapshot.clients[at]?.name)) state.revision += 1;

@@ -52,9 +52,9 @@ export function wayOut(entry: ClientEntry, options: WayOutOptions): string {
 const ALL_NAMES =
   "In v2 every record is known by `uid`. Names below are JSON names; in a query they are snake_case. What is not listed stays as it is.";
 
-type OperationName = Pick<ClientOperation, "resource" | "operation">;
+type NamedOperation = Pick<ClientOperation, "resource" | "operation">;
 
-function calledOperation(name: OperationName, resources: readonly Resource[]): CalledOperation | undefined {
+function calledOperation(name: NamedOperation, resources: readonly Resource[]): CalledOperation | undefined {
   const resource = resources.find((one) => one.name === name.resource);
   const operation = resource?.operations.find((one) => one.name === name.operation);
   return resource === undefined || operation === undefined ? undefined : { resource, operation };

@@ -49,7 +49,7 @@ export interface RuleState {
   /** Translated requests that count as evidence, and those of them that failed because of the translation. */
   readonly requests: number;
   readonly failures: number;
-  /** When the mode last changed, milliseconds since 1970. */
+  /** When the mode or the percentage last changed, milliseconds since 1970. */
   readonly since: number;
 }
 
@@ -129,6 +129,7 @@ export interface RuleMemory {
   readonly name: string;
   readonly evidenceKey: string;
   readonly mode: CutoverMode;
+  readonly percent?: number | undefined;
   readonly stepBack?: StepBackMemory | undefined;
   readonly promotion: PromotionMemory;
   readonly operations: ReadonlyMap<string, OperationEvidence>;
@@ -141,12 +142,13 @@ export interface RuleMemory {
 
 export function memoryOf(state: RuleState): RuleMemory {
   const { rule, stepBack, promotion, ...learnt } = state;
-  const { name, evidenceKey, mode } = rule;
+  const { name, evidenceKey, mode, match } = rule;
   return {
     ...learnt,
     name,
     evidenceKey,
     mode,
+    percent: match.percent,
     stepBack: stepBack && stepBackMemory(stepBack),
     promotion: promotionMemory(promotion),
   };
@@ -165,14 +167,21 @@ export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, a
   const compared = { ...fresh, promotion, operations: mayPromote(fresh) ? before.operations : fresh.operations };
   if (!isSameMode) return compared;
   const { promotedOperations, promotionReported, requests, failures, since } = before;
+  const stepBack =
+    fresh.stepBack && before.stepBack ? continuedStepBack(fresh.stepBack, before.stepBack) : fresh.stepBack;
+  const phaseOf = (one: { readonly phase: { readonly kind: string } } | undefined) => one?.phase.kind ?? "forward";
+  const phase = phaseOf(stepBack);
+  // Of a rule that stepped back it says when.
+  const hasOtherClients = phase === "forward" && before.percent !== rule.match.percent;
+  const isAsBefore = promotion.promoted === wasPromoted && phase === phaseOf(before.stepBack) && !hasOtherClients;
   return {
     ...compared,
-    stepBack: fresh.stepBack && before.stepBack ? continuedStepBack(fresh.stepBack, before.stepBack) : fresh.stepBack,
+    stepBack,
     promotedOperations: promotion.promoted ? promotedOperations : fresh.promotedOperations,
     promotionReported,
     requests,
     failures,
-    since: promotion.promoted === wasPromoted ? since : at,
+    since: isAsBefore ? since : at,
   };
 }
 
@@ -363,10 +372,10 @@ function promoteLate(state: RuleState, comparison: Comparison, at: number): Rule
 function considerPromotion(state: RuleState, at: number): RuleTransition {
   const { rule, promotion, operations } = state;
   if (!canPromote(promotion)) return { state: { ...state, promotionReported: false } };
-  // Reported once, and again only after differences: further operations come and are compared all the time.
-  if (state.promotionReported || !isClear(state)) return { state };
-  const found = evidenceText(evidence(promotion), promotion.clientsNeeded);
   const { automatic, differencesBelow } = promotion.settings;
+  // Reported once, and again only after differences: further operations come and are compared all the time.
+  if ((state.promotionReported && !automatic) || !isClear(state)) return { state };
+  const found = evidenceText(evidence(promotion), promotion.clientsNeeded);
   const report = { rule: rule.name, at, from: "shadow", reason: `${found}, less than ${percent(differencesBelow)}` };
   if (!automatic) {
     return {

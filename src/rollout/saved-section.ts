@@ -1,5 +1,4 @@
 /** Keeps one part of the process's memory in a section of the state store, and reads it at the start. */
-import { createHash } from "node:crypto";
 import type { Timer } from "../model/clock.ts";
 import type { StateStore } from "./state-store.ts";
 
@@ -13,8 +12,8 @@ export interface SectionOptions {
   readonly later: Timer;
   /** Grows with every change. */
   revision(): number;
-  /** What to save: JSON. */
-  snapshot(): unknown;
+  /** What to save: JSON in pieces, between which other work goes on. */
+  snapshot(): Iterable<string>;
   /** Takes what was saved. Throws for anything that is no such snapshot. */
   restore(saved: unknown): void;
   /** Logs one line for the operator. */
@@ -56,7 +55,7 @@ export function createSavedSection(options: SectionOptions): SavedSection {
     if (now === saved && !always) return;
     checks = 0;
     try {
-      const isForeign = digest(await store.read(name)) !== content;
+      const isForeign = (await store.digest(name)) !== content;
       // Without news, what another process counted is worth more.
       if (isForeign && now === saved) return;
       if (isForeign && !isShared) {
@@ -66,9 +65,7 @@ export function createSavedSection(options: SectionOptions): SavedSection {
           undefined,
         );
       }
-      const text = JSON.stringify(snapshot());
-      await store.write(name, text);
-      content = digest(text);
+      content = await store.write(name, snapshot());
       saved = now;
       failing = false;
     } catch (error) {
@@ -96,7 +93,7 @@ export function createSavedSection(options: SectionOptions): SavedSection {
   return {
     start: async () => {
       const text = await store.read(name);
-      content = digest(text);
+      content = await store.digest(name);
       if (text !== undefined) {
         try {
           restore(JSON.parse(text));
@@ -121,6 +118,18 @@ export function createSavedSection(options: SectionOptions): SavedSection {
   };
 }
 
-function digest(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : createHash("sha256").update(text).digest("hex");
+/** Items in one piece: some hundredths of a megabyte of the largest. */
+const ITEMS = 20;
+
+/** `items` as a JSON array, in pieces. */
+export function* jsonArray(items: Iterable<unknown>): Generator<string> {
+  let separator = "[";
+  let batch: string[] = [];
+  for (const item of items) {
+    batch.push(JSON.stringify(item));
+    if (batch.length < ITEMS) continue;
+    yield separator + batch.join();
+    [separator, batch] = [",", []];
+  }
+  yield `${batch.length > 0 || separator === "[" ? separator : ""}${batch.join()}]`;
 }

@@ -1,16 +1,20 @@
 /** The form in which rule states and comparisons are saved. Readers check every value: the files may come from anywhere. */
 import * as z from "zod";
+import type { NameMeanings } from "../ledger/identity.ts";
 import { LAST_TIME } from "../model/clock.ts";
 import { COMPARISON_FAILURES, type ComparisonCounts } from "../model/comparison.ts";
 import { FORCE_COMMANDS } from "../model/rules.ts";
 import type { DistinctCallers } from "./evidence-window.ts";
 import type { RolloutMemory } from "./rollout.ts";
+import type { RuleMemory } from "./rule-state.ts";
+import { jsonArray } from "./saved-section.ts";
 
 /** Longest text in a saved state. */
 const MAX_TEXT = 512;
 const MAX_RULES = 10_000;
 const MAX_CALLERS = 100_000;
 const MAX_ROWS = 100_000;
+const MAX_NAMES = 100_000;
 
 const text = z.string().max(MAX_TEXT);
 const count = z.int().nonnegative();
@@ -65,6 +69,7 @@ const rule = z.object({
   name: text,
   evidenceKey: text,
   mode,
+  percent: z.number().optional(),
   stepBack: stepBack.optional(),
   promotion: z.object({
     differencesBelow: z.number(),
@@ -104,20 +109,23 @@ export interface SavedRollout extends RolloutMemory {
   readonly key: string;
 }
 
-/** JSON. The reading of the clock is left out: the time in which no process ran is no quiet time. */
-export function savedRollout({ key, force, rules, transitions }: SavedRollout): unknown {
-  return {
-    version: 1,
-    key,
-    force,
-    rules: rules.map(({ stepBack, operations, promotedOperations, ...rest }) => ({
+/** JSON in pieces. */
+export function* savedRollout({ key, force, rules, transitions }: SavedRollout): Generator<string> {
+  yield JSON.stringify({ version: 1, key, force, transitions }).replace(/\}$/, ',"rules":');
+  yield* jsonArray(savedRules(rules));
+  yield "}";
+}
+
+/** The reading of the clock is left out: the time in which no process ran is no quiet time. */
+function* savedRules(rules: readonly RuleMemory[]): Generator<unknown> {
+  for (const { stepBack, operations, promotedOperations, ...rest } of rules) {
+    yield {
       ...rest,
       stepBack: stepBack && { ...stepBack, time: undefined, now: stepBack.time.now },
       operations: Array.from(operations, ([name, evidence]) => ({ name, ...evidence })),
       promotedOperations: [...promotedOperations],
-    })),
-    transitions,
-  };
+    };
+  }
 }
 
 /** Reads what `savedRollout` returned. `nameNow`: the current name of a client that was saved. Throws for anything else. */
@@ -152,6 +160,16 @@ export function readSavedRollout(saved: unknown, nameNow: (name: string) => stri
     })),
     transitions: transitions.map((one) => ({ ...one, rule: one.rule })),
   };
+}
+
+const meanings = z
+  .object({ check: text, names: z.array(z.tuple([text, text])).max(MAX_NAMES) })
+  // Not saved by earlier versions.
+  .default({ check: "", names: [] });
+
+/** Reads what `ClientIdentity.meanings` returned. Throws for anything else. */
+export function readSavedNames(saved: unknown): NameMeanings {
+  return meanings.parse(saved);
 }
 
 const comparisons = z.array(

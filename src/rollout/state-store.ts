@@ -1,6 +1,7 @@
 /** Where everything is kept that must survive a restart: the folder `state.dir`, or nowhere. */
+import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Sections of text by name, each replaced as a whole. */
@@ -9,8 +10,13 @@ export interface StateStore {
   prepare(): Promise<void>;
   /** Undefined when nothing was saved. Rejects for any other reason. */
   read(section: string): Promise<string | undefined>;
-  /** Durable when it resolves. When it rejects, or the process is killed meanwhile, the old text is unchanged. */
-  write(section: string, text: string): Promise<void>;
+  /** Of the text; undefined when nothing was saved. Rejects for any other reason. */
+  digest(section: string): Promise<string | undefined>;
+  /**
+   * Durable when it resolves, to the digest of the text. When it rejects, or the process is killed meanwhile, the old text is
+   * unchanged. Other work goes on between two pieces.
+   */
+  write(section: string, pieces: Iterable<string>): Promise<string>;
   /** Keeps an unusable section under another name, and resolves to its place. */
   setAside(section: string): Promise<string>;
   /** Where a section is, for messages. */
@@ -28,13 +34,15 @@ export function createFolderStore(folder: string): StateStore {
       });
       if (!(await stat(folder)).isDirectory()) throw new Error("it is no directory");
       // Left by processes that were killed while they wrote.
-      for (const name of await readdir(folder)) if (name.endsWith(TEMPORARY)) await rm(join(folder, name));
-      const probe = join(folder, "probe");
-      await writeWhole(probe, "");
-      await rm(probe);
+      const left = (await readdir(folder)).filter((name) => TEMPORARY.test(name));
+      for (const name of left) await rm(join(folder, name), { force: true });
+      const probe = join(folder, "probe.json");
+      await writeWhole(probe, []);
+      await rm(probe, { force: true });
     },
-    read: (section) => readWhole(placeOf(section)),
-    write: (section, text) => writeWhole(placeOf(section), text),
+    read: (section) => reading(placeOf(section), (file) => file.readFile("utf8")),
+    digest: (section) => reading(placeOf(section), digestOf),
+    write: (section, pieces) => writeWhole(placeOf(section), pieces),
     setAside: async (section) => {
       const taken = new Set(await readdir(folder));
       let name = `${section}.damaged`;
@@ -45,7 +53,8 @@ export function createFolderStore(folder: string): StateStore {
   };
 }
 
-const TEMPORARY = ".tmp";
+/** Files of `writeWhole`. Others of the folder may belong to somebody else. */
+const TEMPORARY = /^[a-z]+\.json\.[0-9a-f-]+\.tmp$/;
 /** For the owner only: sections hold names of clients. */
 const PRIVATE = 0o600;
 /** Larger than any ledger. */
@@ -55,8 +64,8 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** Opens without blocking: a pipe would wait for a writer, and carryover would not start. */
-async function readWhole(path: string): Promise<string | undefined> {
+/** Undefined without a file. Opens without blocking: a pipe would wait for a writer, and carryover would not start. */
+async function reading<T>(path: string, read: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
@@ -66,21 +75,29 @@ async function readWhole(path: string): Promise<string | undefined> {
     const found = await file.stat();
     if (!found.isFile()) throw new Error("it is no file");
     if (found.size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
-    return await file.readFile("utf8");
+    return await read(file);
   } finally {
     await file.close();
   }
 }
 
-async function writeWhole(path: string, text: string): Promise<void> {
-  // In the same folder, so that the rename is atomic.
-  const temporary = `${path}.${process.pid}${TEMPORARY}`;
+async function digestOf(file: FileHandle): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+async function writeWhole(path: string, pieces: Iterable<string>): Promise<string> {
+  const hash = createHash("sha256");
+  // In the same folder, so that the rename is atomic. Processes in two containers may have the same number.
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    // A link that somebody put there must not be followed.
-    await rm(temporary, { force: true });
     const file = await open(temporary, "wx", PRIVATE);
     try {
-      await file.writeFile(text);
+      for (const piece of pieces) {
+        hash.update(piece);
+        await file.writeFile(piece);
+      }
       await file.sync();
     } finally {
       await file.close();
@@ -91,6 +108,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
     throw error;
   }
   await syncFolder(dirname(path));
+  return hash.digest("hex");
 }
 
 /** Makes the rename survive a power cut, where folders can be synced. The file itself is whole either way. */

@@ -97,7 +97,7 @@ export function stateText(state: RuleState): string {
 
 function returnText(stepBack: StepBack): string {
   const needed = quietNeeded(stepBack);
-  if (needed === undefined) return "it stays so until the rule is changed";
+  if (needed === undefined) return "it stays so until the rule's name or mode changes";
   const longest = stepBack.factor === LONGEST_WAIT ? ", the longest wait" : "";
   return `it tries again after ${duration(needed)} without a difference${longest}`;
 }

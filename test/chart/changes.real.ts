@@ -12,6 +12,8 @@ const VALUES = {
   adminToken: { value: "first-token" },
 };
 
+const trusting = (pem: string) => ({ tls: { v2: { ca: { pem } } } });
+
 const templateOf = async (rendering: Rendering): Promise<Manifest> =>
   proxyOf(await objects(rendering)).object.spec.template;
 
@@ -27,18 +29,21 @@ describe("the pod template", () => {
   });
 
   it.each([
-    ["the configuration", { config: { ...VALUES.config, log: { level: "debug" } } }],
-    ["the admin token", { adminToken: { value: "second-token" } }],
-    ["the authorities to trust", { tls: { v2: { ca: { pem: CERTIFICATE } } } }],
-  ])("changes with %s, which is read at the start only", async (_, change) => {
+    ["an option of the configuration", { log: { level: "debug" } }],
+    ["an option beside the names of clients", { clients: { hash: true } }],
+    ["the salt", { cutover: { mode: "native", salt: "another" } }],
+  ])("changes with %s, which waits for a restart", async (_, config) => {
     const before = await templateOf({ set: VALUES });
-    const after = await templateOf({ set: { ...VALUES, ...change } });
-    expect(after).not.toEqual(before);
+    expect(await templateOf({ set: { ...VALUES, config: { ...VALUES.config, ...config } } })).not.toEqual(before);
   });
 
-  it("changes with the text of an authority", async () => {
-    const of = (pem: string) => templateOf({ set: { ...VALUES, tls: { v2: { ca: { pem } } } } });
-    expect(await of(CERTIFICATE)).not.toEqual(await of(CERTIFICATE + CERTIFICATE));
+  it.each([
+    ["the first names of clients", {}, { config: { ...VALUES.config, clients: { names: ["a=b"] } } }],
+    ["the admin token", {}, { adminToken: { value: "second-token" } }],
+    ["the text of an authority", trusting(CERTIFICATE), trusting(CERTIFICATE + CERTIFICATE)],
+  ])("stays the same with %s: it reaches running pods", async (_, before, change) => {
+    const was = await templateOf({ set: { ...VALUES, ...before } });
+    expect(await templateOf({ set: { ...VALUES, ...change } })).toEqual(was);
   });
 
   it("stays the same with what is no pod's matter", async () => {

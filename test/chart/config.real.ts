@@ -82,11 +82,15 @@ describe.each(ciValues())("$name", ({ path }) => {
 
   it("says everything that the values say", () => {
     // What is written in values arrives under the same path: not one option is lost on the way through templates.
-    const file = parse(new TextDecoder().decode(seen.files.get("/etc/carryover/config.yaml")));
+    const file = parse(new TextDecoder().decode(seen.files.get("/etc/carryover/config/config.yaml")));
     if (!values.configFrom) expect(file).toMatchObject(values.config ?? {});
     const rules = seen.files.get("/etc/carryover/rules/rules.yaml");
     if (rules !== undefined && values.rules) {
-      expect(parse(new TextDecoder().decode(rules))).toEqual({ version: "carryover/v1", ...values.rules });
+      expect(parse(new TextDecoder().decode(rules))).toEqual({
+        version: "carryover/v1",
+        force: "none",
+        ...values.rules,
+      });
     }
   });
 

@@ -16,6 +16,16 @@ describe("helm lint --strict", () => {
   });
 });
 
+describe("values that contradict each other", () => {
+  it("are a matter of helm template: helm lint takes them, as the README says", async () => {
+    const set = ["--set", "config.upstream.v2.url=https://a,terminationGracePeriodSeconds=20"];
+    const lint = await ran(tool("helm"), ["lint", "--strict", CHART, ...set], { env: HELM_ENV });
+    const refused = await ran(tool("helm"), ["template", CHART, ...set], { env: HELM_ENV });
+    expect([lint.code, refused.code]).toEqual([0, 1]);
+    expect(refused.err).toContain("terminationGracePeriodSeconds: 20");
+  });
+});
+
 describe("helm template", () => {
   it.each(VALUES)("renders the same twice for $name, but for a token that is made by lot", async ({ path }) => {
     const texts = await Promise.all([rendered({ values: path }), rendered({ values: path })]);

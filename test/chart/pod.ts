@@ -78,7 +78,8 @@ function mountOf(mount: Manifest, pod: Manifest, find: Find): Mount {
   if (volume === undefined) throw new Error(`${where} wants the volume ${mount.name}, which is not there`);
   const rest = { path: mount.mountPath, readOnly: mount.readOnly === true };
   if (volume.emptyDir !== undefined) return { ...rest, kind: "empty", live: false, files: new Map() };
-  if (volume.persistentVolumeClaim !== undefined) return { ...rest, kind: "claim", live: false, files: new Map() };
+  if (volume.persistentVolumeClaim !== undefined || volume.claimTemplate !== undefined)
+    return { ...rest, kind: "claim", live: false, files: new Map() };
   const files = new Map(sourcesOf(volume).flatMap((source) => [...filesOf(source, find, where)]));
   if (mount.subPath === undefined) return { ...rest, kind: "files", live: true, files };
   // kubelet never changes what is mounted by subPath.

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ciValues, type Manifest, objects } from "./chart.ts";
@@ -6,10 +7,20 @@ import { finderWith } from "./given.ts";
 import { seenBy } from "./pod.ts";
 import { proxyOf, type Workload, workloads } from "./workloads.ts";
 
-/** The longest time that carryover continues requests in flight when it is stopped (src/main.ts). */
+/** Seconds of one request, by default. */
 const LONGEST_REQUEST = 50;
 /** How long requests are taken after SIGTERM, by default. */
 const DRAIN = 5;
+/** Seconds that the program allows itself beside both: for last bytes (src/app.ts), and to close what is left (src/commands/serve.ts). */
+const REST = [
+  secondsIn("app.ts", /SPARE_SECONDS = (\d+);/),
+  secondsIn("commands/serve.ts", /REST_MS = (\d+)_000;/),
+].reduce((sum, seconds) => sum + seconds);
+
+function secondsIn(file: string, constant: RegExp): number {
+  const text = readFileSync(resolve(import.meta.dirname, "../../src", file), "utf8");
+  return Number(constant.exec(text)?.[1]);
+}
 
 describe.each(ciValues())("$name", ({ path }) => {
   const values: Manifest = parse(readFileSync(path, "utf8"));
@@ -100,18 +111,20 @@ describe.each(ciValues())("$name", ({ path }) => {
     expect(exec?.command?.[0] ?? "").not.toMatch(/sh$/);
     const longest = values.config?.limits?.requestSeconds ?? LONGEST_REQUEST;
     if (typeof longest === "number") {
-      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual((sleep?.seconds ?? 0) + DRAIN + longest + 5);
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual((sleep?.seconds ?? 0) + DRAIN + longest + REST);
     }
   });
 
-  it("mounts configuration read-only, and the rules as a folder that changes arrive in", () => {
+  it("mounts every file read-only, and in a folder that changes arrive in", () => {
     const { pod, container } = proxyOf(all);
     const { mounts, env } = seenBy(container, pod, finderWith(all, values));
     const files = mounts.filter(({ kind }) => kind === "files");
     expect(files.filter(({ readOnly }) => !readOnly).map((mount) => mount.path)).toEqual([]);
+    // Both are watched while carryover runs, and so are the token and certificates.
+    expect(files.filter(({ live }) => !live).map((mount) => mount.path)).toEqual([]);
     const rules = files.filter(({ files: held }) => held.has("rules.yaml") && !held.has("config.yaml"));
-    for (const mount of rules) expect([mount.path, mount.live]).toEqual(["/etc/carryover/rules", true]);
-    expect(env["CARRYOVER_CONFIG"]).toBe("/etc/carryover/config.yaml");
+    for (const mount of rules) expect(mount.path).toBe("/etc/carryover/rules");
+    expect(env["CARRYOVER_CONFIG"]).toBe("/etc/carryover/config/config.yaml");
   });
 
   it("keeps secrets out of ConfigMaps, variables and arguments", () => {

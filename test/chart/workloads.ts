@@ -21,18 +21,26 @@ export function workloads(objects: readonly Manifest[]): readonly Workload[] {
     }
     if (!WITH_TEMPLATE.includes(object.kind)) return [];
     const { metadata, spec } = object.spec.template;
-    return [{ object, what: whatIs(object), labels: metadata?.labels ?? {}, pod: spec }];
+    // A StatefulSet gives its pods a volume for each claim that it makes.
+    const claims = (object.spec.volumeClaimTemplates ?? []).map((claim: Manifest) => ({
+      name: claim.metadata.name,
+      claimTemplate: claim.spec,
+    }));
+    const pod = { ...spec, volumes: [...(spec.volumes ?? []), ...claims] };
+    return [{ object, what: whatIs(object), labels: metadata?.labels ?? {}, pod }];
   });
 }
 
-/** The Deployment of carryover itself: the only workload that clients' requests reach. */
+/** The Deployment or StatefulSet of carryover itself: the only workload that clients' requests reach. */
 export function proxyOf(objects: readonly Manifest[]): Workload & { readonly container: Manifest } {
   const found = workloads(objects).flatMap((workload) => {
     const container = workload.pod.containers.find(
       ({ args = [], ports = [] }: Manifest) =>
         !args.includes("sandbox") && ports.some(({ name }: Manifest) => name === "admin"),
     );
-    return workload.object.kind === "Deployment" && container !== undefined ? [{ ...workload, container }] : [];
+    return ["Deployment", "StatefulSet"].includes(workload.object.kind) && container !== undefined
+      ? [{ ...workload, container }]
+      : [];
   });
   expect(found.map(({ what }) => what)).toHaveLength(1);
   const [proxy] = found;

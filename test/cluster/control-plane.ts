@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { freePorts } from "../../scripts/free-ports.mjs";
-import { CACHE, DEFINITIONS, said } from "../chart/tools.ts";
+import { CACHE, DEFINITIONS, type Outcome, ran, said } from "../chart/tools.ts";
 
 const TOOLS = join(CACHE, "cluster");
 
@@ -21,6 +21,8 @@ export interface Cluster {
   readonly kubeconfig: string;
   /** Runs kubectl; rejects with its words when it fails. */
   kubectl(argv: readonly string[], input?: string): Promise<string>;
+  /** Runs a script of bash that calls kubectl, whatever comes of it. */
+  shell(script: string): Promise<Outcome>;
   stop(): Promise<void>;
 }
 
@@ -84,7 +86,10 @@ async function startIn(folder: string, parts: Part[], stop: () => Promise<void>)
   await kubectl(["wait", "--for=condition=Established", "--timeout=60s", "customresourcedefinitions", "--all"]);
   await kubectl(["apply", "--filename", "-"], Array.from({ length: NODES }, (_, at) => node(at)).join("\n---\n"));
   await kubectl(["wait", "--for=condition=Ready", "--timeout=60s", "nodes", "--all"]);
-  return { kubeconfig, kubectl, stop };
+  const path = `${join(TOOLS, "bin")}:${process.env["PATH"]}`;
+  const shell = (script: string) =>
+    ran("bash", ["-c", script], { env: { PATH: path, KUBECONFIG: kubeconfig, KUBECACHEDIR: folder } });
+  return { kubeconfig, kubectl, shell, stop };
 }
 
 const etcd = (folder: string, clients: string, peers: string): readonly string[] => [

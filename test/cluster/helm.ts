@@ -84,6 +84,15 @@ export async function bringAlong(cluster: Cluster, { name, namespace }: Release,
       handler: "runc",
     }));
     for (const volume of pod.volumes ?? []) {
+      const { claimTemplate } = volume;
+      for (let at = 0; claimTemplate !== undefined && at < workload.object.spec.replicas; at += 1) {
+        const volumeName = `${namespace}-${volume.name}-${at}`;
+        const { accessModes, storageClassName = "" } = claimTemplate;
+        want("PersistentVolume", volumeName, () => ({
+          ...clusterWide("v1", "PersistentVolume", volumeName),
+          spec: { ...VOLUME, accessModes, storageClassName },
+        }));
+      }
       const claim = volume.persistentVolumeClaim?.claimName;
       want("PersistentVolume", claim, () => ({ ...clusterWide("v1", "PersistentVolume", claim), spec: VOLUME }));
       want("PersistentVolumeClaim", claim, () => ({
@@ -126,9 +135,14 @@ const VOLUME = {
 };
 const CLAIM = { storageClassName: "", accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
 
-/** The pods of a Deployment that are ready, by name. */
-export async function readyPods(cluster: Cluster, namespace: string, deployment: string): Promise<readonly string[]> {
-  const { spec } = await got(cluster, namespace, `deployment ${deployment}`);
+/** The pods of a Deployment (or `kind`) that are ready, by name. */
+export async function readyPods(
+  cluster: Cluster,
+  namespace: string,
+  name: string,
+  kind = "deployment",
+): Promise<readonly string[]> {
+  const { spec } = await got(cluster, namespace, `${kind} ${name}`);
   const selector = Object.entries(spec.selector.matchLabels).map(([key, value]) => `${key}=${value}`);
   const { items } = await got(cluster, namespace, `pods --selector ${selector.join(",")}`);
   const ready = ({ metadata, status }: Manifest) =>

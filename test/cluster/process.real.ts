@@ -81,6 +81,18 @@ describe("the process of a pod", () => {
     await expect.poll(mode, { timeout: 60_000 }).toBe("native");
     expect((await ask(`${admin}/rules`, secret)).text).toContain("back-to-native");
 
+    // So it does with names of clients, of all options of the configuration: the pods stay, and so does the process.
+    const pods = () => readyPods(cluster, release.namespace, "carryover");
+    const before = await pods();
+    const config = { ...values.config, clients: { names: ["billing=node"] } };
+    await helmed(cluster, release, "upgrade", { values: { ...values, config, rules } });
+    expect(await pods()).toEqual(before);
+    await container.sync(await handedTo(release, "carryover"));
+    await container.process.until(/clients\.names was changed: clients have their new names/);
+    await expect
+      .poll(async () => (await ask(`${admin}/clients.txt`, secret)).text, { timeout: 60_000 })
+      .toContain("billing");
+
     container.process.stop("SIGTERM");
     expect(await container.process.ended).toEqual({ code: 0, signal: null });
     sandbox.stop("SIGTERM");

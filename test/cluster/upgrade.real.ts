@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Manifest } from "../chart/chart.ts";
+import { parse } from "yaml";
+import { CHART, type Manifest } from "../chart/chart.ts";
 import { takes } from "../chart/workloads.ts";
 import { type Cluster, startCluster } from "./control-plane.ts";
 import { everythingIn, got, helm, helmed, namespaceIn, type Release, readyPods } from "./helm.ts";
@@ -94,6 +97,92 @@ describe("an upgrade", () => {
       tokens.push(...items.flatMap(({ type, data }: Manifest) => (type === "Opaque" ? Object.values(data) : [])));
     }
     expect(new Set(tokens).size).toBe(2);
+  });
+});
+
+describe("a StatefulSet", () => {
+  const KEPT = { ...VALUES, state: { volumeClaim: { size: "1Gi" } } };
+  const ready = (release: Release) => readyPods(cluster, release.namespace, `${release.name}-carryover`, "statefulset");
+  const uidsOf = async ({ namespace }: Release, kind: string): Promise<readonly string[]> =>
+    (await got(cluster, namespace, kind)).items.map(({ metadata }: Manifest) => `${metadata.name} ${metadata.uid}`);
+
+  it("takes the Deployment's place, and keeps each pod's claim when the pod is replaced", async () => {
+    const release = await installed();
+    await volumesFor(release, 2);
+    await helmed(cluster, release, "upgrade", { values: KEPT });
+    expect(await ready(release)).toEqual(["shop-carryover-0", "shop-carryover-1"]);
+    expect((await everythingIn(cluster, release.namespace)).filter((what) => what.startsWith("Deployment "))).toEqual(
+      [],
+    );
+    const [pods, claims] = [await uidsOf(release, "pods"), await uidsOf(release, "pvc")];
+    expect(claims.map((claim) => claim.split(" ")[0])).toEqual(["state-shop-carryover-0", "state-shop-carryover-1"]);
+    const changed = { ...KEPT, config: { ...VALUES.config, log: { level: "debug" } }, commonLabels: { team: "a" } };
+    await helmed(cluster, release, "upgrade", { values: changed });
+    expect(await ready(release)).toEqual(["shop-carryover-0", "shop-carryover-1"]);
+    expect((await uidsOf(release, "pods")).filter((pod) => pods.includes(pod))).toEqual([]);
+    expect(await uidsOf(release, "pvc")).toEqual(claims);
+  });
+
+  it("is scaled by its autoscaler, and keeps a pod's claim for its return", async () => {
+    const scaling = { resources: { requests: { cpu: "500m" } }, autoscaling: { enabled: true, minReplicas: 2 } };
+    const release = { name: "scaled", namespace: `upgrade-${counted.next++}` };
+    await namespaceIn(cluster, release.namespace);
+    await volumesFor(release, 3);
+    await helmed(cluster, release, "install", { values: { ...KEPT, ...scaling } });
+    const { spec } = await got(cluster, release.namespace, "hpa scaled-carryover");
+    const [kind, name] = [spec.scaleTargetRef.kind, spec.scaleTargetRef.name];
+    for (const replicas of [3, 2]) {
+      await cluster.kubectl(["--namespace", release.namespace, "scale", `${kind}/${name}`, `--replicas=${replicas}`]);
+      await expect.poll(() => ready(release), { timeout: 60_000 }).toHaveLength(replicas);
+    }
+    expect(await uidsOf(release, "pvc")).toHaveLength(3);
+  });
+});
+
+/** As a provisioner would make them. */
+async function volumesFor({ namespace }: Release, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    const volume = {
+      apiVersion: "v1",
+      kind: "PersistentVolume",
+      metadata: { name: `${namespace}-${at}` },
+      spec: {
+        accessModes: ["ReadWriteOnce"],
+        capacity: { storage: "1Gi" },
+        storageClassName: "",
+        hostPath: { path: "/nowhere" },
+      },
+    };
+    await cluster.kubectl(["apply", "--filename", "-"], JSON.stringify(volume));
+  }
+}
+
+describe("an emergency", () => {
+  const rulesOf = async (release: Release) =>
+    parse((await dataOf(release, "configmap shop-carryover-rules"))["rules.yaml"] ?? "");
+  const values = { ...VALUES, config: { ...VALUES.config, cutover: { mode: "native" } } };
+  const blocks = readFileSync(join(CHART, "README.md"), "utf8").split("```");
+  const patch = blocks.find((block) => block.startsWith("sh\nkubectl --namespace legacy patch configmap")) ?? "";
+
+  it("is ended by the README's patch, which keeps the rules, and by helm with the same chart afterwards", async () => {
+    const release = await installed(values);
+    const before = await pods(release);
+    const { code, out, err } = await cluster.shell(
+      patch.slice("sh\n".length).replaceAll("namespace legacy", `namespace ${release.namespace}`),
+    );
+    expect([code, out, err]).toEqual([0, "configmap/shop-carryover-rules patched\n", ""]);
+    const forced = { version: "carryover/v1", force: "native", rules: VALUES.rules.rules };
+    expect(await rulesOf(release)).toEqual(forced);
+    const upgraded = async (set: string, ...more: readonly string[]) => {
+      await helmed(cluster, release, "upgrade", { flags: ["--reset-then-reuse-values", "--set", set, ...more] });
+      return rulesOf(release);
+    };
+    // kubectl owns the text as well, until helm takes it back with another.
+    expect(await upgraded("rules.force=native")).toEqual(forced);
+    await expect(upgraded("rules.force=none")).rejects.toThrow('conflict with "kubectl-patch"');
+    expect(await upgraded("rules.force=none", "--force-conflicts")).toEqual({ ...forced, force: "none" });
+    expect(await upgraded("rules.fallback=refuse")).toEqual({ ...forced, force: "none", fallback: "refuse" });
+    expect(await pods(release)).toEqual(before);
   });
 });
 

@@ -251,6 +251,7 @@ describe("other rules", () => {
   ])("a rule with another %s stays back, and keeps its counts", (_what, over) => {
     const made = rig(rulesOf([rule()]));
     made.requests(200, BROKEN);
+    made.at += 5;
     made.control.replace(rulesOf([rule({ identity: "1b", ...over })], { digest: "b" }));
     expect(made.choose().why).toBe("stepped-back");
     expect(made.control.states()[0]).toMatchObject({ requests: 200, failures: 200, stepBacks: 1, since: START });

@@ -93,6 +93,11 @@ describe("docs/scale.md", () => {
     const { requests, limits } = parse(file("helm/values.yaml")).resources;
     const row = `| as the chart has it | cpu ${requests.cpu}, memory ${requests.memory} | memory ${limits.memory} |`;
     expect(page).toContain(row);
+    const scaled = parse(file("helm/ci/autoscaling-values.yaml")).resources;
+    expect(page).toContain(
+      `| cpu ${scaled.requests.cpu}, memory ${scaled.requests.memory} | memory ${scaled.limits.memory} |`,
+    );
+    expect(scaled.requests.cpu).not.toBe(requests.cpu);
     expect(limits.cpu).toBeUndefined();
   });
 });

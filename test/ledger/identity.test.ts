@@ -198,6 +198,40 @@ describe("names", () => {
     expect(plain.labelOf("ann")).toBe("ann");
   });
 
+  test.each([false, true])(
+    "a name that moves to another identity leaves what was stored with its client (hash: %s)",
+    (hash) => {
+      const options = { identify: ["header:x-client"], hash };
+      const before = of({ ...options, names: ["a=one", "b=two", "gone=three", "pair=four", "pair=five", "kept=six"] });
+      const identities = ["one", "two", "three", "four", "six"];
+      const names = ["a=two", "b=one", "ci=four", "ci=five", "kept=six", "kept=seven"];
+      const restarted = of({ ...options, names });
+      const saved = JSON.parse(JSON.stringify(before.meanings()));
+      const stored = identities.map((identity) => before.nameOf([["x-client", identity]]));
+      expect(stored).toEqual(["a", "b", "gone", "pair", "kept"]);
+      before.rename(names);
+      for (const after of [restarted, before]) {
+        const sent = identities.map((identity) => after.nameOf([["x-client", identity]]));
+        expect(stored.map(after.nameSince(saved))).toEqual(sent);
+      }
+      expect(JSON.stringify(saved).includes("three")).toBe(!hash);
+    },
+  );
+
+  test("of an identity that may be a credential, and of hashes with another key, nothing is made", () => {
+    const secret = { identify: ["header:x-api-key"], names: ["ci=topsecret"] };
+    const { meanings } = of(secret);
+    expect(JSON.stringify(meanings())).not.toContain("topsecret");
+    expect(of({ ...secret, names: ["robot=topsecret"] }).nameSince(meanings())("ci")).toBe("robot");
+    expect(of({ ...secret, key: "another" }).nameSince(meanings())("ci")).toBe("ci");
+  });
+
+  test("a name that fits no more gives way to the product of the user agent, in lower case", () => {
+    const before = of({ names: ["tf=Terraform"] });
+    expect(of({}).nameSince(before.meanings())("tf")).toBe("terraform");
+    expect(of({ names: ["hashi=TERRAFORM"] }).nameSince(before.meanings())("tf")).toBe("hashi");
+  });
+
   test("hashed names tell nothing, differ by key, and configured names stay", () => {
     const { nameOf } = of({ names, identify, hash: true });
     const hashed = nameOf([["x-client", "ann@example.com"]]);

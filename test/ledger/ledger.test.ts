@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { mergeSnapshots } from "../../src/ledger/snapshot.ts";
+import { mergeSnapshots, readSnapshot } from "../../src/ledger/snapshot.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import { addErrors, type LedgerSnapshot } from "../../src/model/ledger.ts";
+import { addErrors, type ClientEntry, type LedgerSnapshot } from "../../src/model/ledger.ts";
 import { call, exchange, ledgerOf, NO_NEEDS } from "./samples.ts";
 
 const names = (ledger: { snapshot(): { clients: readonly { name: string }[] } }) =>
@@ -375,13 +375,30 @@ describe("restoring", () => {
     const { revision, since } = { revision: ledger.revision(), since: ledger.snapshot().since };
     now.name = () => "ci-bot";
     clock.at += 5_000_000;
-    ledger.rename();
+    ledger.rename(now.name);
     expect(names(ledger)).toEqual(["ci-bot"]);
-    ledger.observe(exchange("ci-bot"));
+    // It began before, and ends after.
+    ledger.observe(exchange("ann"));
+    expect(names(ledger)).toEqual(["ci-bot"]);
     expect(first(ledger).requests.v1).toBe(4);
     expect(ledger.revision()).toBeGreaterThan(revision);
     expect(ledger.snapshot()).toMatchObject({ since, requests: { v1: 4 } });
     expect(ledger.snapshot().watchedSince).toBeUndefined();
+  });
+
+  test("from entries that were read while requests went on finds each client once, and no more requests than there were", () => {
+    const { ledger } = ledgerOf({ max: 3 });
+    for (const name of ["a", "a", "a", "b", "b", "c"]) ledger.observe(exchange(name));
+    const { entries, head } = ledger.stream();
+    const read: ClientEntry[] = [];
+    for (const entry of entries) {
+      read.push(entry);
+      // The rarest becomes the most frequent.
+      for (let n = 0; n < 10; n++) ledger.observe(exchange(entry.name));
+    }
+    const saved = readSnapshot(JSON.parse(JSON.stringify({ ...head(), clients: read })));
+    expect(saved.clients.map(({ name }) => name).sort()).toEqual(["a", "b", "c"]);
+    expect(saved.requests.v1).toBe(36);
   });
 
   test("after ten minutes off it has watched since the start only, and after the next short restart still", () => {

@@ -121,6 +121,13 @@ describe("a Prometheus that scrapes carryover", () => {
     expect(silent).toEqual([]);
   });
 
+  test("takes every query of the runbook", async () => {
+    const { expressionsOf } = await import(new URL("../../scripts/walkthrough/runbook.mjs", import.meta.url).href);
+    const asked: readonly string[] = expressionsOf(await readFile("docs/runbook.md", "utf8"));
+    expect(asked.length).toBeGreaterThan(6);
+    for (const expr of asked) await stage().prometheus.query(expr);
+  });
+
   test("takes all rules without an error", async () => {
     const { groups } = (await stage().prometheus.get("/api/v1/rules")) as {
       groups: { rules: { name: string; health: string; lastError?: string }[] }[];

@@ -45,7 +45,7 @@ describe("npx", () => {
 describe.each(NODES)("under %s", (_name, node) => {
   it("serves the demo's tour to its end", async () => {
     const { code, out } = await carryover(node(), ["demo", "--tour"]);
-    expect([code, out.match(/^ {2}answer: \d+/gm)?.length, out.match(/^ {2}answer: [45]/gm)]).toEqual([0, 6, null]);
+    expect([code, out.match(/^ {2}response: \d+/gm)?.length, out.match(/^ {2}response: [45]/gm)]).toEqual([0, 6, null]);
   });
 
   it("refuses to serve without an upstream, and says what to set", async () => {

@@ -46,6 +46,7 @@ beforeAll(async () => {
   await git("add", "--all");
   await git("commit", "--quiet", "--message", "Everything");
   first = await git("rev-parse", "HEAD");
+  await git("remote", "add", "origin", "git@git.example.com:platform/carryover.git");
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -232,6 +233,12 @@ describe("a release", () => {
       { kind: "changed", description: "A thing was *mended* (docs/rules.md), and it took two lines." },
       { kind: "changed", description: "Another: `x: y`." },
     ]);
+    const inChart = (file: string) =>
+      ran("tar", ["-xOf", `release/carryover-chart-${VERSION}.tgz`, `carryover/${file}`], repository);
+    expect((await inChart("ci/minimal-values.yaml")).out).toBe(text("helm/ci/minimal-values.yaml"));
+    const readme = (await inChart("README.md")).out;
+    expect(readme).toContain(`](https://git.example.com/platform/carryover/blob/v${VERSION}/docs/runbook.md)`);
+    expect(readme).not.toContain("](../");
     const inside = await ran("tar", ["-xOf", `release/carryover-${VERSION}.tgz`, "package/package.json"], repository);
     expect(JSON.parse(inside.out).version).toBe(VERSION);
     const sums = await ran("sha256sum", ["--check", "SHA256SUMS"], join(repository, "release"));

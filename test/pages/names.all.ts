@@ -100,6 +100,9 @@ describe("the pages name", () => {
       "state.enabled",
       "state.existingClaim",
       "state.sizeLimit",
+      "state.volumeClaim.size",
+      "state.volumeClaim.storageClass",
+      "state.volumeClaim.accessModes",
     ]);
     const known = (name: string) => {
       const pattern = new RegExp(`^${name.replaceAll(".", "\\.").replaceAll("*", "[A-Za-z0-9]+")}(?:\\.|$)`);

@@ -46,7 +46,18 @@ state: { dir: "${join(folder, "state")}" }
   run.stop("SIGHUP");
   await run.until(/the one before it stays in force/);
   expect(await ask()).toBe("native");
+
+  await writeFile(config, `${text}clients: { names: [robot=builder] }\n`);
+  run.stop("SIGHUP");
+  expect(await run.until(/no longer has clients that a rule names/)).toMatch(/"rule":"bots","clients":"ci-bot"/);
+  expect(await ask()).toBe("translate");
   run.stop("SIGTERM");
   await run.ended;
-  expect(await readFile(join(folder, "state", "counts.json"), "utf8")).toContain('"name":"ci-bot"');
+  expect(await readFile(join(folder, "state", "counts.json"), "utf8")).toContain('"name":"robot"');
+
+  // The name moves to another client while nothing runs.
+  await writeFile(config, `${text}clients: { names: [hal=builder, robot=other] }\n`);
+  const next = await serve({ config });
+  const after = (await (await fetch(`${next.adminUrl}/clients`)).json()) as { clients: unknown[] };
+  expect(after.clients).toMatchObject([{ name: "hal", label: "hal", requests: { v1: 4 } }]);
 });

@@ -10,7 +10,7 @@ const shadowed = rule({ mode: "shadow", promoteWhen, shadow: { sample: 1, contro
 
 /** The process after this one, `after` milliseconds later, which goes on from what this one saved. */
 function restarted(before: Rig, rules = [rule()], after = 0, nameNow = (name: string) => name): Rig {
-  const saved: unknown = JSON.parse(JSON.stringify(savedRollout({ key: KEY, ...before.control.memory() })));
+  const saved: unknown = JSON.parse([...savedRollout({ key: KEY, ...before.control.memory() })].join(""));
   const next = rig(undefined);
   next.at = before.at + after;
   const { key, ...memory } = readSavedRollout(saved, nameNow);
@@ -66,6 +66,29 @@ describe("after a restart", () => {
     expect(restarted(two, [shadowed]).choose().why).toBe("promoted");
   });
 
+  test("a rule is as old as its percentage, unless it stepped back: then that counts", () => {
+    const ageAfter = (before: Rig, percent: number): number => {
+      const next = restarted(before, [rule({ match: { ...rule().match, percent } })], MINUTE);
+      return next.at - (next.control.states()[0]?.since ?? 0);
+    };
+    const one = rig(rulesOf([rule({ match: { ...rule().match, percent: 10 } })]));
+    one.at += 5 * MINUTE;
+    expect([ageAfter(one, 10), ageAfter(one, 50)]).toEqual([6 * MINUTE, 0]);
+    one.requests(200, BROKEN);
+    expect(ageAfter(one, 50)).toBe(MINUTE);
+    const [forward] = restarted(one, [rule({ stepBack: undefined })], MINUTE).control.states();
+    expect(forward?.since).toBe(one.at + MINUTE);
+  });
+
+  test("a rule that said it could move does so once it may move by itself", () => {
+    const one = rig(rulesOf([{ ...shadowed, promoteWhen: { ...promoteWhen, automatic: false } }]));
+    one.compare(400, { served: "shadow" });
+    expect(one.control.states()[0]?.couldMove).toBe(true);
+    const two = restarted(one, [shadowed]);
+    two.compare(1, { served: "shadow" });
+    expect(two.choose().why).toBe("promoted");
+  });
+
   test("a promotion ends when its rule asks for more than was shown, or promotes no more by itself", () => {
     const one = rig(rulesOf([shadowed]));
     one.compare(400, { served: "shadow" });
@@ -87,7 +110,9 @@ describe("after a restart", () => {
   });
 
   test("what is no saved state is refused", () => {
-    const good = savedRollout({ key: KEY, ...rig(rulesOf([rule()])).control.memory() });
+    const good: unknown = JSON.parse(
+      [...savedRollout({ key: KEY, ...rig(rulesOf([rule()])).control.memory() })].join(""),
+    );
     for (const bad of [null, [], {}, { ...(good as object), version: 2 }, { ...(good as object), rules: [{}] }]) {
       expect(() => readSavedRollout(bad, (name) => name)).toThrow();
     }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createSavedSection } from "../../src/rollout/saved-section.ts";
+import { createSavedSection, jsonArray } from "../../src/rollout/saved-section.ts";
 import type { StateStore } from "../../src/rollout/state-store.ts";
 
 const disk = { text: undefined as string | undefined, full: false, writes: 0, aside: undefined as string | undefined };
@@ -8,10 +8,12 @@ beforeEach(() => Object.assign(disk, { text: undefined, full: false, writes: 0, 
 const store: StateStore = {
   prepare: async () => {},
   read: async () => disk.text,
-  write: async (_section, text) => {
+  digest: async () => disk.text,
+  write: async (_section, pieces) => {
     if (disk.full) throw new Error("ENOSPC");
     disk.writes += 1;
-    disk.text = text;
+    disk.text = [...pieces].join("");
+    return disk.text;
   },
   setAside: async () => {
     disk.aside = disk.text;
@@ -36,7 +38,7 @@ function start(given: { readonly idleChecks?: number; readonly store?: StateStor
       return () => timers.splice(timers.indexOf(run), 1);
     },
     revision: () => memory.revision,
-    snapshot: () => ({ number: memory.number }),
+    snapshot: () => ['{"number":', `${memory.number}}`],
     restore: (saved) => {
       const { number } = saved as { number: unknown };
       if (typeof number !== "number") throw new Error("no number");
@@ -118,6 +120,13 @@ describe("a section", () => {
     await broken.section.close();
     expect(disk.writes).toBe(0);
   });
+});
+
+test.each([0, 1, 19, 20, 21, 40, 41])("%i items make a JSON array in pieces", (count) => {
+  const items = Array.from({ length: count }, (_, n) => ({ n }));
+  const pieces = [...jsonArray(items)];
+  expect(JSON.parse(pieces.join(""))).toEqual(items);
+  expect(pieces.length).toBe(Math.floor(count / 20) + 1);
 });
 
 test("a full disk is warned of once, and what is new is written when there is room", async () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   mkdirSync,
   mkdtempSync,
@@ -39,6 +40,19 @@ describe("preparing", () => {
     expect(readdirSync(place.folder)).toEqual(["file"]);
   });
 
+  test("removes nothing else", async () => {
+    for (const name of ["notes.tmp", "report.json.old.tmp"]) writeFileSync(inside(name), "precious");
+    mkdirSync(inside("cache.tmp"));
+    await store().prepare();
+    expect(readdirSync(place.folder)).toEqual(["cache.tmp", "notes.tmp", "report.json.old.tmp"]);
+  });
+
+  test("succeeds in several processes at a time", async () => {
+    for (let n = 0; n < 20; n++) writeFileSync(inside(`rollout.json.${n}.tmp`), "half");
+    await Promise.all(Array.from({ length: 8 }, () => store().prepare()));
+    expect(readdirSync(place.folder)).toEqual([]);
+  });
+
   test("refuses a folder that cannot be written", async () => {
     await expect(createFolderStore("/proc").prepare()).rejects.toThrow();
   });
@@ -58,36 +72,64 @@ describe("reading", () => {
 });
 
 describe("writing", () => {
-  test("follows no link in the place of its temporary file, and leaves a private file", async () => {
+  test("follows no link in its place, and leaves a private file", async () => {
     writeFileSync(inside("victim"), "precious");
-    symlinkSync(inside("victim"), inside(`one.json.${process.pid}.tmp`));
-    await store().write("one", "new");
+    symlinkSync(inside("victim"), inside("one.json"));
+    await store().write("one", ["new"]);
     expect([readFileSync(inside("victim"), "utf8"), await store().read("one")]).toEqual(["precious", "new"]);
     expect(statSync(inside("one.json")).mode & 0o777).toBe(0o600);
   });
 
   test("never shows a part to a reader", async () => {
     const texts = ["a".repeat(300_000), "b".repeat(100_000)];
-    await store().write("one", texts[0]!);
+    await store().write("one", [texts[0]!]);
     const writing = { over: false };
     const writer = (async () => {
-      for (let n = 0; n < 40; n++) await store().write("one", texts[n % 2]!);
+      for (let n = 0; n < 40; n++) await store().write("one", [texts[n % 2]!]);
       writing.over = true;
     })();
     while (!writing.over) expect(texts).toContain(await store().read("one"));
     await writer;
   });
 
+  test("lets other work go on between two pieces, and returns the digest of all", async () => {
+    const turns: number[] = [];
+    let turn = 0;
+    function* pieces() {
+      for (let n = 0; n < 5; n++) {
+        setImmediate(() => {
+          turn += 1;
+        });
+        turns.push(turn);
+        yield `${n}`;
+      }
+    }
+    const digest = await store().write("one", pieces());
+    expect(turns).toEqual([0, 1, 2, 3, 4]);
+    expect([await store().read("one"), await store().digest("one")]).toEqual(["01234", digest]);
+    expect(digest).toBe(createHash("sha256").update("01234").digest("hex"));
+    expect(await store().digest("none")).toBeUndefined();
+  });
+
+  test("by two processes of the same number, each in its container, succeeds", async () => {
+    const written = ["a", "b"].map(async (letter) => {
+      for (let n = 0; n < 40; n++) await store().write("one", [letter.repeat(300_000)]);
+    });
+    await Promise.all(written);
+    expect(new Set(await store().read("one")).size).toBe(1);
+    expect(readdirSync(place.folder)).toEqual(["one.json"]);
+  });
+
   test("that fails leaves no piece behind", async () => {
     mkdirSync(inside("one.json"));
-    await expect(store().write("one", "new")).rejects.toThrow();
+    await expect(store().write("one", ["new"])).rejects.toThrow();
     expect(readdirSync(place.folder)).toEqual(["one.json"]);
   });
 });
 
 test("setting aside replaces nothing that was set aside before", async () => {
   for (const text of ["first", "second"]) {
-    await store().write("one", text);
+    await store().write("one", [text]);
     await store().setAside("one");
   }
   expect(readFileSync(inside("one.damaged"), "utf8")).toBe("first");

@@ -12,7 +12,7 @@ import {
   readTimeout,
   readWindow,
 } from "../report/arguments.ts";
-import type { AskOptions } from "../report/ask.ts";
+import type { AnsweredForce, AskOptions } from "../report/ask.ts";
 import { oneLine, printable } from "../terminal.ts";
 import type { Fleet } from "./fleet.ts";
 
@@ -81,14 +81,44 @@ export function addForce(program: Command, io: CommandIo, outcome: Outcome): voi
           { where: "carryover force", what: "this needs the admin token", remedy: `pass ${HOW_TO_GIVE_ADMIN_TOKEN}` },
         ]);
       }
-      const [{ askForce }, { forceExitCode, forceText }] = await Promise.all([
-        import("../report/ask.ts"),
-        import("./force.ts"),
-      ]);
+      const { askForce } = await import("../report/ask.ts");
       const results = await Promise.all(addressesOf(addresses).map((address) => askForce(address, mode, options)));
       show({ version: 1, mode, results }, forceText, options, flags, io);
       outcome.code = forceExitCode(results);
     });
+}
+
+type ForceResult =
+  | { readonly address: string; readonly state: AnsweredForce }
+  | { readonly address: string; readonly fault: string };
+
+/** The output of `--json`. */
+interface ForceReport {
+  readonly version: 1;
+  readonly mode: ForceCommand;
+  readonly results: readonly ForceResult[];
+}
+
+function forceText({ mode, results }: ForceReport): string {
+  const failed = results.filter((one) => "fault" in one).length;
+  const lines = results.map((one) => `${one.address} ${"fault" in one ? one.fault : stateText(one.state)}`);
+  return failed === 0
+    ? lines.join("\n")
+    : [`NOT DONE on ${failed} of ${results.length}: carryover force ${mode}`, ...lines].join("\n");
+}
+
+function stateText({ effective, command, survives }: AnsweredForce): string {
+  if (command === "native") {
+    const until = survives === true ? "" : ", until it restarts: it has no state.dir that can be written";
+    return `is forced to native v1 from the next request on${until}`;
+  }
+  if (effective === "none") return "is no longer forced: its rules decide";
+  return `is still forced to ${effective}, by the rules file: lift it there, too`;
+}
+
+/** 0; 2: an instance did not do it. */
+function forceExitCode(results: readonly ForceResult[]): number {
+  return results.some((one) => "fault" in one) ? 2 : 0;
 }
 
 function shared(command: Command): Command {

@@ -66,13 +66,13 @@ export function judgeGate(fleet: Fleet, name: string, terms: GateTerms): GateVer
   };
 }
 
-interface RuleJudgement {
+interface GateJudgement {
   readonly against: readonly string[];
   readonly evidence: readonly string[];
 }
 
 /** Whether what is known of a rule is enough for it to go further. */
-export function judgeRule({ mode, state, evidence, age, on }: FleetRule, terms: GateTerms): RuleJudgement {
+export function judgeRule({ mode, state, evidence, age, on }: FleetRule, terms: GateTerms): GateJudgement {
   if (state === "expired") return { against: ["it has expired, and matches nothing"], evidence: [] };
   const young = isYoung(age, terms)
     ? [`it has been so for ${lastingText(age)}, not for ${lastingText(terms.minAge)}`]
@@ -82,7 +82,7 @@ export function judgeRule({ mode, state, evidence, age, on }: FleetRule, terms: 
     return { against: [`an instance is older, and tells no evidence (on ${on.join(", ")})`], evidence: [] };
   const stuck =
     state === "stepped-back"
-      ? ["/samples and the log say why it stepped back; change the rule to begin anew"]
+      ? ["/samples and the log say why it stepped back; fix the cause, then rename the rule"]
       : state === "returning"
         ? ["it stepped back, and returns step by step"]
         : [];
@@ -96,7 +96,7 @@ function isYoung(age: number | undefined, { minAge }: GateTerms): boolean {
   return minAge > 0 && (age === undefined || age < minAge);
 }
 
-function compared(evidence: RuleEvidence, terms: GateTerms): RuleJudgement {
+function compared(evidence: RuleEvidence, terms: GateTerms): GateJudgement {
   const { comparisons, clients, clientsNeeded } = evidence;
   if (comparisons === 0) {
     return {
@@ -113,7 +113,7 @@ function compared(evidence: RuleEvidence, terms: GateTerms): RuleJudgement {
 }
 
 /** What it compares now is little, and its own shadow came before: comparisons speak against it only when some differ. */
-function translated(evidence: RuleEvidence, terms: GateTerms): RuleJudgement {
+function translated(evidence: RuleEvidence, terms: GateTerms): GateJudgement {
   const { requests, failures, comparisons, differences } = evidence;
   if (requests === 0) return { against: ["it has translated no request yet"], evidence: [] };
   const below = terms.failuresBelow ?? belowOf(evidence.failuresBelow);
@@ -145,7 +145,7 @@ interface Judged {
   readonly text: string;
 }
 
-function sorted(judged: readonly Judged[]): RuleJudgement {
+function sorted(judged: readonly Judged[]): GateJudgement {
   return {
     against: judged.flatMap(({ isBelow, text }) => (isBelow ? [] : [text])),
     evidence: judged.flatMap(({ isBelow, text }) => (isBelow ? [text] : [])),

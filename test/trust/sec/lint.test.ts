@@ -56,7 +56,6 @@ const BANS: readonly Ban[] = [
       /\b[gs]etGlobalDispatcher\b|import\s*\{[^}]*\b(?:fetch|request|stream|pipeline)\b[^}]*\}\s*from "undici"|(?<![.\w])fetch\(/,
     sample: 'await fetch("http://a")',
     but: [
-      ["commands/demo.ts", "calls the demo in its own process"],
       ["ledger/way-out.ts", "text that is shown to people, not code that runs"],
       ["commands/report/ask.ts", "`carryover report` asks the instances that its operator names"],
     ],

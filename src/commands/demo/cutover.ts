@@ -1,0 +1,229 @@
+/** The tour's cutover: a rule in shadow, the difference that it finds, the move to translate, a rollback, and the way out. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSandbox } from "#sandbox";
+import { ConfigError } from "../../config/faults.ts";
+import { createLog } from "../../telemetry/log.ts";
+import type { CommandIo } from "../command.ts";
+import { callAs, readAdmin, runCommand, type Scene, type SceneStep, sceneText } from "./scene.ts";
+import { FREE_PORTS, type Front, type Platform, startFront, startPlatform } from "./stage.ts";
+
+const RULE = "role-reads";
+const CLIENTS = ["ci-bot", "portal", "terraform"] as const;
+/** Most requests of each client that one scene waits for. */
+const PATIENCE = 200;
+
+/** Prints each scene. Gives whether all happened as they are told. */
+export async function showCutover(io: CommandIo): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), "carryover-tour-")).catch(({ message }: Error) => {
+    const remedy = "set TMPDIR to a directory that can be written";
+    throw new ConfigError([{ where: "carryover demo --tour", what: `no place for a rules file: ${message}`, remedy }]);
+  });
+  const tour = await openTour(join(folder, "rules.yaml"), io);
+  try {
+    let isTold = true;
+    for (const play of SCENES) {
+      const scene = await play(tour);
+      io.print(sceneText(scene));
+      isTold &&= scene.isTold;
+    }
+    return isTold;
+  } finally {
+    await tour.front.app.close(1_000);
+    await tour.platform.sandbox.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+interface Tour {
+  readonly io: CommandIo;
+  readonly platform: Platform;
+  readonly clients: readonly { readonly name: string; readonly token: string }[];
+  readonly rulesFile: string;
+  /** Lines of carryover's log. */
+  readonly log: string[];
+  /** Whether v2 leaves a role out of its lists, whose totals still count it. */
+  readonly v2: { loses: boolean };
+  front: Front;
+}
+
+async function openTour(rulesFile: string, io: CommandIo): Promise<Tour> {
+  await writeFile(rulesFile, SHADOW);
+  const v2 = { loses: false };
+  const sandbox = createSandbox({
+    // Its native v1 shows no times on roles, as a public v1 may; carryover's default shows them on every record.
+    recordTimes: "published",
+    faults: (next) => async (request, options) => {
+      const response = await next(request, options);
+      const isList = request.target.startsWith("/iam/v2beta1/roles?");
+      return v2.loses && isList ? { ...response, body: withoutFirst(response.body, "roles") } : response;
+    },
+  });
+  const platform = await startPlatform(sandbox, FREE_PORTS.sandbox);
+  const clients = CLIENTS.map((name) => ({ name, token: sandbox.token(`admin#${name}`) }));
+  const log: string[] = [];
+  return { io, platform, clients, rulesFile, log, v2, front: await start({ platform, rulesFile, log }, {}) };
+}
+
+/** A page without its first record. */
+function withoutFirst(page: Uint8Array, member: string): Uint8Array {
+  const { [member]: records, ...rest } = JSON.parse(new TextDecoder().decode(page)) as Record<string, unknown>;
+  return new TextEncoder().encode(
+    JSON.stringify({ [member]: Array.isArray(records) ? records.slice(1) : [], ...rest }),
+  );
+}
+
+/** Everybody stays on native v1, except for what the rules take. */
+function start(
+  { platform, rulesFile, log }: Pick<Tour, "platform" | "rulesFile" | "log">,
+  flags: Readonly<Record<string, string>>,
+): Promise<Front> {
+  const cutover = { cutoverMode: "native", cutoverRulesFile: rulesFile };
+  const destination = (line: string) => log.push(line);
+  return startFront(platform, FREE_PORTS, { ...cutover, ...flags }, { log: createLog({ level: "warn", destination }) });
+}
+
+const SHADOW = `version: carryover/v1
+rules:
+  - name: ${RULE}
+    match: { resource: roles, operation: reads }
+    mode: shadow
+    shadow: { sample: 1 }`;
+
+const TRANSLATE = `version: carryover/v1
+rules:
+  - name: ${RULE}
+    match: { resource: roles, operation: reads }
+    mode: translate
+    shadow: { sample: 1 }
+    stepBack: { failures: 0.1, minRequests: 20 }`;
+
+const SCENES: readonly ((tour: Tour) => Promise<Scene>)[] = [
+  async (tour) => {
+    const call = await callAsFirst(tour);
+    return {
+      title: "A cutover begins in shadow: native v1 responds, and carryover compares what it would have responded",
+      steps: [shown(SHADOW), served(tour), call],
+      means: "No client is moved yet. Each request that the rule takes is compared in the background.",
+      isTold: call.status === 200 && call.mode === "shadow",
+    };
+  },
+  async (tour) => {
+    const isFound = await until(tour, async () => (await samples(tour)).output !== "");
+    const [found, gate] = [await samples(tour), await runCommand(["gate", RULE, tour.front.adminUrl], tour.io)];
+    return {
+      title:
+        "The comparison finds a difference before a client does: carryover shows times that this native v1 does not",
+      steps: [found, gate],
+      means:
+        "The sample names the path, and the setting that removes the difference. Until then the gate stays closed.",
+      isTold: isFound && /"set":"v1\.recordTimes/.test(found.output) && gate.code === 1,
+    };
+  },
+  async (tour) => {
+    await tour.front.app.close(1_000);
+    tour.front = await start(tour, { v1RecordTimes: "published" });
+    const gate = () => runCommand(["gate", RULE, tour.front.adminUrl], tour.io);
+    const isOpen = await until(tour, async () => (await gate()).code === 0);
+    return {
+      title: "With that setting the responses are equal, and three clients call until the evidence is enough",
+      steps: [served(tour), await gate()],
+      means: "The gate opens when the true share of differences is surely below 2 %, however often one asks.",
+      isTold: isOpen,
+    };
+  },
+  async (tour) => {
+    await writeFile(tour.rulesFile, TRANSLATE);
+    await tour.front.app.reload();
+    const call = await callAsFirst(tour);
+    return {
+      title: "The rule translates: carryover reads the changed file, without a restart",
+      steps: [shown(TRANSLATE), call],
+      means: "v2 serves these v1 requests now. The rule rolls back by itself when more than 10 % of them fail.",
+      isTold: call.status === 200 && call.mode === "translate",
+    };
+  },
+  async (tour) => {
+    tour.v2.loses = true;
+    const failed = await callAsFirst(tour);
+    const isBack = await until(tour, async () => tour.log.some((line) => line.includes(STEPPED_BACK)));
+    const after = await callAsFirst(tour);
+    const line = tour.log.find((one) => one.includes(STEPPED_BACK)) ?? "";
+    return {
+      title: "v2 breaks: its lists lose a role that their own total still counts, and the rule steps back by itself",
+      steps: [failed, { command: `grep '${STEPPED_BACK}' carryover.log`, output: line.trimEnd() }, after],
+      means:
+        "carryover never sends a short list as if it were whole. Native v1 serves the clients again, and comparing goes on.",
+      isTold: failed.status === 502 && isBack && after.status === 200 && after.mode === "shadow",
+    };
+  },
+  async (tour) => {
+    const status = await runCommand(["status", tour.front.adminUrl], tour.io);
+    const metrics = await readAdmin(
+      `${tour.front.adminUrl}/metrics`,
+      grep("^carryover_rule_(state|step_backs).*", 3),
+      tour.io,
+    );
+    return {
+      title: "The rollback shows on the operator's screen and in the metrics",
+      steps: [status, metrics],
+      means: "Nothing moves on until somebody has found the cause; alerts for these metrics come with the chart.",
+      isTold: status.code === 0 && /stepped back/.test(status.output) && /state="back"/.test(metrics.output),
+    };
+  },
+  async (tour) => {
+    const [{ name }] = tour.clients as readonly [Tour["clients"][number]];
+    const page = await readAdmin(`${tour.front.adminUrl}/way-out.md?client=${name}`, HEAD, tour.io);
+    return {
+      title: `What ${name} must change to need v1 no more, from the calls that it makes`,
+      steps: [page],
+      means: "Send the whole page to the client's owner. Once no client calls v1, remove carryover.",
+      isTold: page.output.includes("/iam/v2beta1/roles"),
+    };
+  },
+];
+
+const STEPPED_BACK = "cutover: stepped-back";
+const HEAD_LINES = 24;
+const HEAD = {
+  shell: `head -n ${HEAD_LINES}`,
+  apply: (text: string) => text.split("\n").slice(0, HEAD_LINES),
+};
+
+/** `grep -oE`: the matching parts, each once. */
+function grep(pattern: string, most: number) {
+  return {
+    shell: `grep -oE '${pattern}' | sort -u | head -n ${most}`,
+    apply: (text: string) => [...new Set(text.match(new RegExp(pattern, "gm")))].sort().slice(0, most),
+  };
+}
+
+function samples({ front, io }: Tour): Promise<SceneStep> {
+  return readAdmin(`${front.adminUrl}/samples?resource=role`, grep('"(path|set)":"[^"]*"', 4), io);
+}
+
+function shown(rules: string): SceneStep {
+  return { command: "cat rules.yaml", output: rules };
+}
+
+function served({ front: { command, announcement }, rulesFile }: Tour): SceneStep {
+  return {
+    command: `${command} > carryover.log &`.replace(rulesFile, "rules.yaml"),
+    output: announcement.replace(rulesFile, "rules.yaml"),
+  };
+}
+
+function callAsFirst({ clients, front, io }: Tour) {
+  const [first] = clients as readonly [Tour["clients"][number]];
+  return callAs(first, `${front.url}/iam/v1/roles`, io);
+}
+
+/** All clients call, again and again, until `isOver`; false when they called too often for that. */
+async function until({ clients, front, io }: Tour, isOver: () => Promise<boolean>): Promise<boolean> {
+  for (let round = 0; round < PATIENCE; round++) {
+    await Promise.all(clients.map((client) => callAs(client, `${front.url}/iam/v1/roles`, io)));
+    if (await isOver()) return true;
+  }
+  return false;
+}

@@ -1,0 +1,96 @@
+/** What the demo and its tour run on: a sandbox platform, and carryover in front of it, each in this process. */
+import { createSandbox, type Sandbox } from "#sandbox";
+import { type App, type AppOptions, createApp } from "../../app.ts";
+import { loadCatalogue } from "../../catalogue.ts";
+import { loadConfig } from "../../config/config.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { announcement } from "../serve.ts";
+
+/** Where to listen; 0 takes any free port. */
+export interface DemoPorts {
+  readonly listen: number;
+  readonly admin: number;
+  readonly sandbox: number;
+}
+
+export const FREE_PORTS: DemoPorts = { listen: 0, admin: 0, sandbox: 0 };
+
+export interface Platform {
+  readonly sandbox: Sandbox;
+  readonly url: string;
+}
+
+export interface Front {
+  readonly app: App;
+  readonly url: string;
+  readonly adminUrl: string;
+  /** The command that starts the same, and what it prints. */
+  readonly command: string;
+  readonly announcement: string;
+}
+
+export interface Demo {
+  readonly sandbox: Sandbox;
+  readonly token: string;
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly sandboxUrl: string;
+  close(graceMs?: number): Promise<void>;
+}
+
+/** A platform, and carryover that translates every v1 request. */
+export async function startDemo(ports: DemoPorts, log: Log): Promise<Demo> {
+  const platform = await startPlatform(createSandbox(), ports.sandbox);
+  const { sandbox, url: sandboxUrl } = platform;
+  try {
+    const { app, url, adminUrl } = await startFront(
+      platform,
+      ports,
+      { upstreamStsUrl: sandboxUrl, cutoverMode: "translate" },
+      { log },
+    );
+    const close = async (graceMs?: number) => {
+      await app.close(graceMs);
+      await sandbox.close();
+    };
+    return { sandbox, token: sandbox.token("admin"), url, adminUrl, sandboxUrl, close };
+  } catch (error) {
+    await sandbox.close();
+    throw error;
+  }
+}
+
+export async function startPlatform(sandbox: Sandbox, port: number): Promise<Platform> {
+  const { url } = await sandbox.listen(port);
+  return { sandbox, url };
+}
+
+/** Starts carryover with these flags, besides those that lead to the platform. */
+export async function startFront(
+  { url: platform }: Pick<Platform, "url">,
+  ports: Omit<DemoPorts, "sandbox">,
+  flags: Readonly<Record<string, string>>,
+  options: Pick<AppOptions, "log">,
+): Promise<Front> {
+  const all = {
+    listenHost: "127.0.0.1",
+    listenPort: String(ports.listen),
+    adminPort: String(ports.admin),
+    // Whoever stops it is waiting at the keyboard.
+    listenShutdownDelaySeconds: "0",
+    upstreamV2Url: platform,
+    upstreamV1Url: platform,
+    ...flags,
+  };
+  const { config } = loadConfig({ flags: all, env: {}, readFile: () => new Uint8Array() });
+  const catalogue = await loadCatalogue(config.upstream.v2.version);
+  const app = createApp(config, catalogue, options);
+  const addresses = await app.listen();
+  const words = Object.entries(all).map(([name, value]) => `--${kebabCase(name)} ${value}`);
+  const command = `npx carryover serve ${words.join(" ")}`;
+  return { app, ...addresses, command, announcement: announcement(config, catalogue, addresses) };
+}
+
+function kebabCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
