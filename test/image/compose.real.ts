@@ -97,13 +97,13 @@ describe("the compose file", () => {
     expect(data.groups.length).toBeGreaterThan(1);
   });
 
-  it("keeps the ledger in a volume that carryover may write to", async () => {
+  it("keeps its state in a volume that carryover may write to", async () => {
     await must(["podman", "stop", "-t", "70", container("carryover")]);
     const { State } = JSON.parse(await must(["podman", "inspect", container("carryover")]))[0];
     expect(State.ExitCode).toBe(0);
     const logs = await tool(["podman", "logs", container("carryover")]);
-    expect(logs.out + logs.err).not.toMatch(/clients\.file/);
-    const folder = await must(["podman", "volume", "inspect", "-f", "{{.Mountpoint}}", `${project}_ledger`]);
-    expect(await must(["ls", folder])).toBe("ledger.json");
+    expect(logs.out + logs.err).not.toMatch(/state\.dir/);
+    const folder = await must(["podman", "volume", "inspect", "-f", "{{.Mountpoint}}", `${project}_state`]);
+    expect(await must(["ls", folder])).toBe("counts.json\nrollout.json");
   });
 });

@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-const TOOLS = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci/image");
-const RUN = join(TOOLS, "run");
+export const TOOLS = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci/image");
+export const RUN = join(TOOLS, "run");
 export const ROOT = resolve(import.meta.dirname, "../..");
 export const IMAGE = "localhost/carryover:test";
 /** What the image is built with when a test asks for its labels. */

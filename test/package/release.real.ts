@@ -15,8 +15,9 @@ let repository: string;
 let first: string;
 
 const git = async (...words: string[]): Promise<string> => (await run("git", words, { cwd: repository })).stdout.trim();
+/** Without the image: test/image makes releases with it. */
 const released = (...words: string[]): Promise<Ran> =>
-  ran(process.execPath, ["scripts/release/run.mjs", ...words], repository);
+  ran(process.execPath, ["scripts/release/run.mjs", ...words, "--without-image"], repository);
 const text = (file: string): string => readFileSync(join(repository, file), "utf8");
 
 /** What a release leaves in the repository. */
@@ -72,6 +73,20 @@ describe("refuses", () => {
   ])("%s", async (_what, words, said) => {
     expect(await released(...words)).toMatchObject({ code: 1, err: expect.stringMatching(said) });
     expect(await git("status", "--porcelain")).toBe("");
+  });
+
+  it("to leave the image out where its bases cannot be looked up, unless asked to", async () => {
+    const env = { ...process.env, NODE_IMAGE: "127.0.0.1:1/node" };
+    const { code, err } = await ran(
+      process.execPath,
+      ["scripts/release/run.mjs", VERSION, "--dry-run"],
+      repository,
+      env,
+    );
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining("the image's bases cannot be looked up; --without-image leaves the image out"),
+    ]);
   });
 
   it("a tree with changes that are in no commit, naming them", async () => {

@@ -63,7 +63,6 @@ describe(".github", () => {
     };
     const files = new Map([
       ["npm", /^package-lock\.json$/],
-      ["docker", /^Dockerfile$/],
       ["docker-compose", /^compose\.ya?ml$/],
       ["github-actions", /^\.github$/],
     ]);
