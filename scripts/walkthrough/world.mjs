@@ -1,5 +1,4 @@
 /** What is around carryover in the walkthrough: the platform behind it, and what happens meanwhile (`<!-- meanwhile: NAME -->`). */
-import { setTimeout as pause } from "node:timers/promises";
 
 /** Starts it. `moods` is for the walkthrough to change. */
 export async function startPlatform(createSandbox) {
@@ -60,9 +59,16 @@ export const MEANWHILE = new Map([
   ["most-clients-move", ({ clients }) => move(clients, (subject) => AGENT.test(subject))],
   ["the-rest-moves", ({ clients }) => move(clients, () => true)],
   ["native-v1-ends", ({ platform }) => set(platform.moods, "v1Gone", true)],
-  ["quiet-time-passes", () => pause(5_500)],
+  ["quiet-time-passes", ({ clients }) => calling(clients, QUIET_MS)],
   ["carryover-stops", ({ stop }) => stop()],
 ]);
+
+/** More than `QUIET` of the walkthrough. Whoever still calls v1 does so meanwhile. */
+const QUIET_MS = 5_500;
+
+async function calling(clients, ms) {
+  for (const until = Date.now() + ms; Date.now() < until; await clients.round());
+}
 
 function set(target, key, value) {
   target[key] = value;
