@@ -101,6 +101,13 @@ export function createSavedState(
       const holds = before === basis;
       if (!holds)
         log.info("evidence of rules begins anew: carryover or options that change responses are others now", {});
+      if (force.command === "native" && config.upstream.v1 !== undefined) {
+        log.warn("cutover: forced", undefined, {
+          from: "none",
+          to: "native",
+          reason: "carryover force native, before the restart",
+        });
+      }
       rollout.restore({
         // Without native v1 nothing can be forced to it any more.
         force: config.upstream.v1 === undefined ? NOT_FORCED : force,

@@ -86,9 +86,7 @@ function nextForRules({ rules, force }: StandingSource): string | undefined {
   if (returning !== undefined)
     return `wait until ${returning} ${isOne(returning) ? "translates for all of its" : "translate for all of their"} clients again`;
   const comparing = named(({ state, doing }) => state === "as-written" && doing === "shadow");
-  return comparing === undefined
-    ? undefined
-    : `wait until ${comparing} ${isOne(comparing) ? "has" : "have"} compared enough`;
+  return comparing && `see whether ${comparing} may go further: carryover gate`;
 }
 
 function isOne(rules: string): boolean {

@@ -55,9 +55,9 @@ test("what stops the rules comes first, then what may go on, then what needs tim
   expect(nextOf({ rules })).toBe("find out what made rule back step back (/rules, /samples)");
   expect(nextOf({ rules: without("stepped-back") })).toBe("set rule ready to translate: the comparisons allow it");
   expect(nextOf({ rules: without("stepped-back", "could-move") })).toMatch(/^wait until rule halfway translates/);
-  expect(nextOf({ rules: rules.slice(0, 1) })).toBe("wait until rule wait has compared enough");
+  expect(nextOf({ rules: rules.slice(0, 1) })).toBe("see whether rule wait may go further: carryover gate");
   const twice = (at: number) => [rules[at]!, { ...rules[at]!, name: "two" }];
-  expect(nextOf({ rules: twice(0) })).toBe("wait until rules wait, two have compared enough");
+  expect(nextOf({ rules: twice(0) })).toBe("see whether rules wait, two may go further: carryover gate");
 });
 
 test("then the resource that native v1 serves most, unless v2 lacks it or it is translated by now", () => {

@@ -35,7 +35,7 @@ const USUAL = progress({
 describe("carryover status", () => {
   test("is one screen: where things stand, what each rule does for whom, what it lacks, what is next", async () => {
     expect(await screen(USUAL)).toEqual([
-      "31 % of v1 requests translated; 1 of 2 clients moved;",
+      "31 % of v1 requests translated; 1 of 2 clients moved (since 2026-11-18);",
       "next: roles may go further: carryover gate roles",
       "1 instance, 2026-11-21 21:30Z; without a rule: native; force: none",
       "",
@@ -117,7 +117,7 @@ describe("carryover status", () => {
   });
 
   test.each([
-    ["correct the rules file: carryover check --rules", { lastReloadSuccessful: false }],
+    ["correct the rules file: carryover check --rules-only --rules FILE", { lastReloadSuccessful: false }],
     ["when the emergency is over: force: none in the rules file", { force: "native" }],
     ["wait for r: carryover gate r", { rules: [rule("r", "shadow")] }],
     ["send clients to carryover: none has called yet", { rules: [rule("r", "native")] }],

@@ -16,6 +16,8 @@ export interface MigrationStatus {
   readonly version: 1;
   /** By the latest clock; null if no instance responded. */
   readonly at: string | null;
+  /** Since when requests are counted; null if no instance responded. */
+  readonly countsSince: string | null;
   /** Null if no instance responded. */
   readonly standing: Omit<Standing, "next"> | null;
   readonly next: string;
@@ -53,7 +55,7 @@ interface RuleLineStatus {
 
 export function createStatus(fleet: Fleet): MigrationStatus {
   const { instances, silent } = fleet;
-  const { at, standing } = createReport(fleet.results, MOVED_AFTER_MS);
+  const { at, standing, window } = createReport(fleet.results, MOVED_AFTER_MS);
   const rules = fleet.rules.map((rule): RuleLineStatus => {
     const { name, mode, doing, state, on } = rule;
     const { against, evidence } = judgeRule(rule, DEFAULT_TERMS);
@@ -63,6 +65,7 @@ export function createStatus(fleet: Fleet): MigrationStatus {
   const status = {
     version: 1,
     at,
+    countsSince: window.countsSince,
     standing: standing && withoutNext(standing),
     instances: instances.map(({ address, progress }) => {
       const { mode, force, digest } = progress;
@@ -137,12 +140,14 @@ function nextOf({ rules }: Pick<MigrationStatus, "rules">, fleet: Fleet): string
   const [unheard] = silent;
   if (unheard !== undefined) return `find out why ${unheard.address} does not respond`;
   if (instances.some(({ progress }) => !progress.lastReloadSuccessful))
-    return "correct the rules file: carryover check --rules";
+    return "correct the rules file: carryover check --rules-only --rules FILE";
   const forced = instances.find(({ progress }) => progress.force !== "none")?.progress;
   if (forced !== undefined) {
     const lift = forced.forcedBy?.command === "native" ? "carryover force none" : "force: none in the rules file";
     return `when the emergency is over: ${lift}`;
   }
+  const broken = instances.flatMap(({ progress }) => progress.openBreakers ?? [])[0];
+  if (broken !== undefined) return `find out why upstream ${broken} does not respond`;
   const back = rules.find(({ state }) => state === "stepped-back");
   if (back !== undefined) return `find out why ${back.name} stepped back: /samples, and the log`;
   const moving = rules.filter(({ mode, state }) => mode !== "native" && state !== "expired");
@@ -158,13 +163,13 @@ const MOST_TROUBLES = 5;
 
 /** One screen of a terminal: what does not fit is counted. */
 export function statusText(status: MigrationStatus): string {
-  const { standing, next, attention } = status;
+  const { standing, countsSince, next, attention } = status;
   const troubles = [
     ...attention.slice(0, MOST_TROUBLES).flatMap((text) => wrapped(text, 2, attention.length > 2 ? 1 : 2)),
     ...moreText(attention.length - MOST_TROUBLES),
   ];
   if (standing === null) return ["No instance responded", ...troubles].join("\n");
-  const moved = movedText(standing);
+  const moved = `${movedText(standing)}${countsSince === null ? "" : ` (since ${countsSince.slice(0, 10)})`}`;
   const first = `${moved}; next: ${next}`;
   const head = [
     ...(first.length <= WIDTH ? [first] : [`${moved};`, cutLine(`next: ${next}`, WIDTH)]),

@@ -138,7 +138,7 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["ledger/way-out-names.ts", "all", "joins", "queries"],
   ["ledger/way-out.ts", "records"],
   ["ledger/snapshot.ts", "entries", "named", "lists"],
-  ["ledger/identity.ts", "exact", "lower"],
+  ["ledger/identity.ts", "exact", "lower", "namesOf"],
   ["shadow/writes.ts", "rows"],
   ["shadow/differences.ts", "groups", "ids", "examples", "known"],
   ["shadow/json-values.ts", "first"],
