@@ -162,7 +162,7 @@ const SCENES: readonly ((tour: Tour) => Promise<Scene>)[] = [
     const status = await runCommand(["status", tour.front.adminUrl], tour.io);
     const metrics = await readAdmin(
       `${tour.front.adminUrl}/metrics`,
-      grep("^carryover_rule_(state|step_backs).*", 3),
+      grep(/^carryover_rule_(state|step_backs).*/gm, 3),
       tour.io,
     );
     return {
@@ -192,15 +192,15 @@ const HEAD = {
 };
 
 /** `grep -oE`: the matching parts, each once. */
-function grep(pattern: string, most: number) {
+function grep(pattern: RegExp, most: number) {
   return {
-    shell: `grep -oE '${pattern}' | sort -u | head -n ${most}`,
-    apply: (text: string) => [...new Set(text.match(new RegExp(pattern, "gm")))].sort().slice(0, most),
+    shell: `grep -oE '${pattern.source}' | sort -u | head -n ${most}`,
+    apply: (text: string) => [...new Set(text.match(pattern))].sort().slice(0, most),
   };
 }
 
 function samples({ front, io }: Tour): Promise<SceneStep> {
-  return readAdmin(`${front.adminUrl}/samples?resource=role`, grep('"(path|set)":"[^"]*"', 4), io);
+  return readAdmin(`${front.adminUrl}/samples?resource=role`, grep(/"(path|set)":"[^"]*"/g, 4), io);
 }
 
 function shown(rules: string): SceneStep {
