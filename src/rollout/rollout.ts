@@ -28,8 +28,6 @@ import { statusOf, transitionView, viewOf } from "./view.ts";
 export const DEFAULT_SHADOW: ShadowSettings = { sample: 0.1, control: 0.1 };
 /** v1's response is a guess, and no rule names the operation: native v1 knows the response. */
 const GUESSED_CHOICE: ModeDecision = { mode: "native", rule: undefined, shadow: NO_SHADOW, why: "guessed" };
-/** How many rules that are gone are remembered. */
-const MAX_ABSENT = 500;
 /** How many changes the view shows. */
 const MAX_TRANSITIONS = 50;
 
@@ -111,8 +109,8 @@ interface RulesInForce {
 export function createRollout(options: RolloutOptions): Rollout {
   const { mode, wall, bucketOf } = options;
   const transitions: RolloutEvent[] = [];
-  /** Of rules that are not in the file: saved by an earlier process, or gone since. A rule that comes back continues. */
-  let absent: readonly RuleMemory[] = [];
+  /** What an earlier process saved, until the first rules are in force. */
+  let restored: readonly RuleMemory[] = [];
   let revision = 0;
   const report = (event: RolloutEvent): void => {
     revision += 1;
@@ -182,9 +180,9 @@ export function createRollout(options: RolloutOptions): Rollout {
     },
     replace: (rules) => {
       const before = present;
-      const memories = [...[...before.states.values()].map(memoryOf), ...absent];
+      const memories = before.rules === undefined ? restored : [...before.states.values()].map(memoryOf);
       present = rulesInForce(rules, memories, options, byHand);
-      absent = memories.filter(({ name }) => !present.states.has(name)).slice(0, MAX_ABSENT);
+      restored = [];
       const at = wall();
       if (rules.digest !== before.rules?.digest) report(replaced(before, present, at));
       if (present.force !== before.force) report(forced(before.force, forceState(), at));
@@ -213,11 +211,11 @@ export function createRollout(options: RolloutOptions): Rollout {
     }),
     memory: () => ({
       force: byHand,
-      rules: [...[...present.states.values()].map(memoryOf), ...absent],
+      rules: present.rules === undefined ? restored : [...present.states.values()].map(memoryOf),
       transitions,
     }),
     restore: (memory) => {
-      absent = memory.rules;
+      restored = memory.rules;
       byHand = memory.force;
       present = { ...present, ...forcedOf(present.rules, mode, byHand) };
       transitions.unshift(...memory.transitions.slice(-MAX_TRANSITIONS));

@@ -278,7 +278,7 @@ describe("other rules", () => {
     expect(made.control.states()[0]).toMatchObject({ requests: 100, failures: 100, comparisons: 10, differences: 10 });
   });
 
-  test("the same file again is nothing new, and a rule that went and came back continues", () => {
+  test("the same file again is nothing new, and a rule that went and came back is", () => {
     const made = rig(rulesOf([rule()]));
     made.requests(200, BROKEN);
     made.told.length = 0;
@@ -288,7 +288,7 @@ describe("other rules", () => {
     made.control.replace(rulesOf([], { digest: "b" }));
     expect(made.choose().why).toBe("default");
     made.control.replace(rulesOf([rule()]));
-    expect(made.choose().why).toBe("stepped-back");
+    expect(made.choose().why).toBe("rule");
   });
 
   test("a larger percentage is judged by requests of its own", () => {

@@ -78,8 +78,9 @@ export async function startEverything(folder: string, watch: Watching): Promise<
   };
   // Its log is not read.
   const odd = await startInstance(oddFlags, "pipe");
-  // From now on nothing can be saved.
+  // From now on nothing can be saved, and there is something to save.
   await rm(state, { recursive: true });
+  await asker(odd.url, oddPlatform.sandbox)("GET", "/iam/v1/roles");
   const restlessFlags = ofPlatform(platform.url);
   const restless = await startInstance(restlessFlags);
   const madeUp = { internal: 0 };

@@ -151,7 +151,6 @@ async function startPod(folder: string, { url }: Platform, generation: number, a
     "clients-names": [...new Set(CLIENTS.map(({ name }) => `${name}=${name}`))].join(","),
     "cutover-mode": "native",
     "cutover-rules-file": rules,
-    "cutover-reload-seconds": "0.1",
     "log-level": "error",
   });
   const pod = `carryover-${["6c9d7", "58f4b", "7b66d"][generation]}-${["h2x8q", "p9kz4"][at]}`;
