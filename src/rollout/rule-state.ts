@@ -126,19 +126,13 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
 }
 
 /** Everything learnt about a rule, without the rule: what a changed rule and a restart continue from. */
-export interface RuleMemory {
+export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "promotion"> {
   readonly name: string;
   readonly evidenceKey: string;
   readonly mode: CutoverMode;
   readonly percent?: number | undefined;
   readonly stepBack?: StepBackMemory | undefined;
   readonly promotion: PromotionMemory;
-  readonly operations: ReadonlyMap<string, OperationEvidence>;
-  readonly promotedOperations: ReadonlySet<string>;
-  readonly promotionReported: boolean;
-  readonly requests: number;
-  readonly failures: number;
-  readonly since: number;
 }
 
 export function memoryOf(state: RuleState): RuleMemory {
