@@ -119,6 +119,7 @@ describe("carryover status", () => {
   test.each([
     ["correct the rules file: carryover check --rules-only --rules FILE", { lastReloadSuccessful: false }],
     ["when the emergency is over: force: none in the rules file", { force: "native" }],
+    ["find out why upstream v2 does not respond", { openBreakers: ["v2"], rules: [rule("r", "shadow")] }],
     ["wait for r: carryover gate r", { rules: [rule("r", "shadow")] }],
     ["send clients to carryover: none has called yet", { rules: [rule("r", "native")] }],
     ["move a to v2 (hardest need: renames)", { totals: totals([row({})]), ledger: { clients: [client("a")] } }],
