@@ -38,8 +38,8 @@ export interface SavedSection {
 export function createSavedSection(options: SectionOptions): SavedSection {
   const { store, name, everyMs, idleChecks, later, revision, snapshot, restore, warn } = options;
   const place = store.placeOf(name);
-  /** Digest of the content as this process knows it; undefined: there is none. */
-  let content: string | undefined;
+  /** Of what this process read or wrote last; undefined: there is nothing. */
+  let mark: string | undefined;
   let saved = revision();
   let checks = 0;
   let running = false;
@@ -55,9 +55,9 @@ export function createSavedSection(options: SectionOptions): SavedSection {
     if (now === saved && !always) return;
     checks = 0;
     try {
-      const found = await store.digest(name);
+      const found = await store.mark(name);
       // A section that somebody removed is written again.
-      const isForeign = found !== undefined && found !== content;
+      const isForeign = found !== undefined && found !== mark;
       // Without news, what another process counted is worth more.
       if (isForeign && now === saved) return;
       if (isForeign && !isShared) {
@@ -67,7 +67,7 @@ export function createSavedSection(options: SectionOptions): SavedSection {
           undefined,
         );
       }
-      content = await store.write(name, snapshot());
+      mark = await store.write(name, snapshot());
       saved = now;
       failing = false;
     } catch (error) {
@@ -94,14 +94,14 @@ export function createSavedSection(options: SectionOptions): SavedSection {
   };
   return {
     start: async () => {
+      mark = await store.mark(name);
       const text = await store.read(name);
-      content = await store.digest(name);
       if (text !== undefined) {
         try {
           restore(JSON.parse(text));
         } catch (error) {
           const aside = await store.setAside(name);
-          content = undefined;
+          mark = undefined;
           warn(`state.dir: ${place} cannot be used; it is ${aside} now, and what it held is forgotten`, error);
         }
       }

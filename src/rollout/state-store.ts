@@ -1,5 +1,5 @@
 /** Where everything is kept that must survive a restart: the folder `state.dir`, or nowhere. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,10 +10,10 @@ export interface StateStore {
   prepare(): Promise<void>;
   /** Undefined when nothing was saved. Rejects for any other reason. */
   read(section: string): Promise<string | undefined>;
-  /** Of the text; undefined when nothing was saved. Rejects for any other reason. */
-  digest(section: string): Promise<string | undefined>;
+  /** Another one after each write, by whatever process; undefined when nothing was saved. Rejects for any other reason. */
+  mark(section: string): Promise<string | undefined>;
   /**
-   * Durable when it resolves, to the digest of the text. When it rejects, or the process is killed meanwhile, the old text is
+   * Durable when it resolves, to the mark of what was written. When it rejects, or the process is killed meanwhile, the old text is
    * unchanged. Other work goes on between two pieces.
    */
   write(section: string, pieces: Iterable<string>): Promise<string>;
@@ -41,7 +41,7 @@ export function createFolderStore(folder: string): StateStore {
       await rm(probe, { force: true });
     },
     read: (section) => reading(placeOf(section), (file) => file.readFile("utf8")),
-    digest: (section) => reading(placeOf(section), digestOf),
+    mark: (section) => reading(placeOf(section), markOf),
     write: (section, pieces) => writeWhole(placeOf(section), pieces),
     setAside: async (section) => {
       const taken = new Set(await readdir(folder));
@@ -81,24 +81,22 @@ async function reading<T>(path: string, read: (file: FileHandle) => Promise<T>):
   }
 }
 
-async function digestOf(file: FileHandle): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk);
-  return hash.digest("hex");
+/** Every write makes a new file. */
+async function markOf(file: FileHandle): Promise<string> {
+  const { ino, mtimeNs, size } = await file.stat({ bigint: true });
+  return `${ino} ${mtimeNs} ${size}`;
 }
 
 async function writeWhole(path: string, pieces: Iterable<string>): Promise<string> {
-  const hash = createHash("sha256");
+  let mark: string;
   // In the same folder, so that the rename is atomic. Processes in two containers may have the same number.
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     const file = await open(temporary, "wx", PRIVATE);
     try {
-      for (const piece of pieces) {
-        hash.update(piece);
-        await file.writeFile(piece);
-      }
+      for (const piece of pieces) await file.writeFile(piece);
       await file.sync();
+      mark = await markOf(file);
     } finally {
       await file.close();
     }
@@ -108,7 +106,7 @@ async function writeWhole(path: string, pieces: Iterable<string>): Promise<strin
     throw error;
   }
   await syncFolder(dirname(path));
-  return hash.digest("hex");
+  return mark;
 }
 
 /** Makes the rename survive a power cut, where folders can be synced. The file itself is whole either way. */

@@ -8,7 +8,7 @@ beforeEach(() => Object.assign(disk, { text: undefined, full: false, writes: 0, 
 const store: StateStore = {
   prepare: async () => {},
   read: async () => disk.text,
-  digest: async () => disk.text,
+  mark: async () => disk.text,
   write: async (_section, pieces) => {
     if (disk.full) throw new Error("ENOSPC");
     disk.writes += 1;
