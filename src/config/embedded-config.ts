@@ -15,7 +15,7 @@ export interface CarryoverConfig {
       readonly version?: string | undefined;
       /** How updateMask spells fields; auto learns it from the first rejected mask. Default: `auto`. */
       readonly maskSpelling?: "auto" | "camelCase" | "snake_case" | undefined;
-      /** Whether v2 omits zero values, so that v1's are inserted. auto inserts whatever is missing, and takes a page without its list for empty but unproved (yes: for proved, no: for an error). Default: `auto`. */
+      /** Whether v2 omits zero values, so that v1's are inserted. auto inserts whatever is missing. A page without its list is an empty list: unproved with auto, proved with yes, an error with no. Default: `auto`. */
       readonly omitsZeros?: "auto" | "yes" | "no" | undefined;
       /** What page tokens hold: a record (keyset) or a row number (offset); carryover check --write-under finds out. Default: `unknown`. */
       readonly pageTokens?: "keyset" | "offset" | "unknown" | undefined;
@@ -126,7 +126,7 @@ export interface CarryoverConfig {
     readonly orderBy?: string | undefined;
     /** Lists of several pages read at a time; further ones wait. Default: `16`. */
     readonly maxConcurrent?: number | undefined;
-    /** How long equal lists of one credential share one reading: those that come while it goes on, and those that follow within this time. 0 disables it. Default: `0s`. */
+    /** How long a finished list is reused for equal requests of one credential, which also share a list that is being read. 0 disables both. Default: `0s`. */
     readonly shareSeconds?: number | string | undefined;
   } | undefined;
   readonly updates?: {

@@ -142,7 +142,7 @@ const v2 = z.strictObject({
   omitsZeros: oneOf("auto", "yes", "no")
     .default("auto")
     .describe(
-      "Whether v2 omits zero values, so that v1's are inserted. auto inserts whatever is missing, and takes a page without its list for empty but unproved (yes: for proved, no: for an error)",
+      "Whether v2 omits zero values, so that v1's are inserted. auto inserts whatever is missing. A page without its list is an empty list: unproved with auto, proved with yes, an error with no",
     ),
   pageTokens: oneOf("keyset", "offset", "unknown")
     .default("unknown")
@@ -257,7 +257,7 @@ const lists = z.strictObject({
   shareSeconds: seconds(0, 5)
     .prefault("0s")
     .describe(
-      "How long equal lists of one credential share one reading: those that come while it goes on, and those that follow within this time. 0 disables it",
+      "How long a finished list is reused for equal requests of one credential, which also share a list that is being read. 0 disables both",
     ),
 });
 
