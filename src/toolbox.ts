@@ -4,13 +4,12 @@ import type { Config } from "./config/config.ts";
 import { createDrains, createListHints, type DrainParts, type Drains } from "./drain/drain.ts";
 import { type DrainLimits, FIXED_LIMITS } from "./drain/limits.ts";
 import { later, sleep, type Timer } from "./model/clock.ts";
-import { type Exchange, TRANSLATION_REFUSED_NOTE, type Witness } from "./model/exchange.ts";
-import { compose, header, type Send, type SendLayer } from "./model/http.ts";
+import { type Exchange, recordCall, TRANSLATION_REFUSED_NOTE, type Witness } from "./model/exchange.ts";
+import { type ApiRequest, type ApiResponse, compose, header, type Send, type SendLayer } from "./model/http.ts";
 import type { RequestContext } from "./model/request.ts";
 import type { Signal } from "./model/signal.ts";
 import type { MaskMemory, Tools } from "./translate/operation.ts";
-import { type CallOrigin, type CallQueue, createCallQueue } from "./upstream/call-queue.ts";
-import { createCallRecorder } from "./upstream/client.ts";
+import { type CallListener, type CallOrigin, type CallQueue, createCallQueue } from "./upstream/call-queue.ts";
 import { createDigest } from "./upstream/credentials.ts";
 import type { CallKind } from "./upstream/fair-queue.ts";
 import { createListQueue, createPageTurns, type ListQueue } from "./upstream/list-queue.ts";
@@ -76,26 +75,33 @@ export function createToolbox(
   const drainsFor = createDrainSource(config, lists, calls, now);
   const digest = createDigest(randomBytes(32).toString("hex"));
   const inTurns = createSerialQueue();
+  // With `pass` a field that v2 does not know may be the client's.
+  const notesRefusals = config.unknownFields.request !== "pass";
   const tools: Toolbox["tools"] = (asked, signal, innermost) => {
     const { exchange } = asked;
-    const timed = createCallRecorder(exchange, "v2", now);
-    const credential = asked.credential ?? digest(header(asked.headers, "authorization") ?? "");
-    const request = { credential, since: exchange.startedAt, deadline: asked.deadline ?? Number.POSITIVE_INFINITY };
-    const queued = (kind: CallKind): SendLayer =>
-      calls.layer(
-        (): CallOrigin => ({ ...request, kind: background ? "background" : kind, begun: exchange.calls.length > 0 }),
-      );
+    const request = {
+      credential: asked.credential ?? digest(header(asked.headers, "authorization") ?? ""),
+      since: exchange.startedAt,
+      deadline: asked.deadline ?? Number.POSITIVE_INFINITY,
+    };
+    const ended: CallListener = (request, response, ms) => {
+      recordCall(exchange, "v2", request, response?.status ?? 0, ms);
+      if (notesRefusals && response !== undefined) noteTranslationRefused(exchange, request, response);
+    };
+    const { credential, since, deadline } = request;
+    const queued = (asked: CallKind): SendLayer => {
+      const kind = background ? "background" : asked;
+      return calls.layer(() => ({ credential, kind, begun: exchange.calls.length > 0, since, deadline }), ended);
+    };
     const upstream = innermost === undefined ? v2.send : innermost(v2.send);
-    // With `pass` a field that v2 does not know may be the client's.
-    const noting = config.unknownFields.request === "pass" ? [] : [noteTranslationRefused(exchange)];
     const responseMemory = v2.responseMemory?.(credential);
     const holding = responseMemory === undefined ? [] : [responseMemory.layer];
-    const send = compose([...noting, ...holding, retry, timed, queued("short")], upstream);
+    const send = compose([...holding, retry, queued("short")], upstream);
     // Made when it is asked for: most requests are no lists.
     let made: ListTools | undefined;
     const listing = (): ListTools => {
       made ??= (() => {
-        const reads = compose([...holding, retry, repeat, timed, queued("page")], upstream);
+        const reads = compose([...holding, retry, repeat, queued("page")], upstream);
         return { reads, ...drainsFor({ exchange, request, signal, send, reads }) };
       })();
       return made;
@@ -198,13 +204,12 @@ const MAX_ERROR_BYTES = 4096;
  * Notes it in `exchange`. What clients send besides known fields is dropped before (`unknownFields.request`), so such a 400
  * to a write is about the translation, and no client could do anything about it.
  */
-export function noteTranslationRefused({ notes }: Pick<Exchange, "notes">): SendLayer {
-  return (next) => async (request, options) => {
-    const response = await next(request, options);
-    if (response.status === 400 && request.method !== "GET") {
-      const text = new TextDecoder().decode(response.body.subarray(0, MAX_ERROR_BYTES));
-      if (TRANSLATION_REFUSED.test(text)) notes.push(TRANSLATION_REFUSED_NOTE);
-    }
-    return response;
-  };
+export function noteTranslationRefused(
+  { notes }: Pick<Exchange, "notes">,
+  { method }: Pick<ApiRequest, "method">,
+  { status, body }: ApiResponse,
+): void {
+  if (status !== 400 || method === "GET") return;
+  const text = new TextDecoder().decode(body.subarray(0, MAX_ERROR_BYTES));
+  if (TRANSLATION_REFUSED.test(text)) notes.push(TRANSLATION_REFUSED_NOTE);
 }

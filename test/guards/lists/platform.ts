@@ -23,12 +23,12 @@ export const PLATFORM = [
     ["time between pieces of an answer", "bodyTimeout: timeouts.bodyMs", "bodyTimeout: 0"],
   ]),
   ...guards("src/upstream/client.ts", CLIENT, [
-    ["the length of an answer that comes", "if (gathering.length > gathering.maxBytes)", "if (false)"],
-    ["the stated length of an answer", "else if (Number(length) > gathering.maxBytes)", "else if (false)"],
+    ["the length of an answer that comes", "if (this.length > this.maxBytes)", "if (false)"],
+    ["the stated length of an answer", "else if (Number(length) > this.maxBytes)", "else if (false)"],
     ["a status that HTTP knows", "if (status > 599)", "if (false)"],
     [
       "who leaves cancels the call",
-      'gathering.control?.abort(new Error("cancelled by the caller"));',
+      'this.control?.abort(new Error("cancelled by the caller"));',
       "",
       ["test/trust/cancel/routes.test.ts"],
     ],
@@ -106,11 +106,11 @@ export const PLATFORM = [
       ["a streamed write is not sent twice", "const giveBack = repeatable && mayRepeat", "const giveBack = mayRepeat"],
       [
         "an answer that has begun is not asked for again",
-        "if (relay.status === 0 && again?.(problem)) return;",
-        "if (again?.(problem)) return;",
+        "if (this.status === 0 && this.repeat(problem)) return;",
+        "if (this.repeat(problem)) return;",
         ["test/trust/sec/missed.test.ts > T-FLT-09"],
       ],
-      ["who leaves cancels the stream", 'relay.control?.abort(new Error("cancelled by the client"));', ""],
+      ["who leaves cancels the stream", 'this.control?.abort(new Error("cancelled by the client"));', ""],
       [
         "a slow client makes the platform wait",
         "controller.pause();",
