@@ -84,7 +84,10 @@ function call(
   });
 }
 
-/** One response while it comes. A class, because undici's handler and its state are then one object: calls are frequent. */
+/**
+ * One response while it comes. A class, so that undici's handler and its state are one object. It has undici's older callbacks, which go
+ * with version 8: behind `onRequestStart` version 7 also reads all headers into an object, which takes longer than all else here.
+ */
 class PendingResponse implements Dispatcher.DispatchHandler {
   readonly pool: Pool;
   readonly method: string;
@@ -93,7 +96,8 @@ class PendingResponse implements Dispatcher.DispatchHandler {
   readonly room: (bytes: number) => boolean;
   /** Told once, unless the caller has given up before. */
   readonly done: (outcome: ApiResponse | Problem | ResponseBufferFull) => void;
-  control: Dispatcher.DispatchController | undefined = undefined;
+  /** Breaks the connection; undefined until bytes may leave. */
+  abort: ((error: Error) => void) | undefined = undefined;
   settled = false;
   status = 0;
   headers: HeaderList = NO_HEADERS;
@@ -118,42 +122,46 @@ class PendingResponse implements Dispatcher.DispatchHandler {
     this.done = done;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.control = controller;
-    if (this.settled) controller.abort(new Error("cancelled before it was sent"));
+  onConnect(abort: (error: Error) => void): void {
+    this.abort = abort;
+    if (this.settled) abort(new Error("cancelled before it was sent"));
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (status < 200) return;
-    const headers = responseFields(controller.rawHeaders as Buffer[], this.pool, false);
+  onHeaders(status: number, raw: Buffer[]): boolean {
+    if (status >= 200) this.begin(status, responseFields(raw, this.pool, false));
+    return true;
+  }
+
+  private begin(status: number, headers: HeaderList): void {
     this.status = status;
     this.headers = headers;
     this.pool.breaker.answered();
     const length = this.method === "HEAD" ? undefined : header(headers, "content-length");
     if (status > 599) this.refuse("status code out of range");
     // These have no body, whatever their fields say; a stated length must not turn them into an error.
-    else if (status === 204 || status === 304) this.onResponseEnd();
+    else if (status === 204 || status === 304) this.onComplete();
     else if (Number(length) > this.maxBytes) this.refuse("body over the limit");
     else if (length !== undefined && !this.room(Number(length))) this.rejectForRoom(Number(length));
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(chunk: Buffer): boolean {
     this.length += chunk.length;
     if (this.length > this.maxBytes) this.refuse("body over the limit");
     else if (!this.room(this.length)) this.rejectForRoom(this.length);
     else if (this.first === undefined) this.first = chunk;
     else if (this.rest === undefined) this.rest = [chunk];
     else this.rest.push(chunk);
+    return true;
   }
 
-  onResponseEnd(): void {
+  onComplete(): void {
     const { status, headers, first = NO_BYTES, rest, length } = this;
     this.settle({ status, headers, body: rest === undefined ? first : Buffer.concat([first, ...rest], length) });
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     if (this.settled) return;
-    const problem = failure(error, { method: this.method, sent: this.control !== undefined });
+    const problem = failure(error, { method: this.method, sent: this.abort !== undefined });
     if (this.status === 0) reportFailure(this.pool.breaker, this.beganAt, problem);
     this.settle(problem);
   }
@@ -161,18 +169,18 @@ class PendingResponse implements Dispatcher.DispatchHandler {
   /** The caller has given up. */
   cancel(): void {
     this.settled = true;
-    this.control?.abort(new Error("cancelled by the caller"));
+    this.abort?.(new Error("cancelled by the caller"));
   }
 
   private refuse(why: string): void {
     this.settle(invalidAnswer(why, { method: this.method, sent: true }));
-    this.control?.abort(new Error(why));
+    this.abort?.(new Error(why));
   }
 
   /** There is no memory for so much now, and waiting would hold the connection. */
   private rejectForRoom(bytes: number): void {
     this.settle(new ResponseBufferFull(bytes));
-    this.control?.abort(new Error("no room for the response"));
+    this.abort?.(new Error("no room for the response"));
   }
 
   private settle(outcome: ApiResponse | Problem | ResponseBufferFull): void {

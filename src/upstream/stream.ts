@@ -45,14 +45,18 @@ interface StreamParts {
 
 /**
  * One exchange while its answer passes. A class, so that a call is one object: what waits in the queue, what undici calls back, and what
- * the sink can cancel.
+ * the sink can cancel. `client.ts` says why undici calls it by its older names.
  */
 class PendingStream implements StreamCall, QueuedWork, Dispatcher.DispatchHandler {
   readonly parts: StreamParts;
   readonly request: StreamRequest;
   readonly sink: StreamSink;
   beganAt = 0;
-  control: Dispatcher.DispatchController | undefined = undefined;
+  /** Breaks the connection; undefined until bytes may leave. */
+  abort: ((error: Error) => void) | undefined = undefined;
+  /** The sink is full, and the response waits. */
+  paused = false;
+  readOn: (() => void) | undefined = undefined;
   /** Gives up waiting for a place. */
   giveUp: (() => void) | undefined = undefined;
   place: CallSlot | undefined = undefined;
@@ -82,7 +86,7 @@ class PendingStream implements StreamCall, QueuedWork, Dispatcher.DispatchHandle
     const { request, parts } = this;
     const { pool } = parts;
     this.place = place;
-    this.control = undefined;
+    this.abort = undefined;
     const beganAt = pool.breaker.begin();
     if (typeof beganAt !== "number") {
       // The caller must have the call before its end is reported.
@@ -111,54 +115,56 @@ class PendingStream implements StreamCall, QueuedWork, Dispatcher.DispatchHandle
   }
 
   resume(): void {
-    this.control?.resume();
+    // The connection may have another call by now.
+    if (!this.paused) return;
+    this.paused = false;
+    this.readOn?.();
   }
 
   cancel(): void {
     this.settle();
-    this.control?.abort(new Error("cancelled by the client"));
+    this.abort?.(new Error("cancelled by the client"));
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.control = controller;
-    if (this.settled) controller.abort(new Error("cancelled before it was sent"));
+  onConnect(abort: (error: Error) => void): void {
+    this.abort = abort;
+    if (this.settled) abort(new Error("cancelled before it was sent"));
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    _headers: unknown,
-    statusText: string | undefined,
-  ): void {
-    if (status < 200 || this.settled) return;
+  onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
+    if (status < 200 || this.settled) return true;
     const { sink, request, parts } = this;
     if (status > 599) {
       this.fail(invalidAnswer("status code out of range", { method: request.method, sent: true }));
-      controller.abort(new Error("status code out of range"));
-      return;
+      this.abort?.(new Error("status code out of range"));
+      return true;
     }
     this.status = status;
+    this.readOn = resume;
     parts.pool.breaker.answered();
-    sink.head(status, statusText ?? "", responseFields(controller.rawHeaders as Buffer[], parts.pool, true));
+    sink.head(status, statusText, responseFields(raw, parts.pool, true));
     // These have no body; a 304 that states a length would else be an error once its head has passed.
     if ((status === 204 || status === 304) && this.settle()) sink.end();
+    return true;
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(chunk: Buffer): boolean {
     this.work += chunk.length / PASSED_BYTES;
-    if (!this.settled && !this.sink.data(chunk)) controller.pause();
+    if (this.settled || this.sink.data(chunk)) return true;
+    this.paused = true;
+    return false;
   }
 
-  onResponseEnd(): void {
+  onComplete(): void {
     this.place?.done(this);
     if (this.settle()) this.sink.end();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     // Told as well when the call was cancelled: the connection is free only now.
     this.place?.done(this);
     if (this.settled) return;
-    const problem = failure(error, { method: this.request.method, sent: this.control !== undefined });
+    const problem = failure(error, { method: this.request.method, sent: this.abort !== undefined });
     if (this.status === 0) reportFailure(this.parts.pool.breaker, this.beganAt, problem);
     if (this.status === 0 && this.repeat(problem)) return;
     this.fail(problem);

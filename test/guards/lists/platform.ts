@@ -28,7 +28,7 @@ export const PLATFORM = [
     ["a status that HTTP knows", "if (status > 599)", "if (false)"],
     [
       "who leaves cancels the call",
-      'this.control?.abort(new Error("cancelled by the caller"));',
+      'this.abort?.(new Error("cancelled by the caller"));',
       "",
       ["test/trust/cancel/routes.test.ts"],
     ],
@@ -110,11 +110,11 @@ export const PLATFORM = [
         "if (this.repeat(problem)) return;",
         ["test/trust/sec/missed.test.ts > T-FLT-09"],
       ],
-      ["who leaves cancels the stream", 'this.control?.abort(new Error("cancelled by the client"));', ""],
+      ["who leaves cancels the stream", 'this.abort?.(new Error("cancelled by the client"));', ""],
       [
         "a slow client makes the platform wait",
-        "controller.pause();",
-        "void 0;",
+        "return false;\n  }\n\n  onComplete",
+        "return true;\n  }\n\n  onComplete",
         ["test/trust/sec/missed.test.ts > T-SLO-03"],
       ],
     ],

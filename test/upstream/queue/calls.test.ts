@@ -218,6 +218,32 @@ describe("a call that waits", () => {
   });
 });
 
+it("tells of each call that is over how long it took, its wait included, and what came of it", async () => {
+  const { calls, clock, held, start } = subject({ connections: 1 });
+  const ended: unknown[] = [];
+  const origin: CallOrigin = { credential: "b", kind: "short", begun: false, since: 0, deadline: 50_000 };
+  const send = calls.layer(
+    () => origin,
+    ({ target }, response, ms) => ended.push([target, response?.status, ms]),
+  )(async ({ target }) => {
+    await clock.sleep(5, createSignalController().signal);
+    if (target === "/gone") throw new Error("gone");
+    return answer(404);
+  });
+  const { signal } = createSignalController();
+  const ask = (target: string) => send({ method: "GET", target, headers: [] }, { signal }).catch(() => {});
+  await start(1);
+  const both = [ask("/a"), ask("/gone")];
+  await clock.pass(30);
+  await held[0]?.give(answer(200));
+  for (let i = 0; i < 4; i++) await clock.pass(5);
+  await Promise.all(both);
+  expect(ended).toEqual([
+    ["/a", 404, 35],
+    ["/gone", undefined, 40],
+  ]);
+});
+
 describe("many that wait", () => {
   /** Of 400 calls 9 are done in each 100 ms. */
   async function busy(overloaded: boolean) {
