@@ -3,7 +3,7 @@ import {
   type HeaderList,
   HOP_BY_HOP,
   namedByConnection,
-  readHeaders,
+  readField,
   withoutHeaders,
   withValue,
 } from "../model/http.ts";
@@ -23,16 +23,18 @@ export function responseFields(
   upstream: UpstreamAddress,
   spelled: boolean,
 ): HeaderField[] {
+  const parts = decodeParts(raw);
   const fields: HeaderField[] = [];
-  const connection: string[] = [];
-  for (const field of readHeaders(decodeParts(raw), spelled)) {
+  let connection: string[] | undefined;
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    const field = readField(parts[i] ?? "", parts[i + 1] ?? "", spelled);
     const [name, value] = field;
-    if (name === "connection") connection.push(value);
-    if (HOP_BY_HOP.has(name)) continue;
-    if (name === "location") fields.push(withValue(field, withoutOrigin(value, upstream)));
+    if (HOP_BY_HOP.has(name)) {
+      if (name === "connection") connection = [...(connection ?? []), value];
+    } else if (name === "location") fields.push(withValue(field, withoutOrigin(value, upstream)));
     else fields.push(field);
   }
-  if (connection.length === 0) return fields;
+  if (connection === undefined) return fields;
   const named = namedByConnection(connection);
   return named.size === 0 ? fields : withoutHeaders(fields, named);
 }
