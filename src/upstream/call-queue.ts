@@ -1,7 +1,7 @@
 /** The one queue of all calls to an upstream: translated calls, pages of lists, pass-through. */
 
 import type { Timer } from "../model/clock.ts";
-import { type ApiRequest, type ApiResponse, header, pathOf, type SendLayer } from "../model/http.ts";
+import { type ApiRequest, type ApiResponse, type Caller, header, pathOf, type SendLayer } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import {
@@ -24,9 +24,6 @@ export interface CallOrigin {
   readonly since: number;
   readonly deadline: number;
 }
-
-/** Hears of a call that is over; without a response it failed, or its caller has left. */
-export type CallListener = (request: ApiRequest, response: ApiResponse | undefined, ms: number) => void;
 
 /** Permission for one call. */
 export interface CallSlot {
@@ -89,8 +86,8 @@ export interface CallQueue {
    * would outlast the request. The function given back stops waiting, and does nothing once the call has started.
    */
   enter(caller: CallOrigin, call: QueuedWork): () => void;
-  /** Each call waits for a slot; `ended` hears of each, with the milliseconds since it came here. */
-  layer(caller: () => CallOrigin, ended?: CallListener): SendLayer;
+  /** Each call waits for a slot, and its caller hears of its end. */
+  layer(kind: CallKind): SendLayer;
   /** Whether so many wait that a request that arrives now may wait too long. */
   isLong(): boolean;
   /** How long a request that arrives now would wait. */
@@ -248,13 +245,16 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
       else queueMicrotask(() => refuse(call));
       return nothing;
     },
-    layer: (callerOf, ended) => (next) => async (request, sending) => {
+    layer: (kind) => (next) => async (request, sending) => {
+      const { signal, caller = NOBODY } = sending;
       const at = now();
       let slot: CallSlot | undefined;
       let response: ApiResponse | undefined;
       let outcome: CallOutcome = NO_RESPONSE;
       try {
-        const given = waitForSlot(calls, callerOf(), sending.signal);
+        const { credential, since, deadline } = caller;
+        const origin = { credential, kind, begun: caller.begun(), since, deadline };
+        const given = waitForSlot(calls, origin, signal);
         // Mostly there is one, and then the call starts in this turn.
         slot = given instanceof Promise ? await given : given;
         response = await next(request, sending);
@@ -265,7 +265,7 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
         throw error;
       } finally {
         slot?.done(outcome);
-        ended?.(request, response, now() - at);
+        caller.ended(request, response, now() - at);
       }
     },
     isLong: () => queue.waiting("short") >= FEW,
@@ -290,6 +290,12 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
 }
 
 const nothing = (): void => {};
+
+const NOBODY: Caller = {
+  ...{ credential: "", since: 0, deadline: Number.POSITIVE_INFINITY },
+  begun: () => false,
+  ended: nothing,
+};
 
 function overloaded(): Problem {
   return new Problem("OVERLOADED", "more requests are waiting than can be served in time", {

@@ -33,10 +33,9 @@ sendContract("a Send that waits in the queue, and is retried", async () => {
   const retry = createRetry({ budget: createRetryBudget(), wall: Date.now, random: () => 0, sleep: async () => {} });
   const clock = { now: () => 0, wall: Date.now, later: () => () => {} };
   const calls = createCallQueue({ connections: 8, pages: 4, start: 4, ...clock });
-  const origin = { credential: "", kind: "short", begun: false, since: 0, deadline: 1_000 } as const;
   return {
     ...requests(sandbox),
-    send: compose([retry, calls.layer(() => origin)], createSend(pool, { maxResponseBytes: 1 << 20 })),
+    send: compose([retry, calls.layer("short")], createSend(pool, { maxResponseBytes: 1 << 20 })),
     close: async () => {
       await pool.close();
       await sandbox.close();
