@@ -57,8 +57,6 @@ class PendingStream implements StreamCall, QueuedWork, Dispatcher.DispatchHandle
   /** The sink is full, and the response waits. */
   paused = false;
   readOn: (() => void) | undefined = undefined;
-  /** Gives up waiting for a place. */
-  giveUp: (() => void) | undefined = undefined;
   place: CallSlot | undefined = undefined;
   settled = false;
   /** Of the response, once it has begun. */
@@ -79,7 +77,7 @@ class PendingStream implements StreamCall, QueuedWork, Dispatcher.DispatchHandle
   /** Sends when there is a place. */
   enter(): void {
     const { credential, since, deadline } = this.request.from ?? NO_ORIGIN;
-    this.giveUp = this.parts.calls.enter({ credential, kind: "short", begun: this.repeated, since, deadline }, this);
+    this.parts.calls.enter({ credential, kind: "short", begun: this.repeated, since, deadline }, this);
   }
 
   start(place: CallSlot): void {
