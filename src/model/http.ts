@@ -183,14 +183,13 @@ const NONE: ReadonlySet<string> = new Set();
 /** Headers as Node gives them (name, value, name, value); `spelled`: they may pass through, and keep the spelling of their names. */
 export function readHeaders(flat: readonly string[], spelled: boolean): HeaderField[] {
   const list: HeaderField[] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) list.push(readField(flat[i] ?? "", flat[i + 1] ?? "", spelled));
+  for (let i = 0; i + 1 < flat.length; i += 2) {
+    const spelling = flat[i] ?? "";
+    const name = spelling.toLowerCase();
+    const value = flat[i + 1] ?? "";
+    list.push(spelled && name !== spelling ? [name, value, spelling] : [name, value]);
+  }
   return list;
-}
-
-/** One of them. */
-export function readField(spelling: string, value: string, spelled: boolean): HeaderField {
-  const name = spelling.toLowerCase();
-  return spelled && name !== spelling ? [name, value, spelling] : [name, value];
 }
 
 /** `field` with another value. */

@@ -50,7 +50,7 @@ export const PLATFORM = [
     ["no Upgrade for the client", '  "upgrade",\n', ""],
   ]),
   ...guards("src/upstream/headers.ts", RESPONSES, [
-    ["the platform's address stays here", 'if (name === "location")', "if (false)", CLIENT],
+    ["the platform's address stays here", 'name === "location" ? withoutOrigin', "false ? withoutOrigin", CLIENT],
     ["what the platform's Connection names ends here", "named.size === 0 ? fields", "true ? fields"],
     [
       "answers are asked for without encoding",
