@@ -4,17 +4,24 @@ import type { Config } from "./config/config.ts";
 import { createDrains, createListHints, type DrainParts, type Drains } from "./drain/drain.ts";
 import { type DrainLimits, FIXED_LIMITS } from "./drain/limits.ts";
 import { later, sleep, type Timer } from "./model/clock.ts";
-import { type Exchange, TRANSLATION_REFUSED_NOTE, type Witness } from "./model/exchange.ts";
-import { compose, header, type Send, type SendLayer } from "./model/http.ts";
+import { type Exchange, recordCall, TRANSLATION_REFUSED_NOTE, type Witness } from "./model/exchange.ts";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Caller,
+  compose,
+  header,
+  type Send,
+  type SendLayer,
+  type SendOptions,
+} from "./model/http.ts";
 import type { RequestContext } from "./model/request.ts";
 import type { Signal } from "./model/signal.ts";
 import type { MaskMemory, Tools } from "./translate/operation.ts";
-import { type CallOrigin, type CallQueue, createCallQueue } from "./upstream/call-queue.ts";
-import { createCallRecorder } from "./upstream/client.ts";
+import { type CallQueue, createCallQueue } from "./upstream/call-queue.ts";
 import { createDigest } from "./upstream/credentials.ts";
-import type { CallKind } from "./upstream/fair-queue.ts";
 import { createListQueue, createPageTurns, type ListQueue } from "./upstream/list-queue.ts";
-import type { ResponseMemory } from "./upstream/response-memory.ts";
+import type { ReservedCalls, ResponseMemory } from "./upstream/response-memory.ts";
 import { createPageRetry, createRetry, type RetryBudget } from "./upstream/retry.ts";
 
 /** v2 serves at most this many records a page. */
@@ -76,43 +83,79 @@ export function createToolbox(
   const drainsFor = createDrainSource(config, lists, calls, now);
   const digest = createDigest(randomBytes(32).toString("hex"));
   const inTurns = createSerialQueue();
+  // With `pass` a field that v2 does not know may be the client's.
+  const notesRefusals = config.unknownFields.request !== "pass";
+  const layered = (upstream: Send): Record<"short" | "page", Send> => ({
+    short: compose([retry, calls.layer(background ? "background" : "short")], upstream),
+    page: compose([retry, repeat, calls.layer(background ? "background" : "page")], upstream),
+  });
+  // Made once: the caller travels beside the request.
+  const usual = layered(v2.send);
+  const { responseMemory } = v2;
   const tools: Toolbox["tools"] = (asked, signal, innermost) => {
     const { exchange } = asked;
-    const timed = createCallRecorder(exchange, "v2", now);
     const credential = asked.credential ?? digest(header(asked.headers, "authorization") ?? "");
-    const request = { credential, since: exchange.startedAt, deadline: asked.deadline ?? Number.POSITIVE_INFINITY };
-    const queued = (kind: CallKind): SendLayer =>
-      calls.layer(
-        (): CallOrigin => ({ ...request, kind: background ? "background" : kind, begun: exchange.calls.length > 0 }),
-      );
-    const upstream = innermost === undefined ? v2.send : innermost(v2.send);
-    // With `pass` a field that v2 does not know may be the client's.
-    const noting = config.unknownFields.request === "pass" ? [] : [noteTranslationRefused(exchange)];
-    const responseMemory = v2.responseMemory?.(credential);
-    const holding = responseMemory === undefined ? [] : [responseMemory.layer];
-    const send = compose([...noting, ...holding, retry, timed, queued("short")], upstream);
+    const caller = new RequestCaller(exchange, credential, asked.deadline ?? Number.POSITIVE_INFINITY, notesRefusals);
+    const options: SendOptions = { signal, caller, room: responseMemory?.notice };
+    const { short, page } = innermost === undefined ? usual : layered(innermost(v2.send));
+    let reserved: ReservedCalls | undefined;
+    const holding = (): readonly SendLayer[] => {
+      reserved ??= responseMemory?.reserve(credential);
+      return reserved === undefined ? [] : [reserved.layer];
+    };
     // Made when it is asked for: most requests are no lists.
     let made: ListTools | undefined;
     const listing = (): ListTools => {
       made ??= (() => {
-        const reads = compose([...holding, retry, repeat, timed, queued("page")], upstream);
-        return { reads, ...drainsFor({ exchange, request, signal, send, reads }) };
+        const named: SendLayer = (next) => (request, sending) => next(request, { ...sending, caller });
+        const layers = [named, ...holding()];
+        const [send, reads] = [compose(layers, short), compose(layers, page)];
+        return { reads, ...drainsFor({ exchange, request: caller, signal, send, reads }) };
       })();
       return made;
     };
     return {
-      send: (request) => send(request, { signal }),
+      send: (request) => {
+        const need = reserved !== undefined || responseMemory?.isAmple(request.target) === false;
+        return need ? compose(holding(), short)(request, options) : short(request, options);
+      },
       reads: (request) => listing().reads(request, { signal }),
       drain: (plan) => listing().drain(plan),
       longDrain: (plan) => listing().longDrain(plan),
       mask,
       bodyMask,
       exchange,
-      done: responseMemory?.done,
+      done: () => reserved?.done(),
       inTurns,
     };
   };
   return { tools, calls, lists };
+}
+
+/** A request as the caller of an upstream: notes its calls in the exchange. */
+class RequestCaller implements Caller {
+  readonly credential: string;
+  readonly since: number;
+  readonly deadline: number;
+  readonly exchange: Exchange;
+  readonly notesRefusals: boolean;
+
+  constructor(exchange: Exchange, credential: string, deadline: number, notesRefusals: boolean) {
+    this.exchange = exchange;
+    this.credential = credential;
+    this.since = exchange.startedAt;
+    this.deadline = deadline;
+    this.notesRefusals = notesRefusals;
+  }
+
+  begun(): boolean {
+    return this.exchange.calls.length > 0;
+  }
+
+  ended(request: ApiRequest, response: ApiResponse | undefined, ms: number): void {
+    recordCall(this.exchange, "v2", request, response?.status ?? 0, ms);
+    if (this.notesRefusals && response !== undefined) noteTranslationRefused(this.exchange, request, response);
+  }
 }
 
 /** One long piece of work at a time, first come, first served: a page takes several times its size while it is rewritten. */
@@ -138,7 +181,7 @@ interface ListTools extends Drains {
 
 interface RequestDrainInput {
   readonly exchange: Exchange;
-  readonly request: Pick<CallOrigin, "credential" | "since" | "deadline">;
+  readonly request: Pick<Caller, "credential" | "since" | "deadline">;
   readonly signal: Signal;
   readonly send: Send;
   readonly reads: Send;
@@ -198,13 +241,12 @@ const MAX_ERROR_BYTES = 4096;
  * Notes it in `exchange`. What clients send besides known fields is dropped before (`unknownFields.request`), so such a 400
  * to a write is about the translation, and no client could do anything about it.
  */
-export function noteTranslationRefused({ notes }: Pick<Exchange, "notes">): SendLayer {
-  return (next) => async (request, options) => {
-    const response = await next(request, options);
-    if (response.status === 400 && request.method !== "GET") {
-      const text = new TextDecoder().decode(response.body.subarray(0, MAX_ERROR_BYTES));
-      if (TRANSLATION_REFUSED.test(text)) notes.push(TRANSLATION_REFUSED_NOTE);
-    }
-    return response;
-  };
+export function noteTranslationRefused(
+  { notes }: Pick<Exchange, "notes">,
+  { method }: Pick<ApiRequest, "method">,
+  { status, body }: ApiResponse,
+): void {
+  if (status !== 400 || method === "GET") return;
+  const text = new TextDecoder().decode(body.subarray(0, MAX_ERROR_BYTES));
+  if (TRANSLATION_REFUSED.test(text)) notes.push(TRANSLATION_REFUSED_NOTE);
 }

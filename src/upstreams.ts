@@ -6,7 +6,7 @@ import type { Upstream } from "./model/exchange.ts";
 import { compose, type Send, type StreamSend } from "./model/http.ts";
 import { TIME, type V2Upstream } from "./toolbox.ts";
 import { createBreaker } from "./upstream/breaker.ts";
-import { type CallOrigin, type CallQueue, createCallQueue, type LongQueue } from "./upstream/call-queue.ts";
+import { type CallQueue, createCallQueue, type LongQueue } from "./upstream/call-queue.ts";
 import { createSend } from "./upstream/client.ts";
 import { createPool, type Pool } from "./upstream/pool.ts";
 import { createRetryBudget, type RetryBudget } from "./upstream/retry.ts";
@@ -34,12 +34,6 @@ export interface BackgroundUpstreams {
   readonly v2: V2Upstream;
   close(): Promise<void>;
 }
-
-/** Calls of comparisons to native v1: they have what is idle. */
-const BACKGROUND: CallOrigin = {
-  ...{ credential: "", kind: "background", begun: false, since: 0 },
-  deadline: Number.POSITIVE_INFINITY,
-};
 
 /** Largest answer of one call that is read whole. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
@@ -108,7 +102,7 @@ export function createBackgroundUpstreams(
 ): BackgroundUpstreams {
   const { queues } = parts;
   const [native, platform] = [poolOf("v1", v1, connections, parts), poolOf("v2", v2, connections, parts)];
-  const waits = queues.get("v1")?.layer(() => BACKGROUND);
+  const waits = queues.get("v1")?.layer("background");
   return {
     v1: compose(waits === undefined ? [] : [waits], createSend(native, { maxResponseBytes: answerBytes })),
     v2: {

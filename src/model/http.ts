@@ -38,10 +38,25 @@ export interface ClientResponse {
   readonly body: Uint8Array | BodyStream;
 }
 
-/** What travels beside a request: when to stop. */
+/** On whose behalf calls are made. */
+export interface Caller {
+  /** Whose share of the upstream they take: a keyed digest, never the token; empty for anonymous callers. */
+  readonly credential: string;
+  /** When the request came, and when its time is over, in milliseconds of the upstream's clock. */
+  readonly since: number;
+  readonly deadline: number;
+  /** The request has made a call before, and should finish. */
+  begun(): boolean;
+  /** Hears of each call that is over, `ms` after it came; without a response it failed, or the request was given up. */
+  ended(request: ApiRequest, response: ApiResponse | undefined, ms: number): void;
+}
+
+/** What travels beside a request: when to stop, and for whom it is. */
 export interface SendOptions {
   /** Aborts when the client has left or the deadline has passed. */
   readonly signal: Signal;
+  /** Nobody in particular when absent. */
+  readonly caller?: Caller | undefined;
   /** Asked once the length of a response is known, or while one grows: false gives it up, and the call rejects with `NoRoom`. */
   readonly room?: ((bytes: number) => boolean) | undefined;
 }
@@ -165,7 +180,7 @@ export function namedByConnection(values: readonly string[]): ReadonlySet<string
 }
 const NONE: ReadonlySet<string> = new Set();
 
-/** Headers as Node and undici give them (name, value, name, value); `spelled`: they may pass through, and keep the spelling of their names. */
+/** Headers as Node gives them (name, value, name, value); `spelled`: they may pass through, and keep the spelling of their names. */
 export function readHeaders(flat: readonly string[], spelled: boolean): HeaderField[] {
   const list: HeaderField[] = [];
   for (let i = 0; i + 1 < flat.length; i += 2) {

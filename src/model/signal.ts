@@ -20,27 +20,42 @@ export interface SignalController {
 }
 
 export function createSignalController(): SignalController {
-  const listeners = new Set<() => void>();
-  const state: { aborted: boolean; reason: unknown } = { aborted: false, reason: undefined };
-  const signal: Signal = Object.assign(state, {
-    throwIfAborted: () => {
-      if (state.aborted) throw state.reason;
-    },
-    addEventListener: (_type: "abort", listener: () => void) => {
-      if (!state.aborted) listeners.add(listener);
-    },
-    removeEventListener: (_type: "abort", listener: () => void) => {
-      listeners.delete(listener);
-    },
-  });
-  return {
-    signal,
-    abort: (reason) => {
-      if (state.aborted) return;
-      state.aborted = true;
-      state.reason = reason;
-      for (const listener of listeners) listener();
-      listeners.clear();
-    },
-  };
+  const signal = new OwnSignal();
+  return { signal, abort: (reason) => signal.abort(reason) };
+}
+
+/** A class with room for the one listener that most signals have: a set would cost as much as all the rest. */
+class OwnSignal implements Signal {
+  aborted = false;
+  reason: unknown = undefined;
+  private first: (() => void) | undefined = undefined;
+  private others: Set<() => void> | undefined = undefined;
+
+  throwIfAborted(): void {
+    if (this.aborted) throw this.reason;
+  }
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    if (this.aborted || listener === this.first) return;
+    if (this.first === undefined && this.others === undefined) this.first = listener;
+    else {
+      this.others ??= new Set();
+      this.others.add(listener);
+    }
+  }
+
+  removeEventListener(_type: "abort", listener: () => void): void {
+    if (listener === this.first) this.first = undefined;
+    else this.others?.delete(listener);
+  }
+
+  abort(reason: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    this.first?.();
+    for (const listener of this.others ?? []) listener();
+    this.first = undefined;
+    this.others = undefined;
+  }
 }

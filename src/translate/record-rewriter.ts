@@ -18,7 +18,7 @@ interface RewriterParts {
   readonly chunk: ((request: V1Request, tools: Tools) => NonNullable<ListPlan["show"]>) | undefined;
   /**
    * One v2 record (a whole body) as v1 showed it. `uid`: the record that was asked for; undefined for a new one.
-   * Throws `Problem` UPSTREAM_INVALID, with `metadata`, also for another record than that.
+   * Throws `Problem` UPSTREAM_INVALID, with `metadata`, also for another record than that. At once where nothing is joined.
    */
   rewriteOne(
     record: Uint8Array,
@@ -26,7 +26,7 @@ interface RewriterParts {
     request: V1Request,
     tools: Tools,
     metadata?: Metadata,
-  ): Promise<ShownChunk>;
+  ): ShownChunk | Promise<ShownChunk>;
 }
 
 /** Rewrites records of one shape. */
@@ -39,7 +39,7 @@ export interface RecordRewriter extends RewriterParts {
     tools: Tools,
     metadata?: Metadata,
     extra?: () => HeaderList,
-  ): Promise<ApiResponse>;
+  ): ApiResponse | Promise<ApiResponse>;
 }
 
 /** `joins`: parts of a record that lie in other records. */
@@ -47,10 +47,13 @@ export function createRecordRewriter(shape: Shape, joins: readonly Join[], parts
   const rewriter = joins.length === 0 ? plainRewriter(shape, parts) : joinedRewriter(shape, joins, parts);
   return {
     ...rewriter,
-    async respond(from, uid, request, tools, metadata, extra) {
-      const record = await rewriter.rewriteOne(from.body, uid, request, tools, metadata);
-      if (record.kind === "refused") return errorResponse(record.response, parts.names);
-      return respondWith(from, 200, record.bytes, extra?.());
+    respond(from, uid, request, tools, metadata, extra) {
+      const respond = (record: ShownChunk): ApiResponse =>
+        record.kind === "refused"
+          ? errorResponse(record.response, parts.names)
+          : respondWith(from, 200, record.bytes, extra?.());
+      const record = rewriter.rewriteOne(from.body, uid, request, tools, metadata);
+      return record instanceof Promise ? record.then(respond) : respond(record);
     },
   };
 }
@@ -63,7 +66,7 @@ function plainRewriter(shape: Shape, { options }: ResourceContext): RewriterPart
   return {
     plan,
     chunk: undefined,
-    async rewriteOne(record, uid, _request, tools, metadata) {
+    rewriteOne(record, uid, _request, tools, metadata) {
       const { bytes, reports } = readUpstream(() => rewrite(record), metadata);
       if (keyed && !beginsWithKey(record, uid)) checkKey(keyOf(record), uid, metadata);
       noteReports(reports, tools);

@@ -15,11 +15,12 @@ export interface CallOutcome {
   readonly work?: number;
 }
 
-/** A call under way; `page`: its numbers in the two limits of pages, undefined for other calls. */
-export interface StartedCall {
+/** A page that is being read: its numbers in the limit of all and in that of its credential. */
+export interface StartedPage {
   readonly credential: string;
   readonly at: number;
-  readonly page: { readonly ofAll: number; readonly own: number } | undefined;
+  readonly ofAll: number;
+  readonly own: number;
 }
 
 const MAX_WAIT_MS = 5_000;
@@ -46,13 +47,11 @@ export function createAdaptiveLimits(start: number, most: number, now: () => num
   };
   return {
     /** `pages`: page reads under way of all credentials, this one included. */
-    begin: (credential: string, isPage: boolean, pages: number, at: number): StartedCall => {
-      const page = isPage ? { ofAll: limit.begin(pages), own: quota.begin(credential, pages) } : undefined;
-      return { credential, at, page };
+    begin: (credential: string, pages: number, at: number): StartedPage => {
+      return { credential, at, ofAll: limit.begin(pages), own: quota.begin(credential, pages) };
     },
-    ended(call: StartedCall, { status, path = "", retryAfter: value }: CallOutcome, pages: number, at: number): void {
-      const { credential, page } = call;
-      if (page === undefined) return;
+    ended(page: StartedPage, { status, path = "", retryAfter: value }: CallOutcome, pages: number, at: number): void {
+      const { credential } = page;
       if (OVERLOAD_STATUSES.has(status)) {
         const askedMs = status === 504 ? 0 : (retryAfter(value, wall()) ?? 0);
         if (quota.refused(credential, page.own, pages, askedMs)) limit.setBack(page.ofAll, pages);
@@ -60,7 +59,7 @@ export function createAdaptiveLimits(start: number, most: number, now: () => num
         quota.succeed(credential, page.own);
         // A call that began before the latest cut says nothing about the limit.
         if (limit.isStale(page.ofAll)) return;
-        const judged = latencyOf(path).judge(at - call.at, limit.value());
+        const judged = latencyOf(path).judge(at - page.at, limit.value());
         if (judged === "usual") limit.succeed(page.ofAll);
         else if (judged === "halve") limit.setBack(page.ofAll, pages);
       }

@@ -1,7 +1,7 @@
 /** The one queue of all calls to an upstream: translated calls, pages of lists, pass-through. */
 
 import type { Timer } from "../model/clock.ts";
-import { type ApiRequest, type ApiResponse, header, pathOf, type SendLayer } from "../model/http.ts";
+import { type ApiRequest, type ApiResponse, type Caller, header, pathOf, type SendLayer } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import {
@@ -9,7 +9,7 @@ import {
   createAdaptiveLimits,
   createProcessorLimit,
   OVERLOAD_STATUSES,
-  type StartedCall,
+  type StartedPage,
 } from "./adaptive-limits.ts";
 import { type CallKind, createFairQueue, type FairQueueEntry } from "./fair-queue.ts";
 
@@ -29,6 +29,12 @@ export interface CallOrigin {
 export interface CallSlot {
   /** Releases the slot; calling it again does nothing. */
   done(outcome: CallOutcome): void;
+}
+
+/** What a call does once it may start, or is refused. */
+export interface QueuedWork {
+  start(slot: CallSlot): void;
+  refuse(problem: Problem): void;
 }
 
 export interface CallQueueOptions {
@@ -76,12 +82,12 @@ export interface CallQueueState {
 
 export interface CallQueue {
   /**
-   * Calls `start` when there is a slot: at once, or later. Calls `refuse` instead, never before this returns, when the wait
+   * Starts `call` when there is a slot: at once, or later. Refuses it instead, never before this returns, when the wait
    * would outlast the request. The function given back stops waiting, and does nothing once the call has started.
    */
-  enter(caller: CallOrigin, start: (slot: CallSlot) => void, refuse: (problem: Problem) => void): () => void;
-  /** Each call waits for a slot. */
-  layer(caller: () => CallOrigin): SendLayer;
+  enter(caller: CallOrigin, call: QueuedWork): () => void;
+  /** Each call waits for a slot, and its caller hears of its end. */
+  layer(kind: CallKind): SendLayer;
   /** Whether so many wait that a request that arrives now may wait too long. */
   isLong(): boolean;
   /** How long a request that arrives now would wait. */
@@ -95,9 +101,43 @@ export interface CallQueue {
   state(): CallQueueState;
 }
 
-interface QueuedCall extends FairQueueEntry {
-  readonly start: (slot: CallSlot) => void;
-  readonly refuse: (problem: Problem) => void;
+/** A call in the queue or under way, and its slot: a class, since every call makes one. */
+class QueuedCall implements FairQueueEntry, CallSlot {
+  readonly credential: string;
+  readonly kind: CallKind;
+  readonly begun: boolean;
+  readonly since: number;
+  readonly deadline: number;
+  readonly call: QueuedWork;
+  readonly leave: (call: QueuedCall, outcome: CallOutcome) => void;
+  at: number;
+  startedAt: number;
+  cost = 0;
+  page: StartedPage | undefined = undefined;
+  over = false;
+
+  constructor(
+    { credential, kind, begun, since, deadline }: CallOrigin,
+    call: QueuedWork,
+    at: number,
+    leave: (call: QueuedCall, outcome: CallOutcome) => void,
+  ) {
+    this.credential = credential;
+    this.kind = kind;
+    this.begun = begun;
+    this.since = since;
+    this.deadline = deadline;
+    this.call = call;
+    this.leave = leave;
+    this.at = at;
+    this.startedAt = at;
+  }
+
+  done(outcome: CallOutcome): void {
+    if (this.over) return;
+    this.over = true;
+    this.leave(this, outcome);
+  }
 }
 
 /** The timeout of a call. */
@@ -145,26 +185,21 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
     const waited = at - call.at;
     waits[kind].count += 1;
     waits[kind].seconds += waited / 1_000;
-    call.start(slotOf(call, limits.begin(credential, kind !== "short", queue.pages(), at)));
+    // Only pages have limits of their own.
+    if (kind !== "short") call.page = limits.begin(credential, queue.pages(), at);
+    call.call.start(call);
   };
-  const slotOf = (call: QueuedCall, started: StartedCall): CallSlot => {
-    let over = false;
-    return {
-      done: (outcome) => {
-        if (over) return;
-        over = true;
-        const at = now();
-        limits.ended(started, outcome, queue.pages(), at);
-        queue.leave(call, at, outcome.work);
-        if (call.kind === "short" && (outcome.work ?? 0) < SMALL) state.shortAt = at;
-        // undici counts a connection as busy until its handler of the response's end has returned.
-        if (queue.waiting() > 0) queueMicrotask(pump);
-      },
-    };
+  const leave = (call: QueuedCall, outcome: CallOutcome): void => {
+    const at = now();
+    if (call.page !== undefined) limits.ended(call.page, outcome, queue.pages(), at);
+    queue.leave(call, at, outcome.work);
+    if (call.kind === "short" && (outcome.work ?? 0) < SMALL) state.shortAt = at;
+    // undici counts a connection as busy until its handler of the response's end has returned.
+    if (queue.waiting() > 0) queueMicrotask(pump);
   };
   const refuse = (call: QueuedCall): void => {
     state.refused += 1;
-    call.refuse(overloaded());
+    call.call.refuse(overloaded());
   };
   const pump = (): void => {
     const at = now();
@@ -196,9 +231,9 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
   };
 
   const calls: CallQueue = {
-    enter(caller, begun, refused) {
+    enter(caller, work) {
       const at = now();
-      const call: QueuedCall = { ...caller, at, start: begun, refuse: refused };
+      const call = new QueuedCall(caller, work, at, leave);
       const became = queue.enter(call, at);
       if (became === "waits") {
         watch();
@@ -210,18 +245,27 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
       else queueMicrotask(() => refuse(call));
       return nothing;
     },
-    layer: (callerOf) => (next) => async (request, sending) => {
-      const slot = await waitForSlot(calls, callerOf(), sending.signal);
-      let outcome: CallOutcome = { status: 0 };
+    layer: (kind) => (next) => async (request, sending) => {
+      const { signal, caller = NOBODY } = sending;
+      const at = now();
+      let slot: CallSlot | undefined;
+      let response: ApiResponse | undefined;
+      let outcome: CallOutcome = NO_RESPONSE;
       try {
-        const response = await next(request, sending);
+        const { credential, since, deadline } = caller;
+        const origin = { credential, kind, begun: caller.begun(), since, deadline };
+        const given = waitForSlot(calls, origin, signal);
+        // Mostly there is one, and then the call starts in this turn.
+        slot = given instanceof Promise ? await given : given;
+        response = await next(request, sending);
         outcome = outcomeOf(request, response);
         return response;
       } catch (error) {
         if (error instanceof Problem && error.reason === "UPSTREAM_TIMEOUT") outcome = { status: 504 };
         throw error;
       } finally {
-        slot.done(outcome);
+        slot?.done(outcome);
+        caller.ended(request, response, now() - at);
       }
     },
     isLong: () => queue.waiting("short") >= FEW,
@@ -247,12 +291,20 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
 
 const nothing = (): void => {};
 
+const NOBODY: Caller = {
+  ...{ credential: "", since: 0, deadline: Number.POSITIVE_INFINITY },
+  begun: () => false,
+  ended: nothing,
+};
+
 function overloaded(): Problem {
   return new Problem("OVERLOADED", "more requests are waiting than can be served in time", {
     retryAfter: 1,
     options: ["upstream.*.connections"],
   });
 }
+
+const NO_RESPONSE: CallOutcome = { status: 0 };
 
 /** At once when there is a slot. Rejects with the signal's reason as soon as it aborts. */
 function waitForSlot(
@@ -261,32 +313,35 @@ function waitForSlot(
   signal: Signal,
 ): CallSlot | Promise<CallSlot> {
   signal.throwIfAborted();
-  let slot: CallSlot | undefined;
-  let settle = (given: CallSlot): void => {
-    slot = given;
-  };
-  let fail: (thrown: unknown) => void = nothing;
-  const giveUp = calls.enter(
-    caller,
-    (given) => settle(given),
-    (problem) => fail(problem),
-  );
-  if (slot !== undefined) return slot;
+  const wait = new SlotWait();
+  const giveUp = calls.enter(caller, wait);
+  if (wait.slot !== undefined) return wait.slot;
   return new Promise((resolve, reject) => {
     const gone = (): void => {
       giveUp();
       reject(signal.reason);
     };
     signal.addEventListener("abort", gone, { once: true });
-    settle = (given) => {
+    wait.settle = (slot, problem) => {
       signal.removeEventListener("abort", gone);
-      resolve(given);
-    };
-    fail = (thrown) => {
-      signal.removeEventListener("abort", gone);
-      reject(thrown);
+      if (slot === undefined) reject(problem);
+      else resolve(slot);
     };
   });
+}
+
+class SlotWait implements QueuedWork {
+  slot: CallSlot | undefined = undefined;
+  settle: (slot: CallSlot | undefined, problem: Problem | undefined) => void = nothing;
+
+  start(slot: CallSlot): void {
+    this.slot = slot;
+    this.settle(slot, undefined);
+  }
+
+  refuse(problem: Problem): void {
+    this.settle(undefined, problem);
+  }
 }
 
 /** Rewriting so many bytes of JSON takes about as long as the rest of a call. */

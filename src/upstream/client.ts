@@ -1,7 +1,6 @@
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import type { Dispatcher } from "undici";
-import { type Exchange, recordCall, type Upstream } from "../model/exchange.ts";
 import {
   type ApiRequest,
   type ApiResponse,
@@ -9,7 +8,6 @@ import {
   header,
   ResponseBufferFull,
   type Send,
-  type SendLayer,
   type SendOptions,
   withoutHeaders,
 } from "../model/http.ts";
@@ -27,6 +25,7 @@ export interface SendLimits {
 /** What is no longer true once a body is decoded. */
 const OF_ENCODED_BYTES: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
 const NO_BYTES = new Uint8Array(0);
+const NO_HEADERS: HeaderList = [];
 const anySize = (): boolean => true;
 
 /**
@@ -55,9 +54,9 @@ async function decoded(answer: ApiResponse, encoding: string, facts: CallFacts, 
 
 function call(
   pool: Pool,
-  request: ApiRequest,
+  { method, target, headers, body }: ApiRequest,
   { signal, room = anySize }: SendOptions,
-  { maxResponseBytes: maxBytes }: SendLimits,
+  { maxResponseBytes }: SendLimits,
 ): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -65,34 +64,31 @@ function call(
     if (typeof beganAt !== "number") return reject(beganAt);
     const onAbort = () => {
       reject(signal.reason);
-      gathering.settled = true;
-      gathering.control?.abort(new Error("cancelled by the caller"));
+      gathering.cancel();
     };
-    const gathering: PendingResponse = {
-      ...{ pool, method: request.method, beganAt, maxBytes, room },
-      done: (outcome) => {
-        signal.removeEventListener("abort", onAbort);
-        if (outcome instanceof Error) reject(outcome);
-        else resolve(responseOf(outcome, request.method, maxBytes));
-      },
-      ...{ control: undefined, settled: false, status: 0, headers: [], chunks: [], length: 0 },
-    };
+    const gathering = new PendingResponse(pool, method, beganAt, maxResponseBytes, room, (outcome) => {
+      signal.removeEventListener("abort", onAbort);
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(responseOf(outcome, method, maxResponseBytes));
+    });
     signal.addEventListener("abort", onAbort, { once: true });
-    const { body } = request;
     pool.dispatch(
       {
-        path: pool.basePath + request.target,
-        method: request.method as Dispatcher.HttpMethod,
-        headers: callHeaders(request.headers),
+        path: pool.basePath + target,
+        method: method as Dispatcher.HttpMethod,
+        headers: callHeaders(headers),
         body: body === undefined || body.length === 0 ? null : Buffer.from(body.buffer, body.byteOffset, body.length),
       },
-      handlerOf(gathering),
+      gathering,
     );
   });
 }
 
-/** One response while it comes. */
-interface PendingResponse {
+/**
+ * One response while it comes. A class, so that undici's handler and its state are one object. It has undici's older callbacks, which go
+ * with version 8: behind `onRequestStart` version 7 also reads all headers into an object, which takes longer than all else here.
+ */
+class PendingResponse implements Dispatcher.DispatchHandler {
   readonly pool: Pool;
   readonly method: string;
   readonly beganAt: number;
@@ -100,78 +96,98 @@ interface PendingResponse {
   readonly room: (bytes: number) => boolean;
   /** Told once, unless the caller has given up before. */
   readonly done: (outcome: ApiResponse | Problem | ResponseBufferFull) => void;
-  control: Dispatcher.DispatchController | undefined;
-  settled: boolean;
-  status: number;
-  headers: HeaderList;
-  readonly chunks: Uint8Array[];
-  length: number;
-}
+  /** Breaks the connection; undefined until bytes may leave. */
+  abort: ((error: Error) => void) | undefined = undefined;
+  settled = false;
+  status = 0;
+  headers: HeaderList = NO_HEADERS;
+  /** The first piece of the body, which is mostly all of it, and the others. */
+  first: Uint8Array | undefined = undefined;
+  rest: Uint8Array[] | undefined = undefined;
+  length = 0;
 
-function handlerOf(gathering: PendingResponse): Dispatcher.DispatchHandler {
-  return {
-    onRequestStart(controller) {
-      gathering.control = controller;
-      if (gathering.settled) controller.abort(new Error("cancelled before it was sent"));
-    },
-    onResponseStart(controller, status) {
-      if (status >= 200)
-        begin(gathering, status, responseFields(controller.rawHeaders as Buffer[], gathering.pool, false));
-    },
-    onResponseData(_controller, chunk) {
-      gathering.length += chunk.length;
-      if (gathering.length > gathering.maxBytes) refuse(gathering, "body over the limit");
-      else if (!gathering.room(gathering.length)) rejectForRoom(gathering, gathering.length);
-      else gathering.chunks.push(chunk);
-    },
-    onResponseEnd() {
-      finish(gathering);
-    },
-    onResponseError(_controller, error) {
-      if (gathering.settled) return;
-      const problem = failure(error, { method: gathering.method, sent: gathering.control !== undefined });
-      if (gathering.status === 0) reportFailure(gathering.pool.breaker, gathering.beganAt, problem);
-      settle(gathering, problem);
-    },
-  };
-}
+  constructor(
+    pool: Pool,
+    method: string,
+    beganAt: number,
+    maxBytes: number,
+    room: (bytes: number) => boolean,
+    done: (outcome: ApiResponse | Problem | ResponseBufferFull) => void,
+  ) {
+    this.pool = pool;
+    this.method = method;
+    this.beganAt = beganAt;
+    this.maxBytes = maxBytes;
+    this.room = room;
+    this.done = done;
+  }
 
-function begin(gathering: PendingResponse, status: number, headers: HeaderList): void {
-  gathering.status = status;
-  gathering.headers = headers;
-  gathering.pool.breaker.answered();
-  const length = gathering.method === "HEAD" ? undefined : header(headers, "content-length");
-  if (status > 599) refuse(gathering, "status code out of range");
-  // These have no body, whatever their fields say; a stated length must not turn them into an error.
-  else if (status === 204 || status === 304) finish(gathering);
-  else if (Number(length) > gathering.maxBytes) refuse(gathering, "body over the limit");
-  else if (length !== undefined && !gathering.room(Number(length))) rejectForRoom(gathering, Number(length));
-}
+  onConnect(abort: (error: Error) => void): void {
+    this.abort = abort;
+    if (this.settled) abort(new Error("cancelled before it was sent"));
+  }
 
-function finish(gathering: PendingResponse): void {
-  const { status, headers, chunks, length } = gathering;
-  settle(gathering, {
-    status,
-    headers,
-    body: chunks.length > 1 ? Buffer.concat(chunks, length) : (chunks[0] ?? NO_BYTES),
-  });
-}
+  onHeaders(status: number, raw: Buffer[]): boolean {
+    if (status >= 200) this.begin(status, responseFields(raw, this.pool, false));
+    return true;
+  }
 
-function refuse(gathering: PendingResponse, why: string): void {
-  settle(gathering, invalidAnswer(why, { method: gathering.method, sent: true }));
-  gathering.control?.abort(new Error(why));
-}
+  private begin(status: number, headers: HeaderList): void {
+    this.status = status;
+    this.headers = headers;
+    this.pool.breaker.answered();
+    const length = this.method === "HEAD" ? undefined : header(headers, "content-length");
+    if (status > 599) this.refuse("status code out of range");
+    // These have no body, whatever their fields say; a stated length must not turn them into an error.
+    else if (status === 204 || status === 304) this.onComplete();
+    else if (Number(length) > this.maxBytes) this.refuse("body over the limit");
+    else if (length !== undefined && !this.room(Number(length))) this.rejectForRoom(Number(length));
+  }
 
-/** There is no memory for so much now, and waiting would hold the connection. */
-function rejectForRoom(gathering: PendingResponse, bytes: number): void {
-  settle(gathering, new ResponseBufferFull(bytes));
-  gathering.control?.abort(new Error("no room for the response"));
-}
+  onData(chunk: Buffer): boolean {
+    this.length += chunk.length;
+    if (this.length > this.maxBytes) this.refuse("body over the limit");
+    else if (!this.room(this.length)) this.rejectForRoom(this.length);
+    else if (this.first === undefined) this.first = chunk;
+    else if (this.rest === undefined) this.rest = [chunk];
+    else this.rest.push(chunk);
+    return true;
+  }
 
-function settle(gathering: PendingResponse, outcome: ApiResponse | Problem | ResponseBufferFull): void {
-  if (gathering.settled) return;
-  gathering.settled = true;
-  gathering.done(outcome);
+  onComplete(): void {
+    const { status, headers, first = NO_BYTES, rest, length } = this;
+    this.settle({ status, headers, body: rest === undefined ? first : Buffer.concat([first, ...rest], length) });
+  }
+
+  onError(error: Error): void {
+    if (this.settled) return;
+    const problem = failure(error, { method: this.method, sent: this.abort !== undefined });
+    if (this.status === 0) reportFailure(this.pool.breaker, this.beganAt, problem);
+    this.settle(problem);
+  }
+
+  /** The caller has given up. */
+  cancel(): void {
+    this.settled = true;
+    this.abort?.(new Error("cancelled by the caller"));
+  }
+
+  private refuse(why: string): void {
+    this.settle(invalidAnswer(why, { method: this.method, sent: true }));
+    this.abort?.(new Error(why));
+  }
+
+  /** There is no memory for so much now, and waiting would hold the connection. */
+  private rejectForRoom(bytes: number): void {
+    this.settle(new ResponseBufferFull(bytes));
+    this.abort?.(new Error("no room for the response"));
+  }
+
+  private settle(outcome: ApiResponse | Problem | ResponseBufferFull): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.done(outcome);
+  }
 }
 
 /** Bytes in, bytes out; rejects when the bytes are no such format or the result is longer than `limit`. */
@@ -211,22 +227,4 @@ function zstdCodec(): [string, Inflate][] {
   return typeof found === "function"
     ? [["zstd", bounded(promisify(found as Parameters<typeof promisify>[0]) as Codec)]]
     : [];
-}
-
-/**
- * Notes every call in `exchange`, also failed ones (status 0); `now` is the monotonic clock in milliseconds.
- * One layer per request, around a Send that all requests share.
- */
-export function createCallRecorder(exchange: Exchange, upstream: Upstream, now: () => number): SendLayer {
-  return (next) => async (request, options) => {
-    const startedAt = now();
-    let status = 0;
-    try {
-      const response = await next(request, options);
-      status = response.status;
-      return response;
-    } finally {
-      recordCall(exchange, upstream, request, status, now() - startedAt);
-    }
-  };
 }

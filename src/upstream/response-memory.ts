@@ -19,8 +19,14 @@ export interface ReservedCalls {
   done(): void;
 }
 
-/** Called once for each request of `credential`. */
-export type ResponseMemory = (credential: string) => ReservedCalls;
+export interface ResponseMemory {
+  /** Whether a call to `target` need not wait. Most calls need not, and to know it must cost next to nothing. */
+  isAmple(target: string): boolean;
+  /** Hears how long the response to such a call is. */
+  readonly notice: (bytes: number) => true;
+  /** To be called once for a request of `credential`, before the first call that may have to wait. */
+  reserve(credential: string): ReservedCalls;
+}
 
 /** Responses up to this size need not wait. */
 const SMALL_BYTES = 64 * 1024;
@@ -42,7 +48,8 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
   const expected = new Map<string, number>();
   /** Calls that are still checked one by one, since one that is no list had a large response. */
   let careful = 0;
-  const notice = (bytes: number): boolean => {
+  const isAmple = (target: string): boolean => careful === 0 && memory.hasHeadroom() && !isList(target);
+  const notice = (bytes: number): true => {
     if (bytes > SMALL_BYTES) careful = MOST_CAREFUL;
     return true;
   };
@@ -53,7 +60,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
     const [oldest] = expected.keys();
     if (expected.size > MOST_CALLERS && oldest !== undefined) expected.delete(oldest);
   };
-  return (credential) => {
+  const reserve = (credential: string): ReservedCalls => {
     const caller = (): string => callerOf(credential);
     /** The platform may accept the credential meanwhile: from then on it has a share of its own. */
     const wait = async (bytes: number, signal: Signal): Promise<MemoryReservation> => {
@@ -134,10 +141,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
     };
     return {
       layer: (next) => (request, options) => {
-        // Most calls go this way, which must cost next to nothing.
-        if (careful === 0 && kept === 0 && memory.hasHeadroom() && !isList(request.target)) {
-          return next(request, { signal: options.signal, room: notice });
-        }
+        if (kept === 0 && isAmple(request.target)) return next(request, { ...options, room: notice });
         careful = Math.max(0, careful - 1);
         return ask(next, request, options, wantedFor(request.target), 0);
       },
@@ -147,6 +151,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
       },
     };
   };
+  return { isAmple, notice, reserve };
 }
 
 function isList(target: string): boolean {

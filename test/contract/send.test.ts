@@ -2,9 +2,9 @@
 
 import type { Sandbox } from "../../sandbox/src/sandbox.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
-import { createExchange } from "../../src/model/exchange.ts";
 import { type ApiRequest, compose } from "../../src/model/http.ts";
-import { createCallRecorder, createSend } from "../../src/upstream/client.ts";
+import { createCallQueue } from "../../src/upstream/call-queue.ts";
+import { createSend } from "../../src/upstream/client.ts";
 import { createPool, type Pool } from "../../src/upstream/pool.ts";
 import { createRetry, createRetryBudget } from "../../src/upstream/retry.ts";
 import { type SendSubject, sendContract } from "./send.contract.ts";
@@ -22,7 +22,7 @@ function requests(sandbox: Sandbox): Pick<SendSubject, "found" | "refused"> {
   };
 }
 
-sendContract("a Send that is retried and timed", async () => {
+sendContract("a Send that waits in the queue, and is retried", async () => {
   const sandbox = seededSandbox();
   const { url } = await sandbox.listen();
   const pool: Pool = createPool({
@@ -31,10 +31,11 @@ sendContract("a Send that is retried and timed", async () => {
     timeouts: { connectMs: 5_000, headersMs: 5_000, bodyMs: 5_000 },
   });
   const retry = createRetry({ budget: createRetryBudget(), wall: Date.now, random: () => 0, sleep: async () => {} });
-  const timed = createCallRecorder(createExchange("id", 0, "GET", "/"), "v2", () => 0);
+  const clock = { now: () => 0, wall: Date.now, later: () => () => {} };
+  const calls = createCallQueue({ connections: 8, pages: 4, start: 4, ...clock });
   return {
     ...requests(sandbox),
-    send: compose([retry, timed], createSend(pool, { maxResponseBytes: 1 << 20 })),
+    send: compose([retry, calls.layer("short")], createSend(pool, { maxResponseBytes: 1 << 20 })),
     close: async () => {
       await pool.close();
       await sandbox.close();

@@ -295,7 +295,8 @@ describe("a client that leaves", () => {
     const bodies: ReturnType<typeof watched>[] = [];
     const open = new Set<() => void>();
     const follow = (signal: Signal) => {
-      const { addEventListener: add, removeEventListener: remove } = signal;
+      const add = signal.addEventListener.bind(signal);
+      const remove = signal.removeEventListener.bind(signal);
       Object.assign(signal, {
         addEventListener: (type: "abort", listener: () => void) => {
           open.add(listener);

@@ -56,6 +56,15 @@ describe("fields as a parser hands them over", () => {
     ]);
     expect(endToEnd(cut(head, [8, 9], [11, 14], [0, 1], [3, 6]))).toEqual(["B", "tw\xf6", "A", "one"]);
     expect(endToEnd(cut(head, [0, 1], [11, 14], [3, 4], [3, 6]))).toEqual(["A", "tw\xf6", "o", "one"]);
+    expect(endToEnd(cut(head, [8, 9], [3, 6], [0, 1], [11, 14]))).toEqual(["B", "one", "A", "tw\xf6"]);
+    // Not from the pool that `Buffer.from` shares: these begin at the same place of memories of their own.
+    const [one, two] = [Buffer.alloc(20, "1"), Buffer.alloc(20, "2")];
+    expect(endToEnd([...cut(one, [0, 1]), ...cut(two, [2, 4]), ...cut(one, [5, 6], [8, 9])])).toEqual([
+      "1",
+      "22",
+      "1",
+      "1",
+    ]);
     const wide = Buffer.alloc(100_000, "x");
     expect(endToEnd(cut(wide, [0, 1], [1, 2], [50_000, 50_002], [99_998, 99_999]))).toEqual(["x", "x", "xx", "x"]);
     expect(endToEnd([])).toEqual([]);

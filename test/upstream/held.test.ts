@@ -29,7 +29,7 @@ function stage(limit: number, bytes: number) {
     return { status: 200, headers: [], body: Buffer.alloc(bytes) };
   };
   const request = (token: string, asked = LIST) => {
-    const calls = held(token);
+    const calls = held.reserve(token);
     const response: Promise<ApiResponse> = calls.layer(send)(asked, { signal });
     return { ...calls, response };
   };

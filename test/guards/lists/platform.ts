@@ -23,12 +23,12 @@ export const PLATFORM = [
     ["time between pieces of an answer", "bodyTimeout: timeouts.bodyMs", "bodyTimeout: 0"],
   ]),
   ...guards("src/upstream/client.ts", CLIENT, [
-    ["the length of an answer that comes", "if (gathering.length > gathering.maxBytes)", "if (false)"],
-    ["the stated length of an answer", "else if (Number(length) > gathering.maxBytes)", "else if (false)"],
+    ["the length of an answer that comes", "if (this.length > this.maxBytes)", "if (false)"],
+    ["the stated length of an answer", "else if (Number(length) > this.maxBytes)", "else if (false)"],
     ["a status that HTTP knows", "if (status > 599)", "if (false)"],
     [
       "who leaves cancels the call",
-      'gathering.control?.abort(new Error("cancelled by the caller"));',
+      'this.abort?.(new Error("cancelled by the caller"));',
       "",
       ["test/trust/cancel/routes.test.ts"],
     ],
@@ -50,7 +50,7 @@ export const PLATFORM = [
     ["no Upgrade for the client", '  "upgrade",\n', ""],
   ]),
   ...guards("src/upstream/headers.ts", RESPONSES, [
-    ["the platform's address stays here", 'if (name === "location")', "if (false)", CLIENT],
+    ["the platform's address stays here", 'name === "location" ? withoutOrigin', "false ? withoutOrigin", CLIENT],
     ["what the platform's Connection names ends here", "named.size === 0 ? fields", "true ? fields"],
     [
       "answers are asked for without encoding",
@@ -106,15 +106,15 @@ export const PLATFORM = [
       ["a streamed write is not sent twice", "const giveBack = repeatable && mayRepeat", "const giveBack = mayRepeat"],
       [
         "an answer that has begun is not asked for again",
-        "if (relay.status === 0 && again?.(problem)) return;",
-        "if (again?.(problem)) return;",
+        "if (this.status === 0 && this.repeat(problem)) return;",
+        "if (this.repeat(problem)) return;",
         ["test/trust/sec/missed.test.ts > T-FLT-09"],
       ],
-      ["who leaves cancels the stream", 'relay.control?.abort(new Error("cancelled by the client"));', ""],
+      ["who leaves cancels the stream", 'this.abort?.(new Error("cancelled by the client"));', ""],
       [
         "a slow client makes the platform wait",
-        "controller.pause();",
-        "void 0;",
+        "return false;\n  }\n\n  onComplete",
+        "return true;\n  }\n\n  onComplete",
         ["test/trust/sec/missed.test.ts > T-SLO-03"],
       ],
     ],

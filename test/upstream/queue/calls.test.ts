@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type ApiRequest, type ApiResponse, compose, type HeaderList, type Send } from "../../../src/model/http.ts";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Caller,
+  compose,
+  type HeaderList,
+  type Send,
+} from "../../../src/model/http.ts";
 import { Problem } from "../../../src/model/problem.ts";
 import { createSignalController, type Signal } from "../../../src/model/signal.ts";
 import {
@@ -64,10 +71,11 @@ function subject(options: Partial<CallQueueOptions> = {}) {
     signal: Signal = createSignalController().signal,
   ) {
     const since = clock.now();
-    const caller: CallOrigin = { credential, kind: "short", begun: false, since, deadline: since + 50_000, ...given };
-    const layers = [...(caller.kind === "page" ? [repeat] : []), calls.layer(() => caller)];
+    const origin: CallOrigin = { credential, kind: "short", begun: false, since, deadline: since + 50_000, ...given };
+    const caller = { ...origin, begun: () => origin.begun, ended: () => {} };
+    const layers = [...(origin.kind === "page" ? [repeat] : []), calls.layer(origin.kind)];
     const request: ApiRequest = { method: "GET", target: PAGE, headers: [] };
-    await compose(layers, upstream(credential))(request, { signal }).then(
+    await compose(layers, upstream(credential))(request, { signal, caller }).then(
       ({ status }) => done.push(status),
       (error: Error) => done.push(error.message),
     );
@@ -216,6 +224,32 @@ describe("a call that waits", () => {
       { waiting: 2, longestSeconds: 6, refused: 0 },
     ]);
   });
+});
+
+it("tells of each call that is over how long it took, its wait included, and what came of it", async () => {
+  const { calls, clock, held, start } = subject({ connections: 1 });
+  const ended: unknown[] = [];
+  const caller: Caller = {
+    ...{ credential: "b", begun: () => false, since: 0, deadline: 50_000 },
+    ended: ({ target }, response, ms) => ended.push([target, response?.status, ms]),
+  };
+  const send = calls.layer("short")(async ({ target }) => {
+    await clock.sleep(5, createSignalController().signal);
+    if (target === "/gone") throw new Error("gone");
+    return answer(404);
+  });
+  const { signal } = createSignalController();
+  const ask = (target: string) => send({ method: "GET", target, headers: [] }, { signal, caller }).catch(() => {});
+  await start(1);
+  const both = [ask("/a"), ask("/gone")];
+  await clock.pass(30);
+  await held[0]?.give(answer(200));
+  for (let i = 0; i < 4; i++) await clock.pass(5);
+  await Promise.all(both);
+  expect(ended).toEqual([
+    ["/a", 404, 35],
+    ["/gone", undefined, 40],
+  ]);
 });
 
 describe("many that wait", () => {
