@@ -6,6 +6,7 @@ import { type HeaderList, header, type StreamCall } from "../model/http.ts";
 import type { Problem } from "../model/problem.ts";
 import type { PassPlan, PassThroughObserver, RequestContext } from "../model/request.ts";
 import type { SignalController } from "../model/signal.ts";
+import type { ResponseBatch } from "./response-batch.ts";
 
 /** What all requests of a server share. */
 export interface ServerContext {
@@ -13,6 +14,8 @@ export interface ServerContext {
   closing: boolean;
   /** Requests in flight. */
   inFlight: number;
+  /** Whole responses that are about to go out. */
+  readonly batch: ResponseBatch;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
 }

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { missingHeaders } from "../model/deprecation.ts";
 import type { Upstream } from "../model/exchange.ts";
-import type { StreamSend, StreamSink } from "../model/http.ts";
+import { header, type StreamSend, type StreamSink } from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { PassPlan, PassThroughObserver } from "../model/request.ts";
@@ -72,7 +72,10 @@ function sinkOf(
 ): StreamSink {
   const stallMs = timeouts?.stallMs ?? STALL_MS;
   const { callers, memory } = bodies;
-  const { res, exchange } = request;
+  const { res, exchange, server } = request;
+  let stated = Number.NaN;
+  /** A body that came as a whole with its head. */
+  let whole: Uint8Array | undefined;
   let patience: StallTimer | undefined;
   let hold: MemoryReservation | undefined;
   return {
@@ -82,6 +85,7 @@ function sinkOf(
       request.watch?.head(status, headers);
       if (res.destroyed) return;
       res.sendDate = false;
+      stated = Number(header(headers, "content-length"));
       addResponseHeaders(headers, exchange.requestId, basePath);
       headers.push(...missingHeaders(headers, request.pass?.headers ?? []));
       writeHead(request, status, statusText, headers);
@@ -93,6 +97,10 @@ function sinkOf(
     data: (chunk) => {
       exchange.responseBytes += chunk.length;
       request.watch?.data(chunk);
+      if (chunk.length === stated) {
+        whole = chunk;
+        return true;
+      }
       if (res.write(chunk)) return true;
       // Most answers are small, and taken at once.
       patience ??= createStallTimer(res, stallMs, () => endWithProblem(request, stallProblem(stallMs)));
@@ -105,8 +113,11 @@ function sinkOf(
       return false;
     },
     end: () => {
-      res.end();
-      holdUnsent(request, bodies);
+      const ended = () => holdUnsent(request, bodies);
+      if (whole === undefined) {
+        res.end();
+        ended();
+      } else server.batch.end(res, whole, ended);
       request.watch?.over(true);
     },
     fail: (problem) => {

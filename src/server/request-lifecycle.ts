@@ -9,6 +9,7 @@ import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } f
 import { type IncomingRequest, recordProblem, type ServerContext, stopRequest } from "./incoming-request.ts";
 import { checkRequest } from "./request-checks.ts";
 import { endWithProblem, rawProblem, sendProblem } from "./response.ts";
+import { createResponseBatch } from "./response-batch.ts";
 
 export interface RequestLifecycleOptions {
   readonly basePath: string;
@@ -52,7 +53,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
   const peers = createConnections();
   const trusts = createTrustedProxies(options.trustedProxies);
   // A number instead of a set: the tables of a busy set would move requests into the old generation.
-  const server: ServerContext = { closing: false, inFlight: 0, now };
+  const server: ServerContext = { closing: false, inFlight: 0, batch: createResponseBatch(), now };
   const {
     admit = (here: number) => (here >= limits.inFlight ? "shed-in-flight" : undefined),
     credentialOf = () => "",
@@ -150,6 +151,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       if (server.inFlight === 0) whenEmpty();
     },
     cut() {
+      server.batch.flush();
       const requests = peers.requests();
       for (const request of requests) giveUp(request, "carryover is stopping, and the request's time is over", []);
       return requests.length;
@@ -398,6 +400,7 @@ function removeRequest(connection: ClientConnection, entry: OpenRequest): void {
 
 /** The request whose body could not be read gets the answer, unless it has one. */
 function failRequest(request: IncomingRequest, problem: Problem): void {
+  request.server.batch.flush();
   if (request.whole) request.res.end();
   else endWithProblem(request, problem);
 }

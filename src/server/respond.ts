@@ -91,8 +91,7 @@ function deliver(
     return writeStream(request, { status, headers, body, encoding }, signal, options);
   }
   if (encoding !== undefined) return deliverCompressed(request, { status, headers, body }, encoding, options.bodies);
-  writeWhole(request, status, headers, body);
-  holdUnsent(request, options.bodies);
+  writeWhole(request, status, headers, body, () => holdUnsent(request, options.bodies));
   return undefined;
 }
 
@@ -108,8 +107,7 @@ async function deliverCompressed(
   request.exchange.notes.push(encoding);
   headers.push(["content-encoding", encoding]);
   if (isAnswered(request)) return;
-  writeWhole(request, status, headers, compressed);
-  holdUnsent(request, bodies);
+  writeWhole(request, status, headers, compressed, () => holdUnsent(request, bodies));
 }
 
 /** The encoding that this client gets; says in `own` when another might get another. */

@@ -7,9 +7,15 @@ import { hasBody, type IncomingRequest, isAnswered, recordProblem, stopRequest }
 /** How long a client that still sends may go on after its answer, and how often that is looked at. */
 const LINGER_MS = 500;
 
-/** Writes a response that is whole; `headers`: without length and connection. Adds to `headers`. */
-export function writeWhole(request: IncomingRequest, status: number, headers: HeaderField[], body: Uint8Array): void {
-  const { res, exchange } = request;
+/** Writes a response that is whole, then calls `ended`; `headers`: without length and connection. Adds to `headers`. */
+export function writeWhole(
+  request: IncomingRequest,
+  status: number,
+  headers: HeaderField[],
+  body: Uint8Array,
+  ended?: () => void,
+): void {
+  const { res, exchange, server } = request;
   request.whole = true;
   if (status !== 204 && status !== 304) headers.push(["content-length", String(body.length)]);
   writeHead(request, status, undefined, headers);
@@ -18,8 +24,11 @@ export function writeWhole(request: IncomingRequest, status: number, headers: He
     return;
   }
   exchange.responseBytes = body.length;
-  if (isRequestComplete(request)) res.end(body);
-  else endAfterRequest(request, body);
+  if (isRequestComplete(request)) server.batch.end(res, body, ended);
+  else {
+    endAfterRequest(request, body);
+    ended?.();
+  }
 }
 
 /**
