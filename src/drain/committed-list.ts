@@ -4,9 +4,12 @@ import type { Witness } from "../model/exchange.ts";
 import type { ListPage } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
 
-/** A page of the list, and the rank of its first record; undefined when it was requested by a token. */
+/** A page of the list. */
 export interface RankedPage extends ListPage {
+  /** The rank of its first record; undefined when it was requested by a token. */
   readonly skip: number | undefined;
+  /** Each key comes after the one before it. */
+  readonly ascending: boolean;
 }
 
 /** Keys in the order in which they came, page by page; the newest page first. */
@@ -113,13 +116,13 @@ export function takeAfter(list: CommittedList, page: RankedPage): TakenPage {
 export function takeNew(list: CommittedList, page: RankedPage): TakenPage {
   const { keys } = page;
   const at = { ...counted(list, page), rank: list.rank + keys.length, token: page.nextPageToken };
-  if (list.ascending && ascends(keys, list.lastKey)) {
+  if (list.ascending && ascendsFrom(list.lastKey, page)) {
     return keep({ ...at, ...remembered(list, keys) }, page, undefined);
   }
   const seen = keySetOf(list);
   const { lastKey, catchingUp } = list;
   const inTurn = (key: string): boolean => seen.has(key) || lastKey === undefined || key > lastKey;
-  const ordered = list.ascending && catchingUp && ascends(keys) && keys.every(inTurn);
+  const ordered = list.ascending && catchingUp && page.ascending && keys.every(inTurn);
   const wanted = new Uint8Array(keys.length);
   let { distinct, repeated } = list;
   keys.forEach((key, i) => {
@@ -173,9 +176,10 @@ export function freshIn({ lastKey }: CommittedList, keys: readonly string[]): nu
   return keys.length - known;
 }
 
-/** How many of `keys` are not in the list yet, whatever their order. */
-export function newIn(list: CommittedList, keys: readonly string[]): number {
-  if (!list.keepsKeys || (list.ascending && ascends(keys, list.lastKey))) return freshIn(list, keys);
+/** How many keys of `page` are not in the list yet, whatever their order. */
+export function newIn(list: CommittedList, page: RankedPage): number {
+  const { keys } = page;
+  if (!list.keepsKeys || (list.ascending && ascendsFrom(list.lastKey, page))) return freshIn(list, keys);
   const seen = keySetOf(list);
   return new Set(keys.filter((key) => !seen.has(key))).size;
 }
@@ -201,14 +205,16 @@ export function joins({ lastKey }: CommittedList, { skip, keys }: RankedPage): b
   return first !== undefined && lastKey !== undefined && first <= lastKey;
 }
 
-/** True when each key comes after the one before it, the first one after `last`. */
-export function ascends(keys: readonly string[], last?: string): boolean {
-  let before = last;
-  for (const key of keys) {
-    if (before !== undefined && key <= before) return false;
-    before = key;
-  }
+/** True when each key comes after the one before it. To be found out once for a page, as it is most of what a short list costs. */
+export function ascends(keys: readonly string[]): boolean {
+  for (let i = 1; i < keys.length; i++) if ((keys[i] as string) <= (keys[i - 1] as string)) return false;
   return true;
+}
+
+/** True when the keys of `page` ascend, the first one after `last`. */
+export function ascendsFrom(last: string | undefined, { ascending, keys }: RankedPage): boolean {
+  const [first] = keys;
+  return ascending && (last === undefined || first === undefined || first > last);
 }
 
 function keySetOf({ chain, seen }: CommittedList): Set<string> {

@@ -5,6 +5,7 @@ import type { ApiResponse } from "../model/http.ts";
 import type { ListPage } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
 import {
+  ascends,
   type CommittedList,
   emptyList,
   isMiscounted,
@@ -191,10 +192,11 @@ export function guaranteedWitness({ list, provable, how }: DrainState): Witness 
 
 /** What was odd so far. */
 export function notesOf({ how, list, notes }: DrainState): readonly DrainNote[] {
-  const order = how.keyOrder && !list.ascending ? (["list-order"] as const) : [];
-  const twice = list.repeated ? (["list-duplicate"] as const) : [];
-  const total = list.ended && isMiscounted(list) ? (["list-total"] as const) : [];
-  return [...new Set([...notes, ...order, ...twice, ...total])];
+  const all = new Set(notes);
+  if (how.keyOrder && !list.ascending) all.add("list-order");
+  if (list.repeated) all.add("list-duplicate");
+  if (list.ended && isMiscounted(list)) all.add("list-total");
+  return [...all];
 }
 
 export function noted(state: DrainState, note: DrainNote): DrainState {
@@ -323,7 +325,7 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
     const counted = rank !== undefined && (plausible(page.totalCount) ?? 0) > rank;
     if (counted || page.nextPageToken !== "") return invalidPage(`a page of ${how.resource} is without its records`);
   }
-  return { kind: "page", page: { ...page, skip } };
+  return { kind: "page", page: { ...page, skip, ascending: ascends(page.keys) } };
 }
 
 /**

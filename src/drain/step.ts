@@ -5,7 +5,7 @@
 
 import { Problem } from "../model/problem.ts";
 import {
-  ascends,
+  ascendsFrom,
   type CommittedList,
   checkWitness,
   confirms,
@@ -172,7 +172,7 @@ function onFirst(before: DrainState, got: FetchResult): DrainState {
   const firstPage = { records: page.keys.length, bytes: page.bytes.length };
   const state = { ...before, repairs, firstPage };
   if (page.nextPageToken === "") {
-    const short = shortOf(state, page, newIn(state.list, page.keys));
+    const short = shortOf(state, page, newIn(state.list, page));
     if (short !== undefined) return doubted(stopReadAhead(state), page, short, NO_END_DOUBT);
   }
   return takenInTurn(state, page);
@@ -255,7 +255,7 @@ function taken(state: DrainState, got: FetchResult): DrainState {
 /** Takes the next page of a part, once it joins on. */
 function takenAsPart(state: DrainState, page: RankedPage, planAgain: boolean): DrainState {
   const { list, how } = state;
-  if (!ascends(page.keys)) return fallBack(state, "order");
+  if (!page.ascending) return fallBack(state, "order");
   // Read before the list's count was known.
   if (isBlank(list, page)) throw incomplete(how.resource, "a later page holds neither records nor a token nor a total");
   if (isFirstAgain(list, page)) return fallBack(state, "skip");
@@ -285,7 +285,7 @@ function onTokenOfParts(state: DrainState, got: FetchResult): DrainState {
   const { page } = got;
   // An empty page with a token is no progress.
   const says = !isEmpty(page) || page.nextPageToken === "";
-  if (says && ascends(page.keys, state.list.lastKey)) return takenAsPart(state, page, true);
+  if (says && ascendsFrom(state.list.lastKey, page)) return takenAsPart(state, page, true);
   return seeking(state, { planAgain: true });
 }
 
@@ -320,7 +320,7 @@ function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): Dra
   }
   if (got.kind !== "page") return notPage(state, got);
   const { page } = got;
-  if (!ascends(page.keys)) return fallBack(state, "order", seek.short);
+  if (!page.ascending) return fallBack(state, "order", seek.short);
   if (isFirstAgain(list, page)) return fallBack(state, "skip", seek.short);
   if (!joins(list, page)) {
     if (seek.last !== undefined && confirms(list, page, seek.last)) return takenInOrder(state, seek.last, true, seek);
@@ -387,7 +387,7 @@ function shortOf({ list, how, missed, announced }: DrainState, page: RankedPage,
 }
 
 function mayReread({ how, list, heedsSkip }: DrainState, page: RankedPage): boolean {
-  return how.keyOrder && list.ascending && heedsSkip !== false && ascends(page.keys);
+  return how.keyOrder && list.ascending && heedsSkip !== false && page.ascending;
 }
 
 /** True when some page, taken or not, went further. */
@@ -473,7 +473,7 @@ function takenInTurn(before: DrainState, page: RankedPage): DrainState {
 
 function inTurn(list: CommittedList, page: RankedPage, resource: string): TakenPage {
   if (list.keepsKeys) return takeNew(list, page);
-  if (!ascends(page.keys)) throw incomplete(resource, "its records left their order");
+  if (!page.ascending) throw incomplete(resource, "its records left their order");
   const { list: grown, chunk } = takeAfter(list, { ...page, skip: undefined });
   return { list: { ...grown, rank: list.rank + page.keys.length, token: page.nextPageToken }, chunk };
 }
@@ -523,7 +523,7 @@ function onToken(before: DrainState, got: FetchResult): DrainState {
   if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(how.resource, "the platform sends only empty pages");
   const state = { ...before, emptyPages };
   if (page.nextPageToken === "") {
-    const short = shortOf(state, page, newIn(list, page.keys));
+    const short = shortOf(state, page, newIn(list, page));
     if (short !== undefined) return doubted(state, page, short, NO_END_DOUBT);
   }
   const went = takenInTurn(state, page);
