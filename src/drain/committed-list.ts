@@ -91,15 +91,41 @@ export function emptyList(keyOrder: boolean): CommittedList {
   };
 }
 
+/** `list` with `changes`. Its members are listed for the reason that `changed` in `state.ts` gives. */
+export function changedList(list: CommittedList, changes: Partial<CommittedList>): Mutable<CommittedList> {
+  const copy: CommittedList = {
+    chain: list.chain,
+    seen: list.seen,
+    keepsKeys: list.keepsKeys,
+    distinct: list.distinct,
+    pages: list.pages,
+    shown: list.shown,
+    bytes: list.bytes,
+    ascending: list.ascending,
+    firstKey: list.firstKey,
+    lastKey: list.lastKey,
+    rank: list.rank,
+    token: list.token,
+    ended: list.ended,
+    repeated: list.repeated,
+    firstTotal: list.firstTotal,
+    lastTotal: list.lastTotal,
+    steady: list.steady,
+    catchingUp: list.catchingUp,
+    proved: list.proved,
+  };
+  return Object.assign(copy, changes);
+}
+
 /** From now on only keys after the commit point are accepted, so earlier keys need not be remembered. */
 export function forgetKeys(list: CommittedList): CommittedList {
-  return { ...list, keepsKeys: false, chain: undefined };
+  return changedList(list, { keepsKeys: false, chain: undefined });
 }
 
 /** The list is to be read again from its first page; records that were taken stay taken. */
 export function startOver(list: CommittedList): CommittedList {
   const seen = list.keepsKeys ? keySetOf(list) : undefined;
-  return { ...list, chain: undefined, seen, pages: 0, rank: 0, catchingUp: true };
+  return changedList(list, { chain: undefined, seen, pages: 0, rank: 0, catchingUp: true });
 }
 
 /** Takes what an ascending page, which may begin before the commit point, holds after it. */
@@ -109,15 +135,16 @@ export function takeAfter(list: CommittedList, page: RankedPage): TakenPage {
   const wanted = from === 0 ? undefined : new Uint8Array(page.keys.length).fill(1, from);
   const fresh = from === 0 ? page.keys : page.keys.slice(from);
   const rank = page.skip === undefined ? list.rank + fresh.length : page.skip + page.keys.length;
-  return keep({ ...counted(list, page), ...remembered(list, fresh), rank, token: page.nextPageToken }, page, wanted);
+  const at = Object.assign(counted(list, page), remembered(list, fresh), { rank, token: page.nextPageToken });
+  return keep(at, page, wanted);
 }
 
 /** Takes the first page, or one after a token: each key that was not there yet, whatever its order. */
 export function takeNew(list: CommittedList, page: RankedPage): TakenPage {
   const { keys } = page;
-  const at = { ...counted(list, page), rank: list.rank + keys.length, token: page.nextPageToken };
+  const at = Object.assign(counted(list, page), { rank: list.rank + keys.length, token: page.nextPageToken });
   if (list.ascending && ascendsFrom(list.lastKey, page)) {
-    return keep({ ...at, ...remembered(list, keys) }, page, undefined);
+    return keep(Object.assign(at, remembered(list, keys)), page, undefined);
   }
   const seen = keySetOf(list);
   const { lastKey, catchingUp } = list;
@@ -134,7 +161,8 @@ export function takeNew(list: CommittedList, page: RankedPage): TakenPage {
     }
   });
   const proved = list.proved && ordered;
-  return keep({ ...at, seen, chain: undefined, distinct, repeated, ascending: ordered, proved }, page, wanted);
+  Object.assign(at, { seen, chain: undefined, distinct, repeated, ascending: ordered, proved });
+  return keep(at, page, wanted);
 }
 
 function remembered(list: CommittedList, keys: readonly string[]): Pick<CommittedList, "chain" | "seen" | "distinct"> {
@@ -145,11 +173,11 @@ function remembered(list: CommittedList, keys: readonly string[]): Pick<Committe
   return { chain: undefined, seen: list.seen, distinct };
 }
 
-function counted(list: CommittedList, { totalCount }: RankedPage): CommittedList {
+function counted(list: CommittedList, { totalCount }: RankedPage): Mutable<CommittedList> {
   const total = plausible(totalCount);
   const firstTotal = list.pages === 0 && !list.catchingUp ? total : list.firstTotal;
   const steady = list.steady && total !== undefined && total === firstTotal;
-  return { ...list, pages: list.pages + 1, firstTotal, lastTotal: total ?? list.lastTotal, steady };
+  return changedList(list, { pages: list.pages + 1, firstTotal, lastTotal: total ?? list.lastTotal, steady });
 }
 
 /** `at` (which may be changed) with the records `i` of `page` that have `wanted[i]` set; undefined: all of them. */
