@@ -115,7 +115,7 @@ async function readList(
       bytes += next.value.bytes.length;
       // While a way of reading is only tried, it must still be possible to give it up.
       if (bytes > room && reading === state.reading && !state.trying) {
-        return streamList(plan, parts, reader, buffered, shown ?? readChunks(reader, undefined, nextOf(reader)));
+        return streamList(plan, parts, reader, buffered, shown);
       }
     }
   } catch (thrown) {
@@ -133,12 +133,13 @@ function streamList(
   parts: DrainParts,
   reader: ListReader,
   buffered: Uint8Array[],
-  chunks: ChunkGenerator,
+  shown: ChunkGenerator | undefined,
 ): StreamedList {
   const floor = guaranteedWitness(reader.state());
   checkWitness(plan.resource, floor, parts.require(plan.resource));
   reader.announce(floor);
-  const generator = remainingChunks(plan, reader, buffered, chunks);
+  // Only now: reading on may restart a list that was not announced.
+  const generator = remainingChunks(plan, reader, buffered, shown ?? readChunks(reader, undefined));
   // The `return` of a generator that was never started does nothing, and waits for a `next` under way.
   const iterator: AsyncIterator<Uint8Array, void> = {
     next: () => generator.next(),
@@ -199,11 +200,7 @@ type ChunkGenerator = AsyncGenerator<ListChunk, DrainRefused | undefined>;
  * The chunks as `show` makes them; ends with the refusal of a page, or of a read that showing needed. The next chunk is read
  * while one is used.
  */
-async function* readChunks(
-  reader: ListReader,
-  show: ListPlan["show"],
-  begun: Promise<NextChunk> = nextOf(reader),
-): ChunkGenerator {
+async function* readChunks(reader: ListReader, show: ListPlan["show"], begun = nextOf(reader)): ChunkGenerator {
   let coming = begun;
   try {
     for (;;) {
