@@ -358,7 +358,7 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
     const counted = rank !== undefined && (plausible(page.totalCount) ?? 0) > rank;
     if (counted || page.nextPageToken !== "") return invalidPage(`a page of ${how.resource} is without its records`);
   }
-  return { kind: "page", page: { ...page, skip, ascending: ascends(page.keys) } };
+  return { kind: "page", page: { ...page, skip, ascending: page.ascending ?? ascends(page.keys) } };
 }
 
 /**

@@ -17,6 +17,8 @@ export interface ListPage {
   readonly ends: ArrayLike<number>;
   /** The unique key (v2 `uid`) of each record; same length as `starts`. */
   readonly keys: readonly string[];
+  /** Each key comes after the one before it; undefined: not looked at. */
+  readonly ascending?: boolean | undefined;
   /** 1 for a record that counts for the proof but is not shown, because carryover filters it. */
   readonly hidden?: Uint8Array;
   /** True if the page has no list of records at all, which may mean an empty one. */

@@ -30,8 +30,9 @@ export function targetWith(path: string, params: readonly string[]): string {
 const ENVELOPE = "page";
 
 /** The plan for pages of `resource`; `record`: the edits of a record, or `copy` to leave records as they are. */
-export function pagePlan(resource: Resource, record: "copy" | ObjectPlan): PagePlan {
+export function pagePlan(resource: Resource, record: "copy" | ObjectPlan, around?: PagePlan["around"]): PagePlan {
   return {
+    ...(around === undefined ? {} : { around }),
     items: resource.items,
     // A platform that leaves out zeros leaves out an empty list as well.
     missingItems: "empty",
@@ -69,8 +70,12 @@ const AT_ONCE_BYTES = 512 * 1024;
 /** Longer tokens would fill memory and targets. */
 const MAX_TOKEN_LENGTH = 4096;
 
-export function createPageReader(resource: Resource, record: "copy" | ObjectPlan): PageReader {
-  const rewrite = createPageRewriter(pagePlan(resource, record));
+export function createPageReader(
+  resource: Resource,
+  record: "copy" | ObjectPlan,
+  around?: PagePlan["around"],
+): PageReader {
+  const rewrite = createPageRewriter(pagePlan(resource, record, around));
   const check = (page: PageResult, body: Uint8Array): ReadPage => {
     // Two records without a uid would count as one.
     if (page.keys.includes("")) throw invalidResponse("a record without its uid");
@@ -180,6 +185,7 @@ function listPage(
     starts: page.starts,
     ends: page.ends,
     keys: page.keys,
+    ascending: page.ascending,
     ...(keep.length === 0
       ? {}
       : { hidden: Uint8Array.from(page.keys, (key) => (keep.every((test) => test(key)) ? 0 : 1)) }),
