@@ -12,6 +12,23 @@ export interface RankedPage extends ListPage {
   readonly ascending: boolean;
 }
 
+/** `page` with the rank of its first record. The order of its keys is looked at once, for it is most of what a short list costs. */
+export function rankedPage(page: ListPage, skip: number | undefined): RankedPage {
+  return {
+    bytes: page.bytes,
+    starts: page.starts,
+    ends: page.ends,
+    keys: page.keys,
+    ascending: page.ascending ?? ascends(page.keys),
+    hidden: page.hidden,
+    bare: page.bare,
+    nextPageToken: page.nextPageToken,
+    totalCount: page.totalCount,
+    skipped: page.skipped,
+    skip,
+  };
+}
+
 /** Keys in the order in which they came, page by page; the newest page first. */
 interface KeyChain {
   readonly keys: readonly string[];
@@ -233,8 +250,8 @@ export function joins({ lastKey }: CommittedList, { skip, keys }: RankedPage): b
   return first !== undefined && lastKey !== undefined && first <= lastKey;
 }
 
-/** True when each key comes after the one before it. To be found out once for a page, as it is most of what a short list costs. */
-export function ascends(keys: readonly string[]): boolean {
+/** True when each key comes after the one before it. */
+function ascends(keys: readonly string[]): boolean {
   for (let i = 1; i < keys.length; i++) if ((keys[i] as string) <= (keys[i - 1] as string)) return false;
   return true;
 }

@@ -5,12 +5,12 @@ import type { ApiResponse } from "../model/http.ts";
 import type { ListPage } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
 import {
-  ascends,
   type CommittedList,
   emptyList,
   isMiscounted,
   plausible,
   type RankedPage,
+  rankedPage,
   type Shortfall,
   type TotalsPolicy,
   witnessOf,
@@ -270,7 +270,8 @@ export function requestPage(state: DrainState, place: ReadPosition): DrainState 
 
 function withCall(state: DrainState, call: Omit<PageCall, "id">): DrainState {
   const { calls, nextCall } = state;
-  const entry = { ...call, id: nextCall };
+  const { place, skip, part, made, again, empties } = call;
+  const entry = { id: nextCall, place, skip, part, made, again, empties };
   // What the list waits for goes before what is read ahead.
   const all = call.part === undefined || call.again || call.empties > 0 ? [entry, ...calls] : [...calls, entry];
   return changed(state, { calls: all, nextCall: nextCall + 1 });
@@ -321,7 +322,7 @@ export function receiveResult(before: DrainState, id: number, got: CallResult): 
   }
   // Nothing comes before rank 0, which cannot be said of a page after a token.
   const stands = call.empties > 0 && call.skip !== undefined && call.skip > 0;
-  const own = stands ? ({ kind: "page", page: { ...page, skip: call.skip } } as const) : fetched;
+  const own = stands ? ({ kind: "page", page: rankedPage(page, call.skip) } as const) : fetched;
   return { state: seen, delivered: { call, fetched: own } };
 }
 
@@ -358,7 +359,7 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
     const counted = rank !== undefined && (plausible(page.totalCount) ?? 0) > rank;
     if (counted || page.nextPageToken !== "") return invalidPage(`a page of ${how.resource} is without its records`);
   }
-  return { kind: "page", page: { ...page, skip, ascending: page.ascending ?? ascends(page.keys) } };
+  return { kind: "page", page: rankedPage(page, skip) };
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   newIn,
   plausible,
   type RankedPage,
+  rankedPage,
   reachesPast,
   type Shortfall,
   shortfall,
@@ -33,6 +34,7 @@ import {
 import { checkAfterPage, checkAnnounced, checkPages } from "./limits.ts";
 import {
   addResult,
+  changedAhead,
   dropFront,
   type FetchResult,
   frontResult,
@@ -196,7 +198,7 @@ function chooseWay(state: DrainState, first: RankedPage): DrainState {
   // The windows are as guessed; how many are read at a time follows from how long the list is now.
   const { readers, ahead } = planReadAhead(how.limits, how.tokens, state.firstPage, { rank: list.rank, total });
   const cut = { ...guessed.cut, readers, ahead };
-  return provably(changed(going, { ahead: { ...guessed, cut, total, readers }, provable: true }));
+  return provably(changed(going, { ahead: changedAhead(guessed, { cut, total, readers }), provable: true }));
 }
 
 /** True when the rest can be read by rank: there is a count, an order of keys, and a page long enough to overlap with the next. */
@@ -427,7 +429,8 @@ function takenInOrder(before: DrainState, page: RankedPage, end: boolean, about:
 
 function skipHeeded(state: DrainState): DrainState {
   const { ahead } = state;
-  const widened = ahead === undefined ? state : changed(state, { ahead: { ...ahead, readers: ahead.cut.readers } });
+  const widened =
+    ahead === undefined ? state : changed(state, { ahead: changedAhead(ahead, { readers: ahead.cut.readers }) });
   if (state.heedsSkip === true && !state.trying) return widened;
   const actions: DrainAction[] = [...state.actions, { kind: "learn-skip", heeded: true }];
   return changed(widened, { heedsSkip: true, trying: false, actions });
@@ -451,7 +454,7 @@ function goingOn(state: DrainState, { held, planAgain }: EndDoubt): DrainState {
     const again = planned(state, total > list.rank ? total : list.rank + readers * pageSize);
     return changed(again, { phase: { kind: "ahead" } });
   }
-  return changed(state, { phase: { kind: "ahead" }, ahead: ahead === undefined ? undefined : { ...ahead, total } });
+  return changed(state, { phase: { kind: "ahead" }, ahead: ahead && changedAhead(ahead, { total }) });
 }
 
 /** Takes the first page, or one that the cursor led to. */
@@ -477,7 +480,7 @@ function takenInTurn(before: DrainState, page: RankedPage): DrainState {
 function inTurn(list: CommittedList, page: RankedPage, resource: string): TakenPage {
   if (list.keepsKeys) return takeNew(list, page);
   if (!page.ascending) throw incomplete(resource, "its records left their order");
-  const { list: grown, chunk } = takeAfter(list, { ...page, skip: undefined });
+  const { list: grown, chunk } = takeAfter(list, rankedPage(page, undefined));
   return { list: changedList(grown, { rank: list.rank + page.keys.length, token: page.nextPageToken }), chunk };
 }
 

@@ -186,10 +186,9 @@ function listPage(
     ends: page.ends,
     keys: page.keys,
     ascending: page.ascending,
-    ...(keep.length === 0
-      ? {}
-      : { hidden: Uint8Array.from(page.keys, (key) => (keep.every((test) => test(key)) ? 0 : 1)) }),
-    ...(page.bare === true ? { bare: true } : {}),
+    hidden:
+      keep.length === 0 ? undefined : Uint8Array.from(page.keys, (key) => (keep.every((test) => test(key)) ? 0 : 1)),
+    bare: page.bare,
     nextPageToken: token,
     totalCount: readCount(page.scalars.get("totalCount")),
     skipped: readCount(page.scalars.get("skipped")),
