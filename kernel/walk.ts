@@ -1,5 +1,6 @@
 /** Rewrites one value, or the records of a page, by a plan that the host has put into memory. */
 import {
+  ASCENDING,
   CALL,
   COMMA,
   COUNT,
@@ -346,12 +347,33 @@ export function walkRecords(plan: i32, start: i32, until: i32, depth: i32, total
 export function gatherKeys(count: i32, size: i32): i32 {
   const to = spare(size);
   let at = to;
+  let before: i32 = 0;
+  let beforeLength: i32 = 0;
+  let ascending: i32 = 1;
   for (let i = 0; i < count; i++) {
     const entry = RECORDS + i * RECORD_SIZE;
     const key = load<i32>(entry, 8) + 1;
     const length = load<i32>(entry, 12) - 1 - key;
     copy(at, key, length);
     at += length;
+    if (i > 0 && !isAfter(key, length, before, beforeLength)) ascending = 0;
+    before = key;
+    beforeLength = length;
   }
+  store<i32>(ASCENDING, ascending);
   return to;
+}
+
+/** True when the `length` bytes at `at` come after the `otherLength` bytes at `other`. */
+@inline
+function isAfter(at: i32, length: i32, other: i32, otherLength: i32): bool {
+  const shared = min(length, otherLength);
+  for (let i = 0; i < shared; i += 16) {
+    const same = i8x16.bitmask(i8x16.eq(v128.load(at + i), v128.load(other + i)));
+    if (same == 0xffff) continue;
+    const first = i + ctz<i32>(~same);
+    if (first < shared) return load<u8>(at + first) > load<u8>(other + first);
+    break;
+  }
+  return length > otherLength;
 }

@@ -4,9 +4,29 @@ import type { Witness } from "../model/exchange.ts";
 import type { ListPage } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
 
-/** A page of the list, and the rank of its first record; undefined when it was requested by a token. */
+/** A page of the list. */
 export interface RankedPage extends ListPage {
+  /** The rank of its first record; undefined when it was requested by a token. */
   readonly skip: number | undefined;
+  /** Each key comes after the one before it. */
+  readonly ascending: boolean;
+}
+
+/** `page` with the rank of its first record. The order of its keys is looked at once, for it is most of what a short list costs. */
+export function rankedPage(page: ListPage, skip: number | undefined): RankedPage {
+  return {
+    bytes: page.bytes,
+    starts: page.starts,
+    ends: page.ends,
+    keys: page.keys,
+    ascending: page.ascending ?? ascends(page.keys),
+    hidden: page.hidden,
+    bare: page.bare,
+    nextPageToken: page.nextPageToken,
+    totalCount: page.totalCount,
+    skipped: page.skipped,
+    skip,
+  };
 }
 
 /** Keys in the order in which they came, page by page; the newest page first. */
@@ -88,15 +108,41 @@ export function emptyList(keyOrder: boolean): CommittedList {
   };
 }
 
+/** `list` with `changes`. Its members are listed for the reason that `changed` in `state.ts` gives. */
+export function changedList(list: CommittedList, changes: Partial<CommittedList>): Mutable<CommittedList> {
+  const copy: CommittedList = {
+    chain: list.chain,
+    seen: list.seen,
+    keepsKeys: list.keepsKeys,
+    distinct: list.distinct,
+    pages: list.pages,
+    shown: list.shown,
+    bytes: list.bytes,
+    ascending: list.ascending,
+    firstKey: list.firstKey,
+    lastKey: list.lastKey,
+    rank: list.rank,
+    token: list.token,
+    ended: list.ended,
+    repeated: list.repeated,
+    firstTotal: list.firstTotal,
+    lastTotal: list.lastTotal,
+    steady: list.steady,
+    catchingUp: list.catchingUp,
+    proved: list.proved,
+  };
+  return Object.assign(copy, changes);
+}
+
 /** From now on only keys after the commit point are accepted, so earlier keys need not be remembered. */
 export function forgetKeys(list: CommittedList): CommittedList {
-  return { ...list, keepsKeys: false, chain: undefined };
+  return changedList(list, { keepsKeys: false, chain: undefined });
 }
 
 /** The list is to be read again from its first page; records that were taken stay taken. */
 export function startOver(list: CommittedList): CommittedList {
   const seen = list.keepsKeys ? keySetOf(list) : undefined;
-  return { ...list, chain: undefined, seen, pages: 0, rank: 0, catchingUp: true };
+  return changedList(list, { chain: undefined, seen, pages: 0, rank: 0, catchingUp: true });
 }
 
 /** Takes what an ascending page, which may begin before the commit point, holds after it. */
@@ -106,20 +152,21 @@ export function takeAfter(list: CommittedList, page: RankedPage): TakenPage {
   const wanted = from === 0 ? undefined : new Uint8Array(page.keys.length).fill(1, from);
   const fresh = from === 0 ? page.keys : page.keys.slice(from);
   const rank = page.skip === undefined ? list.rank + fresh.length : page.skip + page.keys.length;
-  return keep({ ...counted(list, page), ...remembered(list, fresh), rank, token: page.nextPageToken }, page, wanted);
+  const at = Object.assign(counted(list, page), remembered(list, fresh), { rank, token: page.nextPageToken });
+  return keep(at, page, wanted);
 }
 
 /** Takes the first page, or one after a token: each key that was not there yet, whatever its order. */
 export function takeNew(list: CommittedList, page: RankedPage): TakenPage {
   const { keys } = page;
-  const at = { ...counted(list, page), rank: list.rank + keys.length, token: page.nextPageToken };
-  if (list.ascending && ascends(keys, list.lastKey)) {
-    return keep({ ...at, ...remembered(list, keys) }, page, undefined);
+  const at = Object.assign(counted(list, page), { rank: list.rank + keys.length, token: page.nextPageToken });
+  if (list.ascending && ascendsFrom(list.lastKey, page)) {
+    return keep(Object.assign(at, remembered(list, keys)), page, undefined);
   }
   const seen = keySetOf(list);
   const { lastKey, catchingUp } = list;
   const inTurn = (key: string): boolean => seen.has(key) || lastKey === undefined || key > lastKey;
-  const ordered = list.ascending && catchingUp && ascends(keys) && keys.every(inTurn);
+  const ordered = list.ascending && catchingUp && page.ascending && keys.every(inTurn);
   const wanted = new Uint8Array(keys.length);
   let { distinct, repeated } = list;
   keys.forEach((key, i) => {
@@ -131,7 +178,8 @@ export function takeNew(list: CommittedList, page: RankedPage): TakenPage {
     }
   });
   const proved = list.proved && ordered;
-  return keep({ ...at, seen, chain: undefined, distinct, repeated, ascending: ordered, proved }, page, wanted);
+  Object.assign(at, { seen, chain: undefined, distinct, repeated, ascending: ordered, proved });
+  return keep(at, page, wanted);
 }
 
 function remembered(list: CommittedList, keys: readonly string[]): Pick<CommittedList, "chain" | "seen" | "distinct"> {
@@ -142,11 +190,11 @@ function remembered(list: CommittedList, keys: readonly string[]): Pick<Committe
   return { chain: undefined, seen: list.seen, distinct };
 }
 
-function counted(list: CommittedList, { totalCount }: RankedPage): CommittedList {
+function counted(list: CommittedList, { totalCount }: RankedPage): Mutable<CommittedList> {
   const total = plausible(totalCount);
   const firstTotal = list.pages === 0 && !list.catchingUp ? total : list.firstTotal;
   const steady = list.steady && total !== undefined && total === firstTotal;
-  return { ...list, pages: list.pages + 1, firstTotal, lastTotal: total ?? list.lastTotal, steady };
+  return changedList(list, { pages: list.pages + 1, firstTotal, lastTotal: total ?? list.lastTotal, steady });
 }
 
 /** `at` (which may be changed) with the records `i` of `page` that have `wanted[i]` set; undefined: all of them. */
@@ -173,9 +221,10 @@ export function freshIn({ lastKey }: CommittedList, keys: readonly string[]): nu
   return keys.length - known;
 }
 
-/** How many of `keys` are not in the list yet, whatever their order. */
-export function newIn(list: CommittedList, keys: readonly string[]): number {
-  if (!list.keepsKeys || (list.ascending && ascends(keys, list.lastKey))) return freshIn(list, keys);
+/** How many keys of `page` are not in the list yet, whatever their order. */
+export function newIn(list: CommittedList, page: RankedPage): number {
+  const { keys } = page;
+  if (!list.keepsKeys || (list.ascending && ascendsFrom(list.lastKey, page))) return freshIn(list, keys);
   const seen = keySetOf(list);
   return new Set(keys.filter((key) => !seen.has(key))).size;
 }
@@ -201,14 +250,16 @@ export function joins({ lastKey }: CommittedList, { skip, keys }: RankedPage): b
   return first !== undefined && lastKey !== undefined && first <= lastKey;
 }
 
-/** True when each key comes after the one before it, the first one after `last`. */
-export function ascends(keys: readonly string[], last?: string): boolean {
-  let before = last;
-  for (const key of keys) {
-    if (before !== undefined && key <= before) return false;
-    before = key;
-  }
+/** True when each key comes after the one before it. */
+function ascends(keys: readonly string[]): boolean {
+  for (let i = 1; i < keys.length; i++) if ((keys[i] as string) <= (keys[i - 1] as string)) return false;
   return true;
+}
+
+/** True when the keys of `page` ascend, the first one after `last`. */
+export function ascendsFrom(last: string | undefined, { ascending, keys }: RankedPage): boolean {
+  const [first] = keys;
+  return ascending && (last === undefined || first === undefined || first > last);
 }
 
 function keySetOf({ chain, seen }: CommittedList): Set<string> {

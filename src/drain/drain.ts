@@ -90,13 +90,14 @@ async function readList(
   room: number,
 ): Promise<DrainedList | StreamedList | DrainRefused> {
   const reader = createListReader(plan, parts);
-  const chunks = readChunks(plan, reader, room !== Number.POSITIVE_INFINITY || plan.show !== undefined);
+  const { show } = plan;
+  const shown = show === undefined ? undefined : readChunks(reader, show);
   const buffered: Uint8Array[] = [];
   let reading = 0;
   let bytes = 0;
   try {
     for (;;) {
-      const next = await chunks.next();
+      const next = await (shown ?? reader).next();
       const state = reader.state();
       // If the list was restarted, the buffer belongs to the abandoned reading.
       if ((next.done === true ? state.reading : next.value.reading) !== reading) bytes = buffered.length = 0;
@@ -114,7 +115,7 @@ async function readList(
       bytes += next.value.bytes.length;
       // While a way of reading is only tried, it must still be possible to give it up.
       if (bytes > room && reading === state.reading && !state.trying) {
-        return streamList(plan, parts, reader, buffered, chunks);
+        return streamList(plan, parts, reader, buffered, shown);
       }
     }
   } catch (thrown) {
@@ -132,12 +133,13 @@ function streamList(
   parts: DrainParts,
   reader: ListReader,
   buffered: Uint8Array[],
-  chunks: ChunkGenerator,
+  shown: ChunkGenerator | undefined,
 ): StreamedList {
   const floor = guaranteedWitness(reader.state());
   checkWitness(plan.resource, floor, parts.require(plan.resource));
   reader.announce(floor);
-  const generator = remainingChunks(plan, reader, buffered, chunks);
+  // Only now: reading on may restart a list that was not announced.
+  const generator = remainingChunks(plan, reader, buffered, shown ?? readChunks(reader, undefined));
   // The `return` of a generator that was never started does nothing, and waits for a `next` under way.
   const iterator: AsyncIterator<Uint8Array, void> = {
     next: () => generator.next(),
@@ -195,33 +197,38 @@ type NextChunk = IteratorResult<ListChunk, DrainRefused | undefined>;
 type ChunkGenerator = AsyncGenerator<ListChunk, DrainRefused | undefined>;
 
 /**
- * The chunks as the plan shows them; ends with the refusal of a page, or of a read that showing needed. `ahead`: the next
- * chunk is read while one is used.
+ * The chunks as `show` makes them; ends with the refusal of a page, or of a read that showing needed. The next chunk is read
+ * while one is used.
  */
-async function* readChunks(plan: ListPlan, reader: ListReader, ahead: boolean): ChunkGenerator {
-  let begun: Promise<NextChunk> | undefined;
+async function* readChunks(reader: ListReader, show: ListPlan["show"], begun = nextOf(reader)): ChunkGenerator {
+  let coming = begun;
   try {
     for (;;) {
-      const next = await (begun ?? reader.next());
+      const next = await coming;
       if (next.done === true) return next.value;
-      begun = ahead ? reader.next() : undefined;
-      // A failure is reported when the chunk is awaited.
-      begun?.catch(() => {});
+      coming = nextOf(reader);
       const { reading, bytes } = next.value;
-      if (plan.show === undefined) {
+      if (show === undefined) {
         yield next.value;
         continue;
       }
       // Nothing is shown of a reading that was given up meanwhile.
       const { reading: current, announced } = reader.state();
       if (announced === undefined && reading !== current) continue;
-      const result = await plan.show(bytes);
+      const result = await show(bytes);
       if (result.kind === "refused") return result;
       yield { reading, bytes: result.bytes };
     }
   } finally {
     reader.stop();
   }
+}
+
+/** The next chunk, to be awaited later: a failure is reported then. */
+function nextOf(reader: ListReader): Promise<NextChunk> {
+  const next = reader.next();
+  next.catch(() => {});
+  return next;
 }
 
 /** Performs what the steps of one list ask for: makes its calls, hands out its records, and reports how it ended. */
@@ -292,11 +299,15 @@ function createListReader(plan: ListPlan, parts: DrainParts): ListReader {
     if (ended !== undefined) return;
     state = nextState(state, event);
     const { actions } = state;
-    const perform = (): void => {
-      for (const action of actions) if (ended === undefined) performOne(action);
-    };
-    if (release !== undefined || !actions.some(readsFurtherPage)) perform();
-    else claimSlot().then(perform, (reason: unknown) => settle((waiting) => waiting.reject(reason)));
+    if (release !== undefined || !actions.some(readsFurtherPage)) perform(actions);
+    else
+      claimSlot().then(
+        () => perform(actions),
+        (reason: unknown) => settle((waiting) => waiting.reject(reason)),
+      );
+  };
+  const perform = (actions: readonly DrainAction[]): void => {
+    for (const action of actions) if (ended === undefined) performOne(action);
   };
   const claimSlot = async (): Promise<void> => {
     release = await parts.claim();
@@ -356,7 +367,8 @@ function createListReader(plan: ListPlan, parts: DrainParts): ListReader {
     pages += 1;
     if (isFirst) headers = response.headers;
     else await parts.turn();
-    return { kind: "page", page: await plan.read(response) };
+    const page = plan.read(response);
+    return { kind: "page", page: page instanceof Promise ? await page : page };
   };
   const facts = (outcome: ListFacts["outcome"], witness: Witness): ListFacts => {
     return { pages, records: state.list.shown, witness, outcome };
@@ -432,19 +444,17 @@ export function createListHints(): SharedListHints {
   const skips = new LRUCache<string, { readonly heeded: boolean }>({ max: MAX_SKIPS, ttl: SKIP_MS });
   return {
     of: (credential) => {
+      const keyOf = (name: string): string => JSON.stringify([credential, name]);
       // A digest, because a target holds filters: nothing that a client asked for is kept.
-      const keyOf = (name: string): string =>
-        createHash("sha256")
-          .update(JSON.stringify([credential, name]))
-          .digest("base64url");
+      const digestOf = (target: string): string => createHash("sha256").update(keyOf(target)).digest("base64url");
       return {
         heedsSkip: (resource) => skips.get(keyOf(resource))?.heeded,
         sawSkip: (resource, heeded) => {
           skips.set(keyOf(resource), { heeded });
         },
-        countOf: (target) => counts.get(keyOf(target)),
+        countOf: (target) => counts.get(digestOf(target)),
         learnCount: (target, count) => {
-          counts.set(keyOf(target), count);
+          counts.set(digestOf(target), count);
         },
       };
     },

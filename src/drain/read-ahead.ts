@@ -87,7 +87,7 @@ export function nextCalls(ahead: ReadAhead): { readonly ahead: ReadAhead; readon
     // The first part always goes on, because the list waits for it.
     if (part.done || part.calling || (i > 0 && !roomy)) return part;
     calls.push({ part: part.id, place: positionOf(part) });
-    return { ...part, calling: true };
+    return changedPart(part, { calling: true });
   });
   let reading = parts.reduce((count, part) => (part.done ? count : count + 1), 0);
   let { begun } = ahead;
@@ -100,7 +100,7 @@ export function nextCalls(ahead: ReadAhead): { readonly ahead: ReadAhead; readon
     begun += 1;
     reading += 1;
   }
-  return calls.length === 0 ? { ahead, calls } : { ahead: { ...ahead, parts, begun }, calls };
+  return calls.length === 0 ? { ahead, calls } : { ahead: changedAhead(ahead, { parts, begun }), calls };
 }
 
 const NEW_PART = {
@@ -126,7 +126,7 @@ export function addResult(ahead: ReadAhead, id: number, step: FetchResult): Read
   const part = ahead.parts[at];
   if (part === undefined || part.done) return ahead;
   const steps = [...part.steps, step];
-  if (step.kind !== "page") return replaced(ahead, at, { ...part, steps, calling: false, done: true });
+  if (step.kind !== "page") return replaced(ahead, at, changedPart(part, { steps, calling: false, done: true }));
   const { keys, nextPageToken: token } = step.page;
   const read = part.read + 1;
   const last = keys.at(-1) ?? part.last;
@@ -134,24 +134,27 @@ export function addResult(ahead: ReadAhead, id: number, step: FetchResult): Read
   const { pages } = ahead.cut;
   const met = following !== undefined && following <= last;
   const far = read >= pages && (pages === 1 || following === undefined || read >= 2 * pages);
-  return {
-    ...replaced(ahead, at, {
-      ...part,
-      steps,
-      read,
-      last,
-      token,
-      head: part.head ?? keys[0],
-      rank: part.rank + keys.length,
-      calling: false,
-      done: token === "" || met || far,
-    }),
-    bytes: ahead.bytes + step.page.bytes.length,
-  };
+  const head = part.head ?? keys[0];
+  const rank = part.rank + keys.length;
+  const done = token === "" || met || far;
+  const longer = changedPart(part, { steps, read, last, token, head, rank, calling: false, done });
+  return replaced(ahead, at, longer, step.page.bytes.length);
 }
 
-function replaced(ahead: ReadAhead, at: number, part: ReadAheadPart): ReadAhead {
-  return { ...ahead, parts: ahead.parts.with(at, part) };
+/** With `part` in place of the one at `at`, and `more` bytes. */
+function replaced(ahead: ReadAhead, at: number, part: ReadAheadPart, more = 0): ReadAhead {
+  return changedAhead(ahead, { parts: ahead.parts.with(at, part), bytes: ahead.bytes + more });
+}
+
+/** `ahead` with `changes`. Members are listed here, too, for the reason that `changed` in `state.ts` gives. */
+export function changedAhead(ahead: ReadAhead, changes: Partial<ReadAhead>): ReadAhead {
+  const { cut, parts, total, begun, readers, bytes } = ahead;
+  return Object.assign({ cut, parts, total, begun, readers, bytes }, changes);
+}
+
+function changedPart(part: ReadAheadPart, changes: Partial<ReadAheadPart>): ReadAheadPart {
+  const { id, skip, token, rank, read, head, last, steps, calling, done } = part;
+  return Object.assign({ id, skip, token, rank, read, head, last, steps, calling, done }, changes);
 }
 
 /** The next result of the first part; `waiting`: a call is under way; `over`: the part has ended. */
@@ -166,12 +169,12 @@ export function withoutFront(ahead: ReadAhead): ReadAhead {
   const [part] = ahead.parts;
   const [step, ...steps] = part?.steps ?? [];
   if (part === undefined || step === undefined) return ahead;
-  return { ...replaced(ahead, 0, { ...part, steps }), bytes: ahead.bytes - bytesOf(step) };
+  return replaced(ahead, 0, changedPart(part, { steps }), -bytesOf(step));
 }
 
 /** Without the first part, which is over. */
 export function withoutPart(ahead: ReadAhead): ReadAhead {
-  return { ...ahead, parts: ahead.parts.slice(1) };
+  return changedAhead(ahead, { parts: ahead.parts.slice(1) });
 }
 
 /** Forgets the rest of the first part, whose tokens go in a circle. */
@@ -179,7 +182,7 @@ export function dropFront(ahead: ReadAhead): ReadAhead {
   const [part] = ahead.parts;
   if (part === undefined) return ahead;
   const bytes = part.steps.reduce((sum, step) => sum + bytesOf(step), 0);
-  return { ...replaced(ahead, 0, { ...part, steps: [], calling: false, done: true }), bytes: ahead.bytes - bytes };
+  return replaced(ahead, 0, changedPart(part, { steps: [], calling: false, done: true }), -bytes);
 }
 
 function bytesOf(step: FetchResult): number {

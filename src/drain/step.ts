@@ -5,8 +5,9 @@
 
 import { Problem } from "../model/problem.ts";
 import {
-  ascends,
+  ascendsFrom,
   type CommittedList,
+  changedList,
   checkWitness,
   confirms,
   emptyList,
@@ -19,6 +20,7 @@ import {
   newIn,
   plausible,
   type RankedPage,
+  rankedPage,
   reachesPast,
   type Shortfall,
   shortfall,
@@ -32,6 +34,7 @@ import {
 import { checkAfterPage, checkAnnounced, checkPages } from "./limits.ts";
 import {
   addResult,
+  changedAhead,
   dropFront,
   type FetchResult,
   frontResult,
@@ -46,6 +49,7 @@ import {
   type CallResult,
   type CommitPointSeek,
   cancelled,
+  changed,
   type DrainAction,
   type DrainEvent,
   type DrainState,
@@ -79,7 +83,7 @@ const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 422, 501]);
 
 /** The step. The caller performs the `actions` of the result, in order. Never throws. */
 export function nextState(before: DrainState, event: DrainEvent): DrainState {
-  const state: DrainState = { ...before, wanted: before.wanted || event.kind === "pull", actions: [] };
+  const state = changed(before, { wanted: before.wanted || event.kind === "pull", actions: [] });
   if (state.phase.kind === "over") return state;
   try {
     return dispatchCalls(advance(applyEvent(state, event)));
@@ -98,7 +102,7 @@ function applyEvent(state: DrainState, event: DrainEvent): DrainState {
       return state;
     case "announced": {
       const list = event.witness === "cover" ? forgetKeys(state.list) : state.list;
-      return { ...state, announced: event.witness, list };
+      return changed(state, { announced: event.witness, list });
     }
     case "came":
       return callEnded(state, event.call, event.got);
@@ -119,7 +123,7 @@ function advance(from: DrainState): DrainState {
       const step = frontResult(state.ahead);
       if (step === "waiting") return state;
       if (step === "over") state = nextPart(state, state.ahead);
-      else state = taken({ ...state, ahead: withoutFront(state.ahead) }, step);
+      else state = taken(changed(state, { ahead: withoutFront(state.ahead) }), step);
     }
   }
 }
@@ -127,7 +131,7 @@ function advance(from: DrainState): DrainState {
 /** Requests the first page, and windows beside it when the list was long the last time. */
 function begun(state: DrainState): DrainState {
   const { how, list, heedsSkip } = state;
-  const asked = requestPage({ ...state, phase: { kind: "first" } }, {});
+  const asked = requestPage(changed(state, { phase: { kind: "first" } }), {});
   const { limits, expected, keyOrder } = how;
   if (list.catchingUp || !keyOrder || heedsSkip !== true || expected === undefined) return asked;
   if (expected <= limits.pageSize || expected > limits.windowRecords) return asked;
@@ -137,7 +141,7 @@ function begun(state: DrainState): DrainState {
     { records: limits.pageSize, bytes: limits.pageSize * GUESSED_RECORD_BYTES },
     { rank: limits.pageSize, total: expected },
   );
-  return { ...asked, guessed: true, ahead: startReadAhead(cut, expected, false) };
+  return changed(asked, { guessed: true, ahead: startReadAhead(cut, expected, false) });
 }
 
 function callEnded(before: DrainState, id: number, got: CallResult): DrainState {
@@ -146,7 +150,7 @@ function callEnded(before: DrainState, id: number, got: CallResult): DrainState 
   const { fetched, call } = delivered;
   const { phase, ahead } = state;
   if (call.part !== undefined) {
-    return ahead === undefined ? state : { ...state, ahead: addResult(ahead, call.part, fetched) };
+    return ahead === undefined ? state : changed(state, { ahead: addResult(ahead, call.part, fetched) });
   }
   switch (phase.kind) {
     case "first":
@@ -170,9 +174,9 @@ function onFirst(before: DrainState, got: FetchResult): DrainState {
   const { limits } = before.how;
   const repairs = REPAIRS + Math.ceil((plausible(page.totalCount) ?? 0) / limits.pageSize);
   const firstPage = { records: page.keys.length, bytes: page.bytes.length };
-  const state = { ...before, repairs, firstPage };
+  const state = changed(before, { repairs, firstPage });
   if (page.nextPageToken === "") {
-    const short = shortOf(state, page, newIn(state.list, page.keys));
+    const short = shortOf(state, page, newIn(state.list, page));
     if (short !== undefined) return doubted(stopReadAhead(state), page, short, NO_END_DOUBT);
   }
   return takenInTurn(state, page);
@@ -186,19 +190,15 @@ function chooseWay(state: DrainState, first: RankedPage): DrainState {
   const guessed = parallel && asGuessed ? state.ahead : undefined;
   const clean = guessed === undefined ? stopReadAhead(state) : state;
   if (!parallel)
-    return provably({ ...clean, way: "cursor", phase: { kind: "cursor" }, provable: how.tokens === "keyset" });
+    return provably(changed(clean, { way: "cursor", phase: { kind: "cursor" }, provable: how.tokens === "keyset" }));
   const total = list.lastTotal ?? 0;
-  const going: DrainState = {
-    ...clean,
-    way: "parallel",
-    phase: { kind: "ahead" },
-    trying: state.heedsSkip === undefined,
-  };
+  const trying = state.heedsSkip === undefined;
+  const going = changed(clean, { way: "parallel", phase: { kind: "ahead" }, trying });
   if (guessed === undefined) return provably(planned(going, total));
   // The windows are as guessed; how many are read at a time follows from how long the list is now.
   const { readers, ahead } = planReadAhead(how.limits, how.tokens, state.firstPage, { rank: list.rank, total });
   const cut = { ...guessed.cut, readers, ahead };
-  return provably({ ...going, ahead: { ...guessed, cut, total, readers }, provable: true });
+  return provably(changed(going, { ahead: changedAhead(guessed, { cut, total, readers }), provable: true }));
 }
 
 /** True when the rest can be read by rank: there is a count, an order of keys, and a page long enough to overlap with the next. */
@@ -221,7 +221,7 @@ function planned(state: DrainState, total: number): DrainState {
   const { how, list, firstPage, heedsSkip } = state;
   const cut: ReadAheadPlan = planReadAhead(how.limits, how.tokens, firstPage, { rank: list.rank, total });
   const provable = cut.pages === 1 || how.tokens === "keyset";
-  return { ...stopReadAhead(state), provable, ahead: startReadAhead(cut, total, heedsSkip === undefined) };
+  return changed(stopReadAhead(state), { provable, ahead: startReadAhead(cut, total, heedsSkip === undefined) });
 }
 
 /** Refuses a list that cannot be proved by the way it is read, before all of it is read. */
@@ -247,7 +247,8 @@ function taken(state: DrainState, got: FetchResult): DrainState {
     const { ahead } = state;
     if (ahead === undefined) return state;
     const id = ahead.parts[0]?.id;
-    return cancelled({ ...noted(state, "list-token-restarted"), ahead: dropFront(ahead) }, ({ part }) => part !== id);
+    const dropped = changed(noted(state, "list-token-restarted"), { ahead: dropFront(ahead) });
+    return cancelled(dropped, ({ part }) => part !== id);
   }
   return takenAsPart(state, page, false);
 }
@@ -255,7 +256,7 @@ function taken(state: DrainState, got: FetchResult): DrainState {
 /** Takes the next page of a part, once it joins on. */
 function takenAsPart(state: DrainState, page: RankedPage, planAgain: boolean): DrainState {
   const { list, how } = state;
-  if (!ascends(page.keys)) return fallBack(state, "order");
+  if (!page.ascending) return fallBack(state, "order");
   // Read before the list's count was known.
   if (isBlank(list, page)) throw incomplete(how.resource, "a later page holds neither records nor a token nor a total");
   if (isFirstAgain(list, page)) return fallBack(state, "skip");
@@ -271,13 +272,16 @@ function isFirstAgain({ firstKey, firstTotal = 0 }: CommittedList, { skip, keys,
 }
 
 function nextPart(state: DrainState, ahead: ReadAhead): DrainState {
-  const shorter = dispatchCalls({ ...state, ahead: withoutPart(ahead) });
+  const shorter = dispatchCalls(changed(state, { ahead: withoutPart(ahead) }));
   if (shorter.ahead !== undefined && shorter.ahead.parts.length > 0) return shorter;
   // As many records as were counted, and no end yet: there are more by now, or a token leads to the end.
   const { list, how } = shorter;
   if (how.tokens !== "keyset" || list.token === "") return seeking(shorter, { planAgain: true });
   // A token that is a position in the order is the best way on; any other token is not.
-  return requestPage({ ...shorter, phase: { kind: "token", ahead: true } }, { token: list.token, rank: list.rank });
+  return requestPage(changed(shorter, { phase: { kind: "token", ahead: true } }), {
+    token: list.token,
+    rank: list.rank,
+  });
 }
 
 function onTokenOfParts(state: DrainState, got: FetchResult): DrainState {
@@ -285,7 +289,7 @@ function onTokenOfParts(state: DrainState, got: FetchResult): DrainState {
   const { page } = got;
   // An empty page with a token is no progress.
   const says = !isEmpty(page) || page.nextPageToken === "";
-  if (says && ascends(page.keys, state.list.lastKey)) return takenAsPart(state, page, true);
+  if (says && ascendsFrom(state.list.lastKey, page)) return takenAsPart(state, page, true);
   return seeking(state, { planAgain: true });
 }
 
@@ -308,7 +312,7 @@ function seeking(state: DrainState, about: Partial<EndDoubt>): DrainState {
 
 function sought(state: DrainState, seek: CommitPointSeek): DrainState {
   if (state.repairs <= 0) return fallBack(state, "repairs", seek.short);
-  return requestPage({ ...state, repairs: state.repairs - 1, phase: seek }, { skip: seek.skip });
+  return requestPage(changed(state, { repairs: state.repairs - 1, phase: seek }), { skip: seek.skip });
 }
 
 function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): DrainState {
@@ -320,7 +324,7 @@ function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): Dra
   }
   if (got.kind !== "page") return notPage(state, got);
   const { page } = got;
-  if (!ascends(page.keys)) return fallBack(state, "order", seek.short);
+  if (!page.ascending) return fallBack(state, "order", seek.short);
   if (isFirstAgain(list, page)) return fallBack(state, "skip", seek.short);
   if (!joins(list, page)) {
     if (seek.last !== undefined && confirms(list, page, seek.last)) return takenInOrder(state, seek.last, true, seek);
@@ -333,7 +337,7 @@ function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): Dra
     return soughtOn(state, page, seek);
   // Some platforms send a token with every last page; it leads to an empty page.
   const phase = { kind: "after-short", page, seek } as const;
-  return requestPage({ ...state, repairs: state.repairs - 1, phase }, { token: page.nextPageToken });
+  return requestPage(changed(state, { repairs: state.repairs - 1, phase }), { token: page.nextPageToken });
 }
 
 function onAfterShort(state: DrainState, page: RankedPage, seek: CommitPointSeek, got: FetchResult): DrainState {
@@ -387,7 +391,7 @@ function shortOf({ list, how, missed, announced }: DrainState, page: RankedPage,
 }
 
 function mayReread({ how, list, heedsSkip }: DrainState, page: RankedPage): boolean {
-  return how.keyOrder && list.ascending && heedsSkip !== false && ascends(page.keys);
+  return how.keyOrder && list.ascending && heedsSkip !== false && page.ascending;
 }
 
 /** True when some page, taken or not, went further. */
@@ -405,14 +409,14 @@ function takenInOrder(before: DrainState, page: RankedPage, end: boolean, about:
   const trusts = says && page.skip === undefined && how.tokens !== "keyset" && !joins(before.list, page);
   const proved = before.list.proved && !trusts;
   if (before.announced === "cover" && !proved) throw incomplete(how.resource, "a token was no position in the order");
-  const { list, chunk } = takeAfter({ ...before.list, proved }, page);
+  const { list, chunk } = takeAfter(changedList(before.list, { proved }), page);
   const pages = Math.floor(list.distinct / how.limits.pageSize);
   const tooLarge =
     checkAfterPage(how.resource, list, how.limits) ?? (end ? undefined : checkPages(how.resource, pages, how.limits));
-  if (tooLarge !== undefined) return ended({ ...before, list }, { kind: "fail", problem: tooLarge });
+  if (tooLarge !== undefined) return ended(changed(before, { list }), { kind: "fail", problem: tooLarge });
   const skips = page.skip !== undefined && page.skip > 0 && !isEmpty(page);
   const state = emitted(skips ? skipHeeded(before) : before, list, chunk);
-  if (end) return { ...state, list: { ...list, token: "", ended: true } };
+  if (end) return changed(state, { list: changedList(list, { token: "", ended: true }) });
   const fresh = list.distinct - before.list.distinct;
   const usual = Math.min(how.limits.pageSize, Math.max(1, before.firstPage.records));
   const closesGap = before.phase.kind === "seek" && fresh * MUCH_PART >= usual;
@@ -420,15 +424,16 @@ function takenInOrder(before: DrainState, page: RankedPage, end: boolean, about:
   const little = fresh * LITTLE_PART < Math.max(1, page.keys.length);
   const repairs = state.repairs + (closesGap ? 1 : 0) - (little ? 1 : 0);
   if (repairs < 0) return fallBack(state, "repairs");
-  return goingOn({ ...state, repairs, emptyPages: fresh > 0 ? 0 : state.emptyPages }, about);
+  return goingOn(changed(state, { repairs, emptyPages: fresh > 0 ? 0 : state.emptyPages }), about);
 }
 
 function skipHeeded(state: DrainState): DrainState {
   const { ahead } = state;
-  const widened = ahead === undefined ? state : { ...state, ahead: { ...ahead, readers: ahead.cut.readers } };
+  const widened =
+    ahead === undefined ? state : changed(state, { ahead: changedAhead(ahead, { readers: ahead.cut.readers }) });
   if (state.heedsSkip === true && !state.trying) return widened;
   const actions: DrainAction[] = [...state.actions, { kind: "learn-skip", heeded: true }];
-  return { ...widened, heedsSkip: true, trying: false, actions };
+  return changed(widened, { heedsSkip: true, trying: false, actions });
 }
 
 /** Goes on after the page just taken. */
@@ -440,15 +445,16 @@ function goingOn(state: DrainState, { held, planAgain }: EndDoubt): DrainState {
   }
   if (way === "cursor") {
     if (list.token === "") return seeking(state, {});
-    return { ...state, phase: { kind: "cursor" }, provable: state.how.tokens === "keyset" };
+    return changed(state, { phase: { kind: "cursor" }, provable: state.how.tokens === "keyset" });
   }
   const total = list.lastTotal ?? 0;
   if (planAgain) {
     // When the list goes on beyond its count, the count is wrong: as many pages are tried as may be read at a time.
     const { readers, pageSize } = state.how.limits;
-    return { ...planned(state, total > list.rank ? total : list.rank + readers * pageSize), phase: { kind: "ahead" } };
+    const again = planned(state, total > list.rank ? total : list.rank + readers * pageSize);
+    return changed(again, { phase: { kind: "ahead" } });
   }
-  return { ...state, phase: { kind: "ahead" }, ahead: ahead === undefined ? undefined : { ...ahead, total } };
+  return changed(state, { phase: { kind: "ahead" }, ahead: ahead && changedAhead(ahead, { total }) });
 }
 
 /** Takes the first page, or one that the cursor led to. */
@@ -459,33 +465,29 @@ function takenInTurn(before: DrainState, page: RankedPage): DrainState {
   const announced = first && page.nextPageToken !== "" ? (grown.lastTotal ?? 0) : 0;
   const tooLarge =
     checkAfterPage(how.resource, grown, how.limits) ?? checkAnnounced(how.resource, announced, how.limits);
-  if (tooLarge !== undefined) return ended({ ...before, list: grown }, { kind: "fail", problem: tooLarge });
+  if (tooLarge !== undefined) return ended(changed(before, { list: grown }), { kind: "fail", problem: tooLarge });
   // A proxy, or a faulty replica, may respond with nothing at all; offsets move when records come and go.
   const weak = first ? page.bare === true && how.bareProvesNothing : how.tokens !== "keyset";
-  const list = { ...grown, proved: grown.proved && !weak, ended: page.nextPageToken === "" };
-  if (list.ended) return emitted(stopReadAhead({ ...before, phase: { kind: "cursor" } }), list, chunk);
+  const list = changedList(grown, { proved: grown.proved && !weak, ended: page.nextPageToken === "" });
+  if (list.ended) return emitted(stopReadAhead(changed(before, { phase: { kind: "cursor" } })), list, chunk);
   if (first) {
-    const chosen = chooseWay({ ...before, list }, page);
+    const chosen = chooseWay(changed(before, { list }), page);
     return chosen.phase.kind === "over" ? chosen : emitted(chosen, list, chunk);
   }
-  return emitted({ ...before, phase: { kind: "cursor" } }, list, chunk);
+  return emitted(changed(before, { phase: { kind: "cursor" } }), list, chunk);
 }
 
 function inTurn(list: CommittedList, page: RankedPage, resource: string): TakenPage {
   if (list.keepsKeys) return takeNew(list, page);
-  if (!ascends(page.keys)) throw incomplete(resource, "its records left their order");
-  const { list: grown, chunk } = takeAfter(list, { ...page, skip: undefined });
-  return { list: { ...grown, rank: list.rank + page.keys.length, token: page.nextPageToken }, chunk };
+  if (!page.ascending) throw incomplete(resource, "its records left their order");
+  const { list: grown, chunk } = takeAfter(list, rankedPage(page, undefined));
+  return { list: changedList(grown, { rank: list.rank + page.keys.length, token: page.nextPageToken }), chunk };
 }
 
 function emitted(state: DrainState, list: CommittedList, chunk: Uint8Array | undefined): DrainState {
-  if (chunk === undefined) return { ...state, list };
-  return {
-    ...state,
-    list,
-    wanted: false,
-    actions: [...state.actions, { kind: "emit", chunk, reading: state.reading }],
-  };
+  if (chunk === undefined) return changed(state, { list });
+  const actions: DrainAction[] = [...state.actions, { kind: "emit", chunk, reading: state.reading }];
+  return changed(state, { list, wanted: false, actions });
 }
 
 // ---- by cursor
@@ -501,16 +503,13 @@ function followToken(state: DrainState): DrainState {
   const tooLong = checkPages(how.resource, pages, how.limits);
   if (tooLong !== undefined) throw tooLong;
   const emptyPages = cursorPages === 0 && list.pages === 1 && list.distinct === 0 ? 1 : state.emptyPages;
-  return requestPage(
-    {
-      ...state,
-      phase: { kind: "token", ahead: false },
-      followed: new Set(followed).add(token),
-      cursorPages: pages + 1,
-      emptyPages,
-    },
-    { token, rank: list.rank },
-  );
+  const following = changed(state, {
+    phase: { kind: "token", ahead: false },
+    followed: new Set(followed).add(token),
+    cursorPages: pages + 1,
+    emptyPages,
+  });
+  return requestPage(following, { token, rank: list.rank });
 }
 
 function onToken(before: DrainState, got: FetchResult): DrainState {
@@ -521,13 +520,13 @@ function onToken(before: DrainState, got: FetchResult): DrainState {
   if (!list.catchingUp && beginsAgain(list, page)) throw incomplete(how.resource, "the platform began again");
   const emptyPages = isEmpty(page) ? before.emptyPages + 1 : 0;
   if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(how.resource, "the platform sends only empty pages");
-  const state = { ...before, emptyPages };
+  const state = changed(before, { emptyPages });
   if (page.nextPageToken === "") {
-    const short = shortOf(state, page, newIn(list, page.keys));
+    const short = shortOf(state, page, newIn(list, page));
     if (short !== undefined) return doubted(state, page, short, NO_END_DOUBT);
   }
   const went = takenInTurn(state, page);
-  return caughtUp ? { ...went, list: { ...went.list, catchingUp: false } } : went;
+  return caughtUp ? changed(went, { list: changedList(went.list, { catchingUp: false }) }) : went;
 }
 
 /**
@@ -552,7 +551,7 @@ function finished(state: DrainState): DrainState {
   checkWitness(how.resource, witness, announced ?? how.require);
   const counts = way === "parallel" || (guessed && list.pages === 1);
   const learned: DrainAction[] = counts ? [{ kind: "learn-count", count: list.distinct }] : [];
-  return ended({ ...state, actions: [...state.actions, ...learned] }, { kind: "finish", witness });
+  return ended(changed(state, { actions: [...state.actions, ...learned] }), { kind: "finish", witness });
 }
 
 /** A refusal is the list's response; anything else is thrown. */
@@ -580,18 +579,16 @@ function fallBack(before: DrainState, why: FallbackReason, short?: Shortfall): D
   // A page without a token was not accepted as the end: no token leads on from there.
   if (list.token === "")
     return failed(learned, incomplete(how.resource, "it ends by its tokens, and goes on by its count"));
-  return provably({
-    ...stopReadAhead(learned),
-    way: "cursor",
-    phase: { kind: "cursor" },
-    trying: false,
-    provable: how.tokens === "keyset",
-  });
+  const provable = how.tokens === "keyset";
+  return provably(
+    changed(stopReadAhead(learned), { way: "cursor", phase: { kind: "cursor" }, trying: false, provable }),
+  );
 }
 
 function skipIgnored(state: DrainState): DrainState {
   const noticed = noted(state, "list-skip-ignored");
-  return { ...noticed, heedsSkip: false, actions: [...noticed.actions, { kind: "learn-skip", heeded: false }] };
+  const actions: DrainAction[] = [...noticed.actions, { kind: "learn-skip", heeded: false }];
+  return changed(noticed, { heedsSkip: false, actions });
 }
 
 /**
@@ -607,20 +604,17 @@ function failed(state: DrainState, thrown: unknown, short?: Shortfall): DrainSta
     return ended(state, { kind: "fail", problem: thrown });
   }
   const { actions } = cancelled(state);
-  return noted(
-    {
-      ...startOf(how),
-      list: announced === undefined ? emptyList(how.keyOrder) : startOver(list),
-      reading: 1,
-      wanted: state.wanted,
-      nextCall: state.nextCall,
-      greatest: state.greatest,
-      heedsSkip: state.heedsSkip,
-      announced,
-      missed: short?.total,
-      notes: state.notes,
-      actions,
-    },
-    "list-read-again",
-  );
+  const again = changed(startOf(how), {
+    list: announced === undefined ? emptyList(how.keyOrder) : startOver(list),
+    reading: 1,
+    wanted: state.wanted,
+    nextCall: state.nextCall,
+    greatest: state.greatest,
+    heedsSkip: state.heedsSkip,
+    announced,
+    missed: short?.total,
+    notes: state.notes,
+    actions,
+  });
+  return noted(again, "list-read-again");
 }

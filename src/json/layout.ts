@@ -16,6 +16,8 @@ export const CALL = 92;
 /** The name, and the rule, that are not remembered. */
 export const SCRATCH_NAME = 96;
 export const SCRATCH_RULE = 144;
+/** 1 when the keys of the slice that were gathered last ascend, byte by byte. */
+export const ASCENDING = 192;
 /** Where each record of a slice begins and ends in the new text, and its key (string token) in the source. */
 export const RECORDS = 256;
 export const RECORD_SIZE = 16;

@@ -105,6 +105,8 @@ export interface PagePlan extends ScanOptions {
   readonly scalars?: readonly string[];
   /** Stands in reports about the page itself. Default: empty. */
   readonly label?: string;
+  /** ASCII text put around the records in `bytes`, so that a page can be sent as it stands. Default: none. */
+  readonly around?: { readonly open: string; readonly close: string };
 }
 
 /** Something met on the way, with how often. */

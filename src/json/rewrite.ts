@@ -4,7 +4,7 @@ import { isAscii } from "node:buffer";
 import { type CompiledObject, type CompiledPlan, type CompiledPlans, compileObject, compileValue } from "./compile.ts";
 import { fail, relocated } from "./error.ts";
 import { giveBack, type Kernel, loadText, refresh, reportsOf, takeKernel } from "./kernel.ts";
-import { COUNT, LAST_END, RECORD_SIZE, RECORDS, TEXT } from "./layout.ts";
+import { ASCENDING, COUNT, LAST_END, RECORD_SIZE, RECORDS, TEXT } from "./layout.ts";
 import { type ObjectPlan, type PagePlan, type RewriteReport, reportOf, type ValuePlan } from "./plan.ts";
 import {
   depthOf,
@@ -124,19 +124,24 @@ function rewriteWhole(kernel: Kernel, plan: CompiledPlan | undefined, text: Uint
   const end = kernel.calls.walkValue(root, TEXT + start, depth, 0) - TEXT;
   refresh(kernel);
   skipEnd(kernel.text, end, text.length);
-  return newText(kernel, text, text.length);
+  return newText(kernel, text, text.length, undefined);
 }
 
-/** What became of `text` up to `end`; a view of it when nothing was edited. */
-function newText({ calls }: Kernel, text: Uint8Array, end: number): Uint8Array {
+/** What became of `text` up to `end`, with what is to be put around it; without that a view of `text` when nothing was edited. */
+function newText({ calls }: Kernel, text: Uint8Array, end: number, around: PagePlan["around"]): Uint8Array {
   const from = calls.untouchedFrom();
-  if (from === TEXT && end === text.length) return text;
-  if (from !== 0) return text.subarray(from - TEXT, end);
+  if (around === undefined) {
+    if (from === TEXT && end === text.length) return text;
+    if (from !== 0) return text.subarray(from - TEXT, end);
+  }
+  const { open = "", close = "" } = around ?? {};
   const start = calls.finished(TEXT + end);
   const size = calls.newLength();
-  const bytes = Buffer.allocUnsafe(size);
+  const bytes = Buffer.allocUnsafe(open.length + size + close.length);
+  bytes.write(open, "latin1");
   // Copying may have made the memory grow.
-  bytes.set(new Uint8Array(calls.memory.buffer, start, size));
+  bytes.set(new Uint8Array(calls.memory.buffer, start, size), open.length);
+  bytes.write(close, open.length + size, "latin1");
   return bytes;
 }
 
@@ -148,13 +153,15 @@ function refuseSurrogates(text: Uint8Array, options: ScanOptions): void {
 
 /** A page, taken apart. */
 export interface RewrittenPage {
-  /** The records in order, separated by single commas. Maybe a view of the array that was given. */
+  /** The records in order, separated by single commas, between the texts of `around`. Maybe a view of the array that was given. */
   readonly bytes: Uint8Array;
   /** Where in `bytes` each record begins and ends. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   /** The key of each record, decoded, as it was in the source. */
   readonly keys: readonly string[];
+  /** Each key comes after the one before it; undefined: not looked at. */
+  readonly ascending: boolean | undefined;
   /** Those of the plan's `scalars` that the page has; one that is neither string, number nor `null` is reported as `shape`. */
   readonly scalars: ReadonlyMap<string, PageScalar>;
 }
@@ -169,6 +176,8 @@ interface PageRecords {
   /** Of each slice: four words for each record, as `layout.ts` says. */
   readonly slices: Int32Array[];
   readonly keys: string[];
+  readonly around: PagePlan["around"];
+  ascending: boolean;
   bytes: Uint8Array;
 }
 
@@ -184,7 +193,15 @@ function* rewriteRecords(
 ): Generator<undefined, RewrittenPage> {
   const root = loadText(kernel, record, text);
   const depth = depthOf(plan);
-  const records: PageRecords = { root, literal: isLiteral(text), slices: [], keys: [], bytes: text.subarray(0, 0) };
+  const records: PageRecords = {
+    root,
+    literal: isLiteral(text),
+    slices: [],
+    keys: [],
+    around: plan.around,
+    ascending: true,
+    bytes: text.subarray(0, 0),
+  };
   const scalars = new Map<string, PageScalar>();
   const seen = new Set<string>();
   const start = skipSpace(kernel.text, 0);
@@ -210,18 +227,20 @@ function* rewriteRecords(
   if (!found) fail(start, "no member with the records");
   skipEnd(kernel.text, at + 1, text.length);
   const { bytes, keys } = records;
-  return { bytes, ...bounds(records), keys, scalars };
+  const ascending = records.literal ? records.ascending : undefined;
+  return { bytes, ...bounds(records), keys, ascending, scalars };
 }
 
 /** Where each record begins and ends. */
-function bounds({ slices, keys }: PageRecords): Pick<RewrittenPage, "starts" | "ends"> {
+function bounds({ slices, keys, around }: PageRecords): Pick<RewrittenPage, "starts" | "ends"> {
   const starts = new Int32Array(keys.length);
   const ends = new Int32Array(keys.length);
+  const shift = around?.open.length ?? 0;
   let i = 0;
   for (const slice of slices) {
     for (let at = 0; at < slice.length; at += RECORD_WORDS) {
-      starts[i] = slice[at] as number;
-      ends[i++] = slice[at + 1] as number;
+      starts[i] = shift + (slice[at] as number);
+      ends[i++] = shift + (slice[at + 1] as number);
     }
   }
   return { starts, ends };
@@ -267,24 +286,20 @@ function* rewriteArray(
     yield;
   }
   const end = records.keys.length === 0 ? at : kernel.bytes.readInt32LE(LAST_END) - TEXT;
-  records.bytes = newText(kernel, text, end);
+  records.bytes = newText(kernel, text, end, records.around);
   return at + 1;
 }
 
 /** Rewrites records up to the end of a slice, and gives where the next one begins. */
-function rewriteSlice(
-  kernel: Kernel,
-  start: number,
-  depth: number,
-  { root, literal, slices, keys }: PageRecords,
-): number {
+function rewriteSlice(kernel: Kernel, start: number, depth: number, records: PageRecords): number {
+  const { root, literal, slices, keys } = records;
   const from = TEXT + start;
   const at = kernel.calls.walkRecords(root, from, from + SLICE_BYTES, depth, keys.length) - TEXT;
   refresh(kernel);
   const count = kernel.bytes.readInt32LE(COUNT);
   const slice = new Int32Array(kernel.bytes.buffer, RECORDS, count * RECORD_WORDS).slice();
   slices.push(slice);
-  if (literal) addLiteralKeys(kernel, slice, keys);
+  if (literal) addLiteralKeys(kernel, slice, records);
   else addKeys(kernel, slice, keys);
   return at;
 }
@@ -297,7 +312,9 @@ function isLiteral(text: Uint8Array): boolean {
 }
 
 /** All keys of a slice become one string that they are parts of: each by itself would cost four times as much. */
-function addLiteralKeys(kernel: Kernel, slice: Int32Array, keys: string[]): void {
+function addLiteralKeys(kernel: Kernel, slice: Int32Array, records: PageRecords): void {
+  const { keys } = records;
+  const before = keys.length;
   let size = 0;
   for (let i = 2; i < slice.length; i += RECORD_WORDS) size += (slice[i + 1] as number) - (slice[i] as number) - 2;
   const start = kernel.calls.gatherKeys(slice.length / RECORD_WORDS, size);
@@ -309,6 +326,8 @@ function addLiteralKeys(kernel: Kernel, slice: Int32Array, keys: string[]): void
     keys.push(all.slice(at, end));
     at = end;
   }
+  const follows = before === 0 || before === keys.length || (keys[before] as string) > (keys[before - 1] as string);
+  records.ascending &&= follows && kernel.bytes.readInt32LE(ASCENDING) === 1;
 }
 
 function addKeys({ bytes }: Kernel, slice: Int32Array, keys: string[]): void {

@@ -17,10 +17,12 @@ export interface ListPage {
   readonly ends: ArrayLike<number>;
   /** The unique key (v2 `uid`) of each record; same length as `starts`. */
   readonly keys: readonly string[];
+  /** Each key comes after the one before it; undefined: not looked at. */
+  readonly ascending?: boolean | undefined;
   /** 1 for a record that counts for the proof but is not shown, because carryover filters it. */
-  readonly hidden?: Uint8Array;
+  readonly hidden?: Uint8Array | undefined;
   /** True if the page has no list of records at all, which may mean an empty one. */
-  readonly bare?: boolean;
+  readonly bare?: boolean | undefined;
   /** Empty on the last page. */
   readonly nextPageToken: string;
   /** Undefined if absent or implausible. */

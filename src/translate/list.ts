@@ -43,9 +43,11 @@ interface ListContext {
   readonly getRewriter: RecordRewriter;
 }
 
-const OPEN = Buffer.from('{"items":[');
+/** v1's envelope. */
+const AROUND = { open: '{"items":[', close: "]}" };
+const OPEN = Buffer.from(AROUND.open);
 const COMMA = Buffer.from(",");
-const CLOSE = Buffer.from("]}");
+const CLOSE = Buffer.from(AROUND.close);
 const EMPTY = Buffer.from('{"items":[]}');
 
 /** Headers of v1's gateway, for a list without any response of v2. */
@@ -66,7 +68,8 @@ export function createList(operation: ListOperation, parts: ResourceContext): Tr
     get?.kind === "get" && get.answer === operation.answer
       ? createRecordRewriter(get.answer, get.joins ?? [], parts)
       : rewriter;
-  const pages = createPageReader(resource, rewriter.plan ?? "copy");
+  const plain = resource.list === "drain" && rewriter.plan !== undefined;
+  const pages = createPageReader(resource, rewriter.plan ?? "copy", plain ? AROUND : undefined);
   const context: ListContext = { operation, parts, path, pages, getRewriter };
 
   const checkBare = (page: ListPage): ListPage => {
@@ -82,6 +85,11 @@ export function createList(operation: ListOperation, parts: ResourceContext): Tr
 
     const { orderBy } = options;
     const params = orderBy === undefined ? query.params : [...query.params, `order_by=${encodeURIComponent(orderBy)}`];
+    let latest: ListPage | undefined;
+    const checked = (page: ListPage): ListPage => {
+      latest = checkBare(page);
+      return page;
+    };
     const plan: ListPlan = {
       resource: resource.name,
       // In another order, ascending uids are chance and prove nothing.
@@ -94,16 +102,28 @@ export function createList(operation: ListOperation, parts: ResourceContext): Tr
       read: (response) => {
         const onReports = (reports: PageResult["reports"]) => noteReports(reports, tools);
         const page = readAnyPage(response, pages, query.keyTests, onReports, tools.inTurns);
-        return page instanceof Promise ? page.then(checkBare) : checkBare(page);
+        return page instanceof Promise ? page.then(checked) : checked(page);
       },
       bareMeans: options.omitsZeros === "yes" ? "empty" : "nothing",
       show: rewriter.chunk?.(request, tools),
     };
     const list = await tools.longDrain(plan);
     if (list.kind === "refused") return errorResponse(list.response, parts.names);
-    const body = list.kind === "list" ? joinChunks(list.chunks, "") : streamChunks(list.chunks);
+    const body = list.kind === "list" ? wholeBody(list.chunks, latest) : streamChunks(list.chunks);
     return respondWith(list, 200, body, listHeader(list));
   };
+}
+
+/** A list that is one `page`, all of it, is a response as it stands: nothing is copied. */
+function wholeBody(chunks: readonly Uint8Array[], page: ListPage | undefined): Uint8Array {
+  const [only] = chunks;
+  if (chunks.length !== 1 || only === undefined || page === undefined) return joinChunks(chunks, "");
+  const { bytes } = page;
+  const isWhole =
+    only.buffer === bytes.buffer &&
+    only.byteOffset === bytes.byteOffset + OPEN.length &&
+    only.length === bytes.length - OPEN.length - CLOSE.length;
+  return isWhole ? bytes : joinChunks(chunks, "");
 }
 
 /** v1's envelope; `rest`: its members after the items. */

@@ -30,8 +30,9 @@ export function targetWith(path: string, params: readonly string[]): string {
 const ENVELOPE = "page";
 
 /** The plan for pages of `resource`; `record`: the edits of a record, or `copy` to leave records as they are. */
-export function pagePlan(resource: Resource, record: "copy" | ObjectPlan): PagePlan {
+export function pagePlan(resource: Resource, record: "copy" | ObjectPlan, around?: PagePlan["around"]): PagePlan {
   return {
+    ...(around === undefined ? {} : { around }),
     items: resource.items,
     // A platform that leaves out zeros leaves out an empty list as well.
     missingItems: "empty",
@@ -69,11 +70,15 @@ const AT_ONCE_BYTES = 512 * 1024;
 /** Longer tokens would fill memory and targets. */
 const MAX_TOKEN_LENGTH = 4096;
 
-export function createPageReader(resource: Resource, record: "copy" | ObjectPlan): PageReader {
-  const rewrite = createPageRewriter(pagePlan(resource, record));
+export function createPageReader(
+  resource: Resource,
+  record: "copy" | ObjectPlan,
+  around?: PagePlan["around"],
+): PageReader {
+  const rewrite = createPageRewriter(pagePlan(resource, record, around));
   const check = (page: PageResult, body: Uint8Array): ReadPage => {
-    // Two records without a uid would count as one.
-    if (page.keys.includes("")) throw invalidResponse("a record without its uid");
+    // Two records without a uid would count as one. The empty one comes before all others.
+    if (page.ascending === true ? page.keys[0] === "" : page.keys.includes("")) throw invalidResponse("a record without its uid");
     const strange = page.reports.filter(({ object }) => object === ENVELOPE);
     if (strange.length > 0) checkEnvelope(resource, page, strange, body);
     if (page.keys.length > 0) return page;
@@ -180,10 +185,10 @@ function listPage(
     starts: page.starts,
     ends: page.ends,
     keys: page.keys,
-    ...(keep.length === 0
-      ? {}
-      : { hidden: Uint8Array.from(page.keys, (key) => (keep.every((test) => test(key)) ? 0 : 1)) }),
-    ...(page.bare === true ? { bare: true } : {}),
+    ascending: page.ascending,
+    hidden:
+      keep.length === 0 ? undefined : Uint8Array.from(page.keys, (key) => (keep.every((test) => test(key)) ? 0 : 1)),
+    bare: page.bare,
     nextPageToken: token,
     totalCount: readCount(page.scalars.get("totalCount")),
     skipped: readCount(page.scalars.get("skipped")),

@@ -43,13 +43,14 @@ export interface MemberTest {
  */
 export function readListQuery(query: string, filters: readonly Filter[]): ListQuery {
   const state = new QueryState();
-  const byName = new Map<string, Filter>();
-  for (const filter of filters) {
-    byName.set(filter.v1, filter);
-    byName.set(camelCase(filter.v1), filter);
-  }
   const given = new Map<Filter, string[]>();
-  for (const parameter of parseQuery(query)) {
+  const parameters = parseQuery(query);
+  const byName = new Map<string, Filter>();
+  // Most lists are asked for without any filter.
+  if (parameters.length > 0) {
+    for (const filter of filters) byName.set(filter.v1, filter).set(camelCase(filter.v1), filter);
+  }
+  for (const parameter of parameters) {
     const { name, values } = parameterValues(parameter);
     const filter = byName.get(name);
     if (filter === undefined) {
@@ -63,8 +64,8 @@ export function readListQuery(query: string, filters: readonly Filter[]): ListQu
     }
   }
   // Parents come last, so that no parameter is sent twice.
-  const inOrder = [...filters].sort((a, b) => Number(a.use === "parent") - Number(b.use === "parent"));
-  for (const filter of inOrder) applyFilter(filter, given.get(filter) ?? [], state);
+  for (const filter of filters) if (filter.use !== "parent") applyFilter(filter, given.get(filter) ?? [], state);
+  for (const filter of filters) if (filter.use === "parent") applyFilter(filter, given.get(filter) ?? [], state);
   const [listOnly] = state.listOnly;
   if (state.get !== undefined && listOnly !== undefined) askByList(state.get, listOnly, state, filters);
   return state;

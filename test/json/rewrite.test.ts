@@ -339,6 +339,36 @@ describe("a page", () => {
     expect(got.reports).toEqual([]);
   });
 
+  it("lies between the texts that the plan puts around its records, edited or not", () => {
+    for (const [record, name] of [
+      ["copy", "uid"],
+      [plan.record, "id"],
+    ] as const) {
+      const got = page('{"groups":[{"uid":"a"},{"uid":"bc"}]}', { record, around: { open: "<<<", close: ">" } });
+      const records = [`{"${name}":"a"}`, `{"${name}":"bc"}`];
+      expect(text(got.bytes)).toBe(`<<<${records}>`);
+      expect([...got.starts].map((start, i) => text(got.bytes.subarray(start, got.ends[i])))).toEqual(records);
+    }
+  });
+
+  it("says whether its keys ascend, as strings do, unless one of them is not plain ASCII", () => {
+    const ascending = (...uids: string[]) => page(JSON.stringify({ groups: uids.map((uid) => ({ uid })) })).ascending;
+    const long = "0123456789abcdef";
+    expect(ascending()).toBe(true);
+    expect(ascending("a", "b\u007f", "c")).toBe(true);
+    expect(ascending("a", "é", "b")).toBeUndefined();
+    const keys = ["", "a", "b", "~", "ab"].flatMap((end) =>
+      [end, long.slice(1), long, `${long}/`].map((way) => way + end),
+    );
+    for (const one of keys)
+      for (const other of keys) expect([one, other, ascending(one, other)]).toEqual([one, other, one < other]);
+    expect(ascending(long, `${long}b`, `${long}a`)).toBe(false);
+    const many = Array.from({ length: 1_100 }, (_, i) => String(i + 1_000));
+    expect(ascending(...many)).toBe(true);
+    // Wherever one slice of the page ends and the next begins.
+    for (let i = 1; i < many.length; i++) if (ascending(...many.slice(i), ...many.slice(0, i))) expect(i).toBe(0);
+  });
+
   it("without the member, or with null in it, is empty only where the plan says so", () => {
     for (const source of ["{}", '{"groups":null}', '{"totalCount":0}']) {
       expect(refusal(() => page(source)).pointer).toMatch(/^(\/groups)?$/);

@@ -89,6 +89,7 @@ describe("a drained list", () => {
     ["the records twice", '{"things":[],"things":[]}'],
     ["a record with its uid twice", '{"things":[{"uid":"a","uid":"b"}]}'],
     ["an empty uid", '{"things":[{"uid":""}]}'],
+    ["an empty uid after another one", '{"things":[{"uid":"a"},{"uid":""}]}'],
     ["a word", '{"message":"maintenance"}'],
     ["an error with status 200", '{"code":5,"message":"Not Found","details":[]}'],
     ["v1's envelope", '{"items":[{"uid":"a"}]}'],
