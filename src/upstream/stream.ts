@@ -20,6 +20,8 @@ const UNBOUNDED: Pick<CallQueue, "enter"> = {
   },
 };
 
+const nothing = (): void => {};
+
 /** Anybody whose share is not known: tests, and requests without an origin. */
 const NO_ORIGIN = { credential: "", since: 0, deadline: Number.POSITIVE_INFINITY };
 
@@ -54,6 +56,8 @@ class PendingStream implements StreamCall, QueuedWork, Dispatcher.DispatchHandle
   beganAt = 0;
   /** Breaks the connection; undefined until bytes may leave. */
   abort: ((error: Error) => void) | undefined = undefined;
+  /** Takes it out of the queue where it waits. */
+  leave: () => void = nothing;
   /** The sink is full, and the response waits. */
   paused = false;
   readOn: (() => void) | undefined = undefined;
@@ -76,8 +80,9 @@ class PendingStream implements StreamCall, QueuedWork, Dispatcher.DispatchHandle
 
   /** Sends when there is a place. */
   enter(): void {
+    this.place = undefined;
     const { credential, since, deadline } = this.request.from ?? NO_ORIGIN;
-    this.parts.calls.enter({ credential, kind: "short", begun: this.repeated, since, deadline }, this);
+    this.leave = this.parts.calls.enter({ credential, kind: "short", begun: this.repeated, since, deadline }, this);
   }
 
   start(place: CallSlot): void {
@@ -107,9 +112,13 @@ class PendingStream implements StreamCall, QueuedWork, Dispatcher.DispatchHandle
   }
 
   refuse(problem: Problem): void {
-    // Nobody will read the body of a call that is never sent.
-    (this.request.body as Readable | undefined)?.destroy();
+    this.endBody();
     this.fail(problem);
+  }
+
+  /** Nobody will read the body of a call that is never sent. */
+  endBody(): void {
+    (this.request.body as Readable | undefined)?.destroy();
   }
 
   resume(): void {
@@ -122,6 +131,10 @@ class PendingStream implements StreamCall, QueuedWork, Dispatcher.DispatchHandle
   cancel(): void {
     this.settle();
     this.abort?.(new Error("cancelled by the client"));
+    if (this.place !== undefined) return;
+    // At its turn it would take a connection only to break it.
+    this.leave();
+    this.endBody();
   }
 
   onConnect(abort: (error: Error) => void): void {

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { expect, it } from "vitest";
 import { noBreaker } from "../../src/upstream/breaker.ts";
@@ -29,4 +30,21 @@ it("a streamed response goes on only while it waits for its sink: the connection
   handler?.onComplete?.([]);
   call.resume();
   expect(resumed).toBe(1);
+});
+
+it("a streamed call whose client leaves while it waits is taken out of the queue, and its body is read no more", () => {
+  let left = 0;
+  const calls = { enter: () => () => left++ };
+  const pool: Pool = {
+    ...{ breaker: noBreaker(), origin: "http://a", basePath: "", hostname: "a" },
+    dispatch: () => expect.unreachable("it was never sent"),
+    addresses: () => new Set(),
+    renew: () => {},
+    close: async () => {},
+  };
+  const sink = { head: () => {}, data: () => false, end: () => {}, fail: () => {} };
+  const body = Readable.from(["x"]);
+  const call = createStream(pool, createRetryBudget(), calls)({ method: "PUT", target: "/", headers: [], body }, sink);
+  call.cancel();
+  expect([left, body.destroyed]).toEqual([1, true]);
 });
