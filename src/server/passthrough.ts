@@ -51,14 +51,9 @@ export function passThrough(request: IncomingRequest, plan: PassPlan, options: P
   });
 }
 
-function call(
-  request: IncomingRequest,
-  plan: PassPlan,
-  body: Readable | undefined,
-  { upstreams, ...options }: PassThroughOptions,
-): void {
+function call(request: IncomingRequest, plan: PassPlan, body: Readable | undefined, options: PassThroughOptions): void {
   const { method, exchange, headers, server, credential, deadline } = request;
-  const stream = upstreams[plan.upstream];
+  const stream = options.upstreams[plan.upstream];
   if (stream === undefined) throw new Error(`no such upstream: ${plan.upstream}`);
   request.passedAt = server.now();
   // What stops a call finds it on the request. A closure kept there would make the collector carry every request along.
@@ -66,10 +61,7 @@ function call(
   request.call = stream({ method, target: plan.target, headers, body, from }, sinkOf(request, options));
 }
 
-function sinkOf(
-  request: IncomingRequest,
-  { basePath, timeouts, bodies }: Omit<PassThroughOptions, "upstreams">,
-): StreamSink {
+function sinkOf(request: IncomingRequest, { basePath, timeouts, bodies }: PassThroughOptions): StreamSink {
   const stallMs = timeouts?.stallMs ?? STALL_MS;
   const { callers, memory } = bodies;
   const { res, exchange, server } = request;

@@ -5,6 +5,7 @@ import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts
 import { type HeaderList, header, isSafe, onlyValue, readHeaders } from "../model/http.ts";
 import { Problem, type ProblemOption } from "../model/problem.ts";
 import { createLoadShedder, plainRequestId, type ShedReason, shedProblem } from "./admission.ts";
+import { createDeadlines, endsEarly } from "./deadlines.ts";
 import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "./headers.ts";
 import { type IncomingRequest, recordProblem, type ServerContext, stopRequest } from "./incoming-request.ts";
 import { checkRequest } from "./request-checks.ts";
@@ -60,6 +61,10 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
   } = options;
   const shed = createLoadShedder({ ...options, observe: (exchange) => report(exchange, options) });
   let onEmpty: (() => void) | undefined;
+  const usualMs = limits.requestSeconds * 1_000;
+  const watchDeadline = createDeadlines(usualMs, now, (request) => {
+    giveUp(request, "the request's time is over", endsEarly(request, usualMs) ? [] : ["limits.requestSeconds"]);
+  });
   const createRequest = (
     req: IncomingMessage,
     res: ServerResponse,
@@ -114,12 +119,9 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       const received = readHeaders(req.rawHeaders, true);
       const request = createRequest(req, res, received, expectation === "continue");
       server.inFlight++;
-      const lifetime = request.deadline - request.exchange.startedAt;
-      // The client itself may want it sooner (Grpc-Timeout).
-      const own = lifetime < limits.requestSeconds * 1_000 ? [] : (["limits.requestSeconds"] as const);
-      const timer = setTimeout(() => giveUp(request, "the request's time is over", own), lifetime);
+      const deadline = watchDeadline(request);
       const first = peers.add(request, () => {
-        clearTimeout(timer);
+        deadline.clear();
         server.inFlight--;
         responseClosed(request);
         report(request.exchange, options);
@@ -151,7 +153,6 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       if (server.inFlight === 0) whenEmpty();
     },
     cut() {
-      server.batch.flush();
       const requests = peers.requests();
       for (const request of requests) giveUp(request, "carryover is stopping, and the request's time is over", []);
       return requests.length;
@@ -400,7 +401,6 @@ function removeRequest(connection: ClientConnection, entry: OpenRequest): void {
 
 /** The request whose body could not be read gets the answer, unless it has one. */
 function failRequest(request: IncomingRequest, problem: Problem): void {
-  request.server.batch.flush();
   if (request.whole) request.res.end();
   else endWithProblem(request, problem);
 }

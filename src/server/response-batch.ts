@@ -9,8 +9,6 @@ const BATCH_SIZE = 16;
 export interface ResponseBatch {
   /** Ends `res`, whose head has been made and not sent, with `body`, at the end of this turn of the event loop. Then calls `ended`. */
   end(res: ServerResponse, body: Uint8Array, ended?: () => void): void;
-  /** Ends all that wait. */
-  flush(): void;
 }
 
 interface WaitingResponse {
@@ -44,7 +42,6 @@ export function createResponseBatch(): ResponseBatch {
       if (added === 1) setImmediate(flush);
       else if (added >= BATCH_SIZE) flush();
     },
-    flush,
   };
 }
 
@@ -55,8 +52,7 @@ function bytesText({ buffer, byteOffset, length }: Uint8Array): string {
 
 function write(res: ServerResponse, body: string): void {
   const { socket } = res;
-  // It was cut off meanwhile, or waits for its turn in a pipeline.
-  if (res.destroyed) return;
+  // It waits for its turn in a pipeline.
   if (socket === null) {
     res.end(body, "latin1");
     return;
