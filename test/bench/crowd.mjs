@@ -9,9 +9,8 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { optionsOf } from "../../scripts/options.mjs";
-import { figure } from "./figures.mjs";
+import { figure, quantile } from "./figures.mjs";
 import { startCarryover, startClient, startPeer } from "./processes.mjs";
-import { quantile } from "./stats.mjs";
 
 const values = optionsOf(
   {

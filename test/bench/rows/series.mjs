@@ -1,7 +1,7 @@
 /** Counts metric series after very many distinct clients, paths and tokens. */
 import { join } from "node:path";
+import { mib, table } from "../figures.mjs";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";
-import { mib, table } from "../tables.mjs";
 
 const MEANS = ["user-agent", "claim:sub"];
 
