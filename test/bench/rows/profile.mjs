@@ -1,10 +1,11 @@
-/** Profiles carryover under full load, module by module, for a translated get and for a list page of 200. */
+/** Profiles carryover under full load, by part and by function, for a pass-through, a translated get and a list page of 200. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { table } from "../figures.mjs";
 import { startCarryover, startPeer } from "../processes.mjs";
 
 const LIST_PARTS = 14;
+const FUNCTIONS = 15;
 
 export async function measureProfile(bench, start) {
   const { answers, calls, modules, folder, load, token } = bench;
@@ -27,7 +28,7 @@ export async function measureProfile(bench, start) {
     const { requests } = await fire(settings.seconds);
     const profile = join(folder, `${columns.length}.cpuprofile`);
     await carryover.ask({ do: "profiled", file: profile });
-    columns.push({ name, requests, parts: new Map(partsOf(JSON.parse(await readFile(profile, "utf8")))) });
+    columns.push({ name, requests, ...costsOf(JSON.parse(await readFile(profile, "utf8"))) });
   }
   return { goals: [], text: text(columns, settings), faults: [] };
 }
@@ -46,7 +47,23 @@ function text(columns, { seconds }) {
   return [
     `Microseconds of carryover's main thread per request (share), ${seconds} s under full load each; the profiler itself slows everything a little. Built-in functions count where they were called from.`,
     table(["", ...columns.map(({ name }) => name)], rows),
+    "By function, without what it calls:",
+    functionTable(columns, (column, us) => cell(column, us / column.requests)),
   ].join("\n\n");
+}
+
+/** The functions that took the most, kind beside kind. */
+function functionTable(columns, cell) {
+  const rows = Array.from({ length: FUNCTIONS }, (_, at) =>
+    columns.flatMap((column) => {
+      const [name, us] = column.functions[at] ?? ["", 0];
+      return [name, cell(column, us)];
+    }),
+  );
+  return table(
+    columns.flatMap(({ name }) => [name, "µs"]),
+    rows,
+  );
 }
 
 /** The profiler, and who asked for it. */
@@ -78,17 +95,28 @@ const OUTSIDE = new Map([
   ["(program)", "native code outside functions: reading sockets, parsing HTTP"],
 ]);
 
-/** Microseconds by part, the most first. Sleep and the bench's own are left out. Built-ins count where they were called from. */
-function partsOf(profile) {
+/**
+ * Microseconds by part, and by function, the most first. Sleep and the bench's own are left out. In parts, built-ins count where they were
+ * called from.
+ */
+function costsOf(profile) {
   const parents = new Map(profile.nodes.flatMap(({ id, children }) => (children ?? []).map((child) => [child, id])));
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
-  const names = new Map(profile.nodes.map((node) => [node.id, partOf(node, nodes, parents)]));
-  const sums = new Map();
+  const names = new Map(profile.nodes.map((node) => [node.id, [partOf(node, nodes, parents), functionOf(node)]]));
+  const [parts, functions] = [new Map(), new Map()];
   profile.samples.forEach((id, i) => {
-    const name = names.get(id);
-    if (name !== undefined) sums.set(name, (sums.get(name) ?? 0) + profile.timeDeltas[i]);
+    const [part, name] = names.get(id);
+    if (part === undefined) return;
+    parts.set(part, (parts.get(part) ?? 0) + profile.timeDeltas[i]);
+    functions.set(name, (functions.get(name) ?? 0) + profile.timeDeltas[i]);
   });
-  return [...sums].sort(([, a], [, b]) => b - a);
+  return { parts, functions: [...functions].sort(([, a], [, b]) => b - a) };
+}
+
+/** Built-in functions have no file. */
+function functionOf({ callFrame: { functionName, url } }) {
+  const file = /(?:\/src\/|node_modules\/|^node:)(.*)$/.exec(url)?.[1];
+  return `${functionName || "(anonymous)"}${file === undefined ? "" : ` in ${file}`}`;
 }
 
 /** Undefined: asleep, or the bench's own. */

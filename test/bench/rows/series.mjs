@@ -8,7 +8,7 @@ const MEANS = ["user-agent", "claim:sub"];
 export async function measureSeries(bench, start) {
   const { distinct, connections } = bench.settings.series;
   const upstream = await start(startPeer("paged-upstream", [distinct, 0, 0]));
-  const client = await start(startClient("distinct"));
+  const client = await start(startClient("crowd"));
   const rows = [];
   const faults = [];
   for (const means of MEANS) {
