@@ -5,7 +5,6 @@ interface Row {
   readonly against: string;
   readonly asked: string;
   readonly text: string;
-  readonly date: string;
 }
 
 /** By Node's major version, then by key. */
@@ -36,10 +35,4 @@ export function speedTable(recorded: Recorded, first = false): string {
       return line([what, against, ...(first ? [] : [asked]), ...runs.map((run) => run.rows[key]?.text ?? "–")]);
     }),
   ].join("\n");
-}
-
-/** When the oldest figure was measured. */
-export function speedDate(recorded: Recorded): string {
-  const dates = Object.values(recorded).flatMap(({ rows }) => Object.values(rows).map(({ date }) => date));
-  return dates.sort()[0] ?? "never";
 }

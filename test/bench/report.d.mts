@@ -4,5 +4,5 @@ interface Goal {
   readonly against: string;
   readonly gate?: number;
 }
-/** What is wrong with the `goals` of a quick run, beside what is recorded. */
-export function beneathRecorded(goals: readonly Goal[], recorded: unknown): readonly string[];
+/** Which `goals` of a quick run fell below their record, or have none. */
+export function beneathRecorded(goals: readonly Goal[], recorded: unknown): readonly { key: string; why: string }[];

@@ -50,36 +50,38 @@ function goalTables(runs) {
     .join("\n\n");
 }
 
-/** Keeps the goals of one run by Node's major version. Rows that were not measured keep what they had. */
-export function record({ node, goals }) {
+/** Keeps the goals of one run by Node's major version. Without `whole`, rows that were not measured keep what they had. */
+export function record({ node, goals }, whole) {
   const all = recorded();
-  const rows = { ...all[majorOf(node)]?.rows };
+  const rows = whole ? {} : { ...all[majorOf(node)]?.rows };
   const [on, date] = [commit(), new Date().toISOString().slice(0, 10)];
-  for (const { key, ...goal } of goals) if (key !== undefined) rows[key] = { ...goal, commit: on, date };
+  for (const { key, ...goal } of goals) if (key !== undefined) rows[key] = rounded({ ...goal, commit: on, date });
   all[majorOf(node)] = { node, rows };
   writeFileSync(RECORDED, `${JSON.stringify(all, null, 2)}\n`);
 }
 
 /**
- * What is wrong with the `goals` of a quick run. Compared are ratios of processor time (of the peer's to ours): they move less than requests a
- * second.
+ * Which `goals` of a quick run fell below their record, or have none: `key` and `why`. Compared is the peer's time beside ours, for races processor
+ * time: it moves less than requests a second.
  */
 export function beneathRecorded(goals, all = recorded()) {
   const { rows = {} } = all[majorOf(process.version)] ?? Object.values(all)[0] ?? {};
   return goals
     .filter(({ gate }) => gate !== undefined)
-    .flatMap(({ key, gate, what, against }) => {
-      const before = rows[key]?.gate;
-      if (before === undefined)
-        return [`${key}: nothing is recorded; \`npm run bench -- --only ROW --record\` does that`];
-      console.error(
-        `${key}: processor time or time, the peer's beside ours ${gate.toFixed(2)}, recorded ${before.toFixed(2)}`,
-      );
-      if (gate >= before * FALLEN) return [];
-      return [`${key}: ${what}, against ${against}: the ratio fell from ${before.toFixed(2)} to ${gate.toFixed(2)}`];
+    .map((goal) => ({ ...goal, before: rows[goal.key]?.gate }))
+    .filter(({ gate, before }) => before === undefined || gate < before * FALLEN)
+    .map(({ key, gate, what, against, before }) => {
+      const fell = `fell to ${gate.toFixed(2)}, which was ${before?.toFixed(2)}`;
+      const none = "nothing is recorded; `npm run bench -- --only ROW --record` does that";
+      return {
+        key,
+        why: `${what}, against ${against}: ${before === undefined ? none : `the peer's time beside ours ${fell}`}`,
+      };
     });
 }
 
+/** Three digits of a ratio say all that a measurement knows. */
+const rounded = ({ gate, ...goal }) => (gate === undefined ? goal : { ...goal, gate: Number(gate.toPrecision(3)) });
 const recorded = () => JSON.parse(readFileSync(RECORDED, "utf8"));
 const majorOf = (node) => /\d+/.exec(node)[0];
 

@@ -123,9 +123,13 @@ async function ask({ server, target }, token) {
  */
 async function race(races, load, token, settings) {
   const results = races.map((one) => ({ ...one, samples: { own: [], peer: [] }, requests: 0, faults: [] }));
+  const warm = new Set();
   for (let round = -1; round < settings.rounds; round++) {
     for (const result of results) {
       for (const side of round % 2 === 0 ? ["own", "peer"] : ["peer", "own"]) {
+        const { server, target } = result[side];
+        if (round < 0 && warm.has(server.url + target)) continue;
+        warm.add(server.url + target);
         const sample = await turn(result[side], load, token, settings, round < 0);
         if (side === "own") result.requests += sample.requests;
         if (sample.failed > 0) result.faults.push(`${result.what}, ${side}: ${sample.failed} requests without a 2xx`);
@@ -166,9 +170,18 @@ const cpu = ({ own, peer }) => [own, peer].map((side) => side.map((sample) => sa
 function goalOf({ key, what, against, target, samples, id }) {
   if (id !== undefined) figure(id, what, spread(perSecond(samples)[0]).median, "requests/s");
   const ratio = ratios(...perSecond(samples));
-  const [own, peer] = cpu(samples);
-  const gate = ratios(peer, own).median;
-  return goal({ key, what, against, target, unit: "×", value: ratio.median, text: `${range(ratio, 2)}×`, gate });
+  // Other work on the machine can only add to a turn's time, so the least is the steadiest.
+  const [own, peer] = cpu(samples).map((side) => Math.min(...side));
+  return goal({
+    key,
+    what,
+    against,
+    target,
+    unit: "×",
+    value: ratio.median,
+    text: `${range(ratio, 2)}×`,
+    gate: peer / own,
+  });
 }
 
 function text(results, { rounds, seconds, connections }, { calls, answers, bare }, { missing, platform }) {

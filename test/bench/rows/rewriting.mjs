@@ -16,7 +16,7 @@ export async function measureRewriting({ modules, answers, calls, settings }) {
     unit: "×",
     value: ratio.median,
     text: `${range(ratio, 2)}×`,
-    gate: 1 / ratio.median,
+    gate: result.parse.low / result.rewrite.low,
   });
   return { goals: [value], text: text(result), faults: [] };
 }
