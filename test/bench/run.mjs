@@ -218,7 +218,11 @@ async function measuredBy(node, keys, { quick, dist, load }, faults) {
     ...(quick ? ["--quick"] : []),
     ...(load ? ["--load", load] : []),
   ];
-  const child = fork(fileURLToPath(import.meta.url), words, { execPath: node });
+  // Its goals come over the channel; its report is not printed.
+  const child = fork(fileURLToPath(import.meta.url), words, {
+    execPath: node,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   let told;
   child.once("message", (message) => {
     told = message;
