@@ -56,7 +56,7 @@ async function startNginx({ command, env, root }, upstream, files, modules, part
 }
 
 const answers = (url) => () =>
-  fetch(url).then(
+  fetch(`${url}/iam/v1/groups`).then(
     () => true,
     () => false,
   );
@@ -88,7 +88,6 @@ http {
     listen 127.0.0.1:${port} backlog=1024;
     location = /iam/v1/groups { ${list} }
     location ~ ^/iam/v1/groups/ { ${get} }
-    location = / { return 204; }
     location /iam/v2beta1/ {
       internal;
       proxy_http_version 1.1;
