@@ -10,6 +10,8 @@ import { startCarryover, startPeer } from "../processes.mjs";
 import { findTool } from "../tools.mjs";
 
 const RENAMES = { uid: "id", createTime: "createdAt", updateTime: "updatedAt" };
+/** Seconds at most until a side counts as warm, on a machine that is very busy. */
+const WARMUP_TURNS = 10;
 const SHIM = "fastify + undici + JSON.parse, rename, JSON.stringify";
 
 export async function measureRaces(bench, start) {
@@ -126,28 +128,38 @@ async function ask({ server, target }, token) {
  * round and side, and what failed.
  */
 async function race(races, load, token, settings) {
+  await warmUp(races, load, token, settings);
   const results = races.map((one) => ({ ...one, samples: { own: [], peer: [] }, requests: 0, faults: [] }));
-  const warm = new Set();
-  for (let round = -1; round < settings.rounds; round++) {
+  for (let round = 0; round < settings.rounds; round++) {
     for (const result of results) {
       for (const side of round % 2 === 0 ? ["own", "peer"] : ["peer", "own"]) {
-        const { server, target, compiled = false } = result[side];
-        if (round < 0 && (compiled || warm.has(server.url + target))) continue;
-        warm.add(server.url + target);
-        const sample = await turn(result[side], load, token, settings, round < 0);
+        const sample = await turn(result[side], load, token, settings);
         if (side === "own") result.requests += sample.requests;
         if (sample.failed > 0) result.faults.push(`${result.what}, ${side}: ${sample.failed} requests without a 2xx`);
         if (sample.requests === 0) result.faults.push(`${result.what}, ${side}: no request was answered`);
-        if (round >= 0) result.samples[side].push(sample);
+        result.samples[side].push(sample);
       }
     }
   }
   return results;
 }
 
-async function turn({ server, target }, load, token, { connections, seconds, warmupSeconds }, warmup) {
+/** Until all that is used is compiled. That takes a number of requests, not a time. */
+async function warmUp(races, load, token, { connections, warmupRequests }) {
+  const cold = races.flatMap(({ own, peer }) => [own, peer]).filter(({ compiled }) => compiled !== true);
+  const unique = new Map(cold.map((side) => [side.server.url + side.target, side]));
+  for (const side of unique.values()) {
+    let [requests, turns] = [0, 0];
+    while (requests < warmupRequests && turns < WARMUP_TURNS) {
+      requests += (await turn(side, load, token, { connections, seconds: 1 })).requests;
+      turns++;
+    }
+  }
+}
+
+async function turn({ server, target }, load, token, { connections, seconds }) {
   const before = server.cpuMs();
-  const fired = await load.fire(server.url + target, token, { connections, seconds: warmup ? warmupSeconds : seconds });
+  const fired = await load.fire(server.url + target, token, { connections, seconds });
   const sample = { ...fired, cpuUs: ((server.cpuMs() - before) * 1000) / fired.requests };
   // Sockets of this turn close before the next one begins.
   await sleep(100);
