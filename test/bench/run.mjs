@@ -62,7 +62,7 @@ const WITH_TARGET = ["pass", "get", "list", "zeros", "lua", "rewrite", "readers"
 
 /** Large enough to show differences. */
 const FULL = {
-  races: { rounds: 9, seconds: 2, warmupRequests: 8_000, connections: 32 },
+  races: { rounds: 9, seconds: 2, warmupRequests: 6_000, connections: 32 },
   rewriting: { rounds: 15, pages: 400 },
   readers: { records: 10_000, readers: [4, 8], rounds: 9, colds: 3, latencyMs: 20 },
   long: { records: [20_000, 100_000], rounds: 9, latenciesMs: [20, 0], idleSeconds: 5 },
@@ -82,7 +82,7 @@ const FULL = {
 
 /** Tries every row; the races and the rewriting are long enough for their ratios to be compared. (Whole seconds where wrk makes the load.) */
 const QUICK = {
-  races: { rounds: 3, seconds: 1, warmupRequests: 8_000, connections: 32 },
+  races: { rounds: 3, seconds: 1, warmupRequests: 6_000, connections: 32 },
   rewriting: { rounds: 9, pages: 300 },
   readers: { records: 2_000, readers: [4, 8], rounds: 1, colds: 1, latencyMs: 20 },
   long: { records: [2_000, 8_000], rounds: 1, latenciesMs: [20, 0], idleSeconds: 0.5 },

@@ -11,7 +11,7 @@ import { findTool } from "../tools.mjs";
 
 const RENAMES = { uid: "id", createTime: "createdAt", updateTime: "updatedAt" };
 /** Seconds at most until a side counts as warm, on a machine that is very busy. */
-const WARMUP_TURNS = 10;
+const WARMUP_TURNS = 30;
 const SHIM = "fastify + undici + JSON.parse, rename, JSON.stringify";
 
 export async function measureRaces(bench, start) {
