@@ -1,7 +1,7 @@
 /** Messages and services of gRPC itself, in the notation of the platform's own: errors, HTTP rules, health, reflection. */
 
 export const GRPC_MESSAGES = `
-package google.api
+package google.api google/api/http.proto
 message Http
   1 rules []HttpRule
   2 fully_decode_reserved_expansion bool
@@ -19,11 +19,12 @@ message HttpRule
 message CustomHttpPattern
   1 kind string
   2 path string
-package google.rpc
+package google.rpc google/rpc/status.proto
 message Status
   1 code int32
   2 message string
   3 details []any
+package google.rpc google/rpc/error_details.proto
 message ErrorInfo
   1 reason string
   2 domain string
@@ -49,7 +50,7 @@ message ResourceInfo
   2 resource_name string
   3 owner string
   4 description string
-package grpc.health.v1
+package grpc.health.v1 grpc/health/v1/health.proto
 message HealthCheckRequest
   1 service string
 message HealthCheckResponse
@@ -62,7 +63,7 @@ enum HealthCheckResponse.ServingStatus
 service Health
   Check HealthCheckRequest HealthCheckResponse
   Watch HealthCheckRequest stream:HealthCheckResponse
-package grpc.reflection.v1
+package grpc.reflection.v1 grpc/reflection/v1/reflection.proto
 message ServerReflectionRequest
   1 host string
   3 file_by_filename string in message_request

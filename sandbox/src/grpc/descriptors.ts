@@ -2,30 +2,32 @@
 import {
   create,
   createFileRegistry,
+  type DescExtension,
+  type DescMessage,
   type FileRegistry,
   type MessageInitShape,
   setExtension,
   toBinary,
 } from "@bufbuild/protobuf";
 import {
+  AnySchema,
   type DescriptorProto,
   DescriptorProtoSchema,
+  DurationSchema,
+  EmptySchema,
   type EnumDescriptorProto,
   EnumDescriptorProtoSchema,
   FieldDescriptorProto_Label,
   FieldDescriptorProto_Type,
-  FieldDescriptorProtoSchema,
+  type FieldDescriptorProtoSchema,
+  FieldMaskSchema,
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
-  file_google_protobuf_any,
   file_google_protobuf_descriptor,
-  file_google_protobuf_duration,
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_timestamp,
   MethodOptionsSchema,
   type ServiceDescriptorProtoSchema,
+  TimestampSchema,
 } from "@bufbuild/protobuf/wkt";
 import { GRPC_MESSAGES } from "../data/grpc-messages.ts";
 import { V1_MESSAGES } from "../data/v1-messages.ts";
@@ -36,6 +38,7 @@ import {
   type EnumTable,
   type Field,
   type FieldType,
+  type Home,
   type Message,
   parseSchema,
   type Rpc,
@@ -52,25 +55,36 @@ type ServiceInit = MessageInitShape<typeof ServiceDescriptorProtoSchema>;
 const Type = FieldDescriptorProto_Type;
 const Label = FieldDescriptorProto_Label;
 
-/** The name of the option that holds an rpc's HTTP rule. */
-const HTTP_RULE = "google.api.http";
-
 /** Messages that every protobuf library brings along, by what the notation calls them. */
-const WELL_KNOWN: ReadonlyMap<string, string> = new Map([
-  ["timestamp", "google.protobuf.Timestamp"],
-  ["duration", "google.protobuf.Duration"],
-  ["mask", "google.protobuf.FieldMask"],
-  ["empty", "google.protobuf.Empty"],
-  ["any", "google.protobuf.Any"],
+const WELL_KNOWN: ReadonlyMap<string, DescMessage> = new Map<string, DescMessage>([
+  ["timestamp", TimestampSchema],
+  ["duration", DurationSchema],
+  ["mask", FieldMaskSchema],
+  ["empty", EmptySchema],
+  ["any", AnySchema],
 ]);
-const WELL_KNOWN_FILES = [
-  file_google_protobuf_descriptor,
-  file_google_protobuf_any,
-  file_google_protobuf_duration,
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_timestamp,
-].map((file) => file.proto);
+const WELL_KNOWN_FILES = [file_google_protobuf_descriptor, ...[...WELL_KNOWN.values()].map(({ file }) => file)].map(
+  (file) => file.proto,
+);
+
+/** The option that holds an rpc's HTTP rule. */
+const HTTP_OPTION = create(FileDescriptorProtoSchema, {
+  name: "google/api/annotations.proto",
+  package: "google.api",
+  syntax: "proto3",
+  dependency: ["google/api/http.proto", "google/protobuf/descriptor.proto"],
+  extension: [
+    {
+      name: "http",
+      jsonName: "http",
+      number: 72295728,
+      label: Label.OPTIONAL,
+      extendee: ".google.protobuf.MethodOptions",
+      type: Type.MESSAGE,
+      typeName: ".google.api.HttpRule",
+    },
+  ],
+});
 
 const SCALAR_TYPES: ReadonlyMap<string, FieldDescriptorProto_Type> = new Map([
   ["string", Type.STRING],
@@ -89,28 +103,15 @@ export interface Descriptors {
 
 /** The descriptors of both faces, of which v2 has the version `version` in its packages and paths. */
 export function createDescriptors(version: string): Descriptors {
-  const grpc = filesOf(parseSchema(GRPC_MESSAGES), undefined);
-  const api = fileNamed(grpc, "google.api");
-  api.dependency.push("google/protobuf/descriptor.proto");
-  api.extension.push(
-    create(FieldDescriptorProtoSchema, {
-      name: "http",
-      jsonName: "http",
-      number: 72295728,
-      label: Label.OPTIONAL,
-      extendee: ".google.protobuf.MethodOptions",
-      type: Type.MESSAGE,
-      typeName: ".google.api.HttpRule",
-    }),
-  );
-  const first = registryOf([...WELL_KNOWN_FILES, ...grpc]);
-  const v1 = filesOf(parseSchema(V1_MESSAGES + V1_RPCS.slice(1)), first);
+  const common = [...WELL_KNOWN_FILES, HTTP_OPTION, ...filesOf(parseSchema(GRPC_MESSAGES), undefined)];
+  const httpOption = registryOf(common).getExtension("google.api.http");
+  const v1 = filesOf(parseSchema(V1_MESSAGES + V1_RPCS.slice(1)), httpOption);
   const v2Text = (V2_MESSAGES + V2_RPCS.slice(1)).replaceAll("v2beta1", version);
-  const v2 = filesOf(parseSchema(v2Text, new Map([["Capability", V2.enumTable("Capability")]])), first);
-  // Messages that both faces share have one package of their own.
+  const v2 = filesOf(parseSchema(v2Text, new Map([["Capability", V2.enumTable("Capability")]])), httpOption);
+  // Messages that both faces share are in one file.
   const names = new Set(v1.map((file) => file.name));
-  const files = [...WELL_KNOWN_FILES, ...grpc, ...v1, ...v2.filter((file) => !names.has(file.name))];
-  const set = create(FileDescriptorSetSchema, { file: importsFirst(files) });
+  const file = importsFirst([...common, ...v1, ...v2.filter((one) => !names.has(one.name))]);
+  const set = create(FileDescriptorSetSchema, { file });
   return { bytes: toBinary(FileDescriptorSetSchema, set), registry: createFileRegistry(set) };
 }
 
@@ -129,69 +130,49 @@ function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProt
   return [...out];
 }
 
-function fileNamed(files: readonly FileDescriptorProto[], inPackage: string): FileDescriptorProto {
-  const file = files.find((one) => one.package === inPackage);
-  if (file === undefined) throw new Error(`the sandbox has no descriptors for ${inPackage}`);
-  return file;
-}
+/** The full name of a type. */
+type Lookup = (name: string) => string;
 
-function fileName(inPackage: string): string {
-  return `${inPackage.replaceAll(".", "/")}/all.proto`;
-}
-
-/** One file for each package of `schema`. `options`: where the extension for HTTP rules is. */
-function filesOf(schema: Schema, options: FileRegistry | undefined): FileDescriptorProto[] {
-  const names = new Map(WELL_KNOWN);
-  for (const { name, package: inPackage, binary } of schema.messages) names.set(name, `${inPackage}.${binary}`);
-  for (const [name, { package: inPackage }] of schema.enums) names.set(name, `${inPackage}.${name}`);
-  const lookup = (name: string): string => {
-    const full = names.get(name);
-    if (full === undefined) throw new Error(`the sandbox has no message ${name}`);
-    return full;
-  };
-  const packages = new Set(
-    [...schema.messages, ...schema.enums.values(), ...schema.services].map((one) => one.package),
+/** The .proto files that `schema` has its messages in. `httpOption` is the extension for HTTP rules. */
+function filesOf(schema: Schema, httpOption: DescExtension | undefined): FileDescriptorProto[] {
+  const types = new Map(
+    [...WELL_KNOWN].map(([name, type]) => [name, { full: type.typeName, file: type.file.proto.name }]),
   );
-  return [...packages].map((inPackage) => {
-    const own = schema.messages.filter((one) => one.package === inPackage && one.binary === one.name);
-    const enums = [...schema.enums].filter(([, table]) => table.package === inPackage);
-    const services = schema.services.filter((one) => one.package === inPackage);
-    const file: FileInit = {
-      name: fileName(inPackage),
-      package: inPackage,
-      syntax: "proto3",
-      ...nest(own, enums, lookup),
-      service: services.map((service) => serviceInit(service, lookup, options)),
+  const add = (name: string, local: string, home: Home) =>
+    types.set(name, { full: `${home.package}.${local}`, file: home.file });
+  for (const message of schema.messages) add(message.name, message.binary, message);
+  for (const [name, table] of schema.enums) add(name, name, table);
+  const homes = [...schema.messages, ...schema.enums.values(), ...schema.services];
+  const files = new Map(homes.map((home) => [home.file, home]));
+  return [...files.values()].map((home) => {
+    const imports = new Set<string>();
+    const lookup: Lookup = (name) => {
+      const type = types.get(name);
+      if (type === undefined) throw new Error(`the sandbox has no message ${name}`);
+      if (type.file !== home.file) imports.add(type.file);
+      return type.full;
     };
-    const made = create(FileDescriptorProtoSchema, file);
-    made.dependency = importsOf(made, packages);
-    return made;
+    const isHere = (one: Home): boolean => one.file === home.file;
+    const messages = schema.messages.filter((one) => isHere(one) && one.binary === one.name);
+    const enums = [...schema.enums].filter(([, table]) => isHere(table));
+    const services = schema.services.filter(isHere);
+    if (services.some(({ rpcs }) => rpcs.some(({ http }) => http))) imports.add(HTTP_OPTION.name);
+    const init: FileInit = {
+      name: home.file,
+      package: home.package,
+      syntax: "proto3",
+      ...nest(messages, enums, lookup),
+      service: services.map((service) => serviceInit(service, lookup, httpOption)),
+    };
+    return create(FileDescriptorProtoSchema, { ...init, dependency: [...imports] });
   });
-}
-
-/** The files that `file` needs: of every type that it names and does not hold itself. */
-function importsOf(file: FileDescriptorProto, packages: ReadonlySet<string>): string[] {
-  const text = JSON.stringify(file, (_, value) => (typeof value === "bigint" ? String(value) : value));
-  const types = [...text.matchAll(/"\.([\w.]+)"/g)].map((found) => found[1] ?? "");
-  const wellKnown = WELL_KNOWN_FILES.filter((one) =>
-    one.messageType.some(({ name }) => types.includes(`${one.package}.${name}`)),
-  ).map((one) => one.name);
-  const others = [...packages].filter((one) => one !== file.package && types.some((type) => isIn(type, one, packages)));
-  const annotated = text.includes(HTTP_RULE) || file.service.some((one) => one.method.some((rpc) => rpc.options));
-  return [...wellKnown, ...others.map(fileName), ...(annotated ? [fileName("google.api")] : [])];
-}
-
-function isIn(type: string, inPackage: string, packages: ReadonlySet<string>): boolean {
-  if (!type.startsWith(`${inPackage}.`)) return false;
-  // Not in a package below it.
-  return ![...packages].some((one) => one.length > inPackage.length && type.startsWith(`${one}.`));
 }
 
 /** Messages and enums in each other as their dotted names say. */
 function nest(
   messages: readonly Message[],
   enums: readonly (readonly [string, EnumTable])[],
-  lookup: (name: string) => string,
+  lookup: Lookup,
 ): { messageType: DescriptorProto[]; enumType: EnumDescriptorProto[] } {
   const top = { messageType: [] as DescriptorProto[], enumType: [] as EnumDescriptorProto[] };
   const made = new Map<string, DescriptorProto>();
@@ -214,7 +195,7 @@ function nest(
   return top;
 }
 
-function fill(target: DescriptorProto, message: Message, lookup: (name: string) => string): void {
+function fill(target: DescriptorProto, message: Message, lookup: Lookup): void {
   const fields = message.fields.filter((field) => field.number !== undefined);
   const oneofs = [...new Set(fields.flatMap((field) => field.oneof ?? []))];
   // An optional field is a oneof of its own, which comes after all others. A message has presence without one.
@@ -238,7 +219,7 @@ function fill(target: DescriptorProto, message: Message, lookup: (name: string) 
   target.nestedType.push(...filled.nestedType);
 }
 
-function fieldInit(field: Field, holder: string, lookup: (name: string) => string): FieldInit {
+function fieldInit(field: Field, holder: string, lookup: Lookup): FieldInit {
   const type = field.label === "map" ? { type: Type.MESSAGE, typeName: `.${holder}.${entryName(field)}` } : undefined;
   return {
     name: field.proto,
@@ -249,7 +230,7 @@ function fieldInit(field: Field, holder: string, lookup: (name: string) => strin
   };
 }
 
-function typeInit(type: FieldType, lookup: (name: string) => string): Pick<FieldInit, "type" | "typeName"> {
+function typeInit(type: FieldType, lookup: Lookup): Pick<FieldInit, "type" | "typeName"> {
   const scalar = SCALAR_TYPES.get(type.kind);
   if (scalar !== undefined) return { type: scalar };
   const name = type.ref === "" ? type.kind : type.ref;
@@ -257,7 +238,7 @@ function typeInit(type: FieldType, lookup: (name: string) => string): Pick<Field
 }
 
 /** Binary messages have maps as lists of entries. */
-function entryOf(field: Field, lookup: (name: string) => string): MessageInit {
+function entryOf(field: Field, lookup: Lookup): MessageInit {
   const key = { name: "key", number: 1, type: field.integerKeys ? Type.INT64 : Type.STRING };
   const value = { name: "value", number: 2, ...typeInit(field.type, lookup) };
   return {
@@ -272,32 +253,24 @@ function entryName(field: Field): string {
   return `${words.join("")}Entry`;
 }
 
-function serviceInit(
-  service: Service,
-  lookup: (name: string) => string,
-  options: FileRegistry | undefined,
-): ServiceInit {
+function serviceInit(service: Service, lookup: Lookup, httpOption: DescExtension | undefined): ServiceInit {
   return {
     name: service.name,
-    method: service.rpcs.map((rpc) => {
-      const { requests, responses } = rpc.streams;
-      return {
-        name: rpc.name,
-        inputType: `.${lookup(rpc.request)}`,
-        outputType: `.${lookup(rpc.response)}`,
-        clientStreaming: requests,
-        serverStreaming: responses,
-        ...(rpc.http === undefined ? {} : { options: httpOptions(rpc.http, options) }),
-      };
-    }),
+    method: service.rpcs.map((rpc) => ({
+      name: rpc.name,
+      inputType: `.${lookup(rpc.request)}`,
+      outputType: `.${lookup(rpc.response)}`,
+      clientStreaming: rpc.streams.requests,
+      serverStreaming: rpc.streams.responses,
+      ...(rpc.http === undefined ? {} : { options: httpOptions(rpc.http, httpOption) }),
+    })),
   };
 }
 
-function httpOptions({ method, path, body }: NonNullable<Rpc["http"]>, registry: FileRegistry | undefined) {
-  const extension = registry?.getExtension(HTTP_RULE);
-  if (extension?.fieldKind !== "message") throw new Error("the sandbox has no extension for HTTP rules");
+function httpOptions({ method, path, body }: NonNullable<Rpc["http"]>, httpOption: DescExtension | undefined) {
+  if (httpOption?.fieldKind !== "message") throw new Error("the sandbox has no option for HTTP rules");
   const options = create(MethodOptionsSchema);
   const pattern = { case: method.toLowerCase(), value: path };
-  setExtension(options, extension, create(extension.message, { pattern, body } as never));
+  setExtension(options, httpOption, create(httpOption.message, { pattern, body } as never));
   return options;
 }

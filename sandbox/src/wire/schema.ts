@@ -36,10 +36,15 @@ export interface Field {
   readonly fixed: boolean;
 }
 
-export interface Message {
-  readonly name: string;
-  /** The package of binary messages. */
+/** Where a message, an enum or a service is declared for gRPC. */
+export interface Home {
   readonly package: string;
+  /** The .proto file. */
+  readonly file: string;
+}
+
+export interface Message extends Home {
+  readonly name: string;
   /** The message that it is in binary; mostly its own name. */
   readonly binary: string;
   readonly fields: readonly Field[];
@@ -47,8 +52,7 @@ export interface Message {
   readonly byKey: ReadonlyMap<string, Field>;
 }
 
-export interface EnumTable {
-  readonly package: string;
+export interface EnumTable extends Home {
   readonly byName: ReadonlyMap<string, number>;
   readonly byNumber: ReadonlyMap<number, string>;
 }
@@ -64,9 +68,8 @@ export interface Rpc {
   readonly http: { readonly method: string; readonly path: string; readonly body: string } | undefined;
 }
 
-export interface Service {
+export interface Service extends Home {
   readonly name: string;
-  readonly package: string;
   readonly rpcs: readonly Rpc[];
 }
 
@@ -93,7 +96,7 @@ const SCALARS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the notation of the data files: `package NAME`, `message NAME [as BINARY]`, `enum NAME` or `service NAME`, then indented lines.
+ * Reads the notation of the data files: `package NAME [FILE]`, `message NAME [as BINARY]`, `enum NAME` or `service NAME`, then indented lines.
  * A field is `[NUMBER] proto_name[=jsonName] TYPE [optional] [in ONEOF] [readonly] [fixed]`, its type a scalar, a message,
  * `enum NAME`, `[]TYPE` or `map<KEY,TYPE>`; an enum value is `NAME NUMBER`; an rpc is `NAME REQUEST RESPONSE [METHOD PATH [BODY]]`,
  * where `stream:` stands before what there may be several of.
@@ -103,14 +106,14 @@ export function parseSchema(text: string, extraEnums: ReadonlyMap<string, EnumTa
   const messages = new Map<string, Message>();
   const enums = new Map(extraEnums);
   const services: Service[] = [];
-  let inPackage = "";
+  let home: Home = { package: "", file: "" };
   for (const block of text.split(/\n(?=package |message |enum |service )/)) {
     const [head = "", ...lines] = block.trim().split(/\n\s+/);
-    const [kind, name = "", , binary = name] = head.split(" ");
-    if (kind === "package") inPackage = name;
-    if (kind === "message") messages.set(name, parseMessage({ name, package: inPackage, binary }, lines));
-    if (kind === "enum") enums.set(name, enumTable(inPackage, lines.map(parseEnumLine)));
-    if (kind === "service") services.push({ name, package: inPackage, rpcs: lines.map(parseRpc) });
+    const [kind, name = "", third, binary = name] = head.split(" ");
+    if (kind === "package") home = homeOf(name, third);
+    if (kind === "message") messages.set(name, parseMessage({ ...home, name, binary }, lines));
+    if (kind === "enum") enums.set(name, enumTable(home, lines.map(parseEnumLine)));
+    if (kind === "service") services.push({ ...home, name, rpcs: lines.map(parseRpc) });
   }
   return {
     messages: [...messages.values()],
@@ -121,10 +124,14 @@ export function parseSchema(text: string, extraEnums: ReadonlyMap<string, EnumTa
   };
 }
 
+function homeOf(name: string, file = `${name.replaceAll(".", "/")}.proto`): Home {
+  return { package: name, file };
+}
+
 /** A table of an enum's values. */
-export function enumTable(inPackage: string, values: readonly (readonly [string, number])[]): EnumTable {
+export function enumTable(home: Home, values: readonly (readonly [string, number])[]): EnumTable {
   return {
-    package: inPackage,
+    ...home,
     byName: new Map(values),
     byNumber: new Map(values.map(([name, number]) => [number, name])),
   };
@@ -152,7 +159,7 @@ function parseRpc(line: string): Rpc {
   };
 }
 
-function parseMessage(head: Pick<Message, "name" | "package" | "binary">, lines: readonly string[]): Message {
+function parseMessage(head: Home & Pick<Message, "name" | "binary">, lines: readonly string[]): Message {
   const fields = lines.map(parseField);
   const byKey = new Map<string, Field>();
   for (const field of fields) byKey.set(field.proto, field).set(field.json, field);
@@ -200,7 +207,7 @@ function camelCase(snake: string): string {
 // The schemas of v1 and v2.
 
 const CAPABILITY_ENUM = enumTable(
-  `${VENDOR_KEY}.capabilities`,
+  homeOf(`${VENDOR_KEY}.capabilities`),
   CAPABILITIES.map(([, name, number]) => [name, number] as const),
 );
 
