@@ -1,0 +1,68 @@
+/** Makes every call with a gRPC client, and over HTTP on a platform that begins alike: the two must not differ. */
+import { type FileRegistry, fromJson, toJson } from "@bufbuild/protobuf";
+import { expect } from "vitest";
+import type { Sandbox } from "../../../sandbox/src/sandbox.ts";
+import { ask } from "../../../sandbox/test/client.ts";
+import { everyCall } from "./calls.ts";
+import { type Client, methodOf } from "./clients.ts";
+
+/** `token` makes a token for `client`. Gives the rpcs that were called. */
+export async function expectSame(
+  client: Client,
+  registry: FileRegistry,
+  overHttp: Sandbox,
+  token: (name: string) => string,
+  native: boolean,
+): Promise<string[]> {
+  const made = new Set<string>();
+  const call: Parameters<typeof everyCall>[1] = async ({ rpc, request, http: [method, target, body], ...rest }) => {
+    const name = rest.token ?? "admin";
+    made.add(rpc);
+    const got = await client.call({ rpc, request, token: token(name) });
+    const { status, json } = await ask(overHttp, method, target, { body, token: overHttp.token(name) });
+    expect([rpc, got.code, got.message, status]).toEqual([rpc, 0, "", 200]);
+    const { output } = methodOf(registry, rpc);
+    // Strictly: a member of the JSON that the message lacks is an error.
+    const expected = toJson(output, fromJson(output, json, { registry }), { registry });
+    expect(got.response, rpc).toEqual(expected);
+    return json;
+  };
+  await everyCall(overHttp.wellKnown, call, native);
+  return [...made].sort();
+}
+
+/** A refusal, too, has the same code, message and typed details. */
+export async function expectSameRefusals(client: Client, overHttp: Sandbox, token: (name: string) => string) {
+  const { rootGroup } = overHttp.wellKnown;
+  const refused = async (rpc: string, request: object, http: readonly [string, string, object?], name = "admin") => {
+    const { details, ...got } = await client.call({ rpc, request, token: token(name) });
+    const { json } = await ask(overHttp, http[0], http[1], { body: http[2], token: overHttp.token(name) });
+    expect(got, rpc).toEqual({ code: json.code, message: json.message });
+    expect(withoutZeros(details), rpc).toEqual(withoutZeros(json.details));
+    return got.code;
+  };
+  const codes = [
+    await refused("iam.Groups/Delete", { id: rootGroup }, ["DELETE", `/iam/v1/groups/${rootGroup}`]),
+    await refused("iam.Groups/Create", { parent: rootGroup, group: { name: "Ü" } }, [
+      "POST",
+      `/iam/v1/groups/${rootGroup}`,
+      { name: "Ü" },
+    ]),
+    await refused("iam.Groups/Delete", { id: "none" }, ["DELETE", "/iam/v1/groups/none"]),
+    await refused(
+      "registry.Registry/DeleteRepo",
+      { id: rootGroup },
+      ["DELETE", `/registry/v1/repos/${rootGroup}`],
+      "viewer",
+    ),
+  ];
+  expect(codes).toEqual([9, 3, 5, 7]);
+}
+
+/** JSON over HTTP says zeros that a binary message does not have. */
+function withoutZeros(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutZeros);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(([key, one]) => [key, withoutZeros(one)] as const);
+  return Object.fromEntries(members.filter(([, one]) => one !== "" && one !== null && JSON.stringify(one) !== "{}"));
+}
