@@ -3,19 +3,19 @@ import { type FileRegistry, fromJson, toJson } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import type { Sandbox } from "../../../sandbox/src/sandbox.ts";
 import { ask } from "../../../sandbox/test/client.ts";
-import { everyCall } from "./calls.ts";
+import type { Make } from "./calls.ts";
 import { type Client, methodOf } from "./clients.ts";
 
-/** `token` makes a token for `client`. Gives the rpcs that were called. */
+/** `token` makes a token for `client`; `calls` makes the calls. Gives the rpcs that were called. */
 export async function expectSame(
   client: Client,
   registry: FileRegistry,
   overHttp: Sandbox,
   token: (name: string) => string,
-  native: boolean,
+  calls: (make: Make) => Promise<void>,
 ): Promise<string[]> {
   const made = new Set<string>();
-  const call: Parameters<typeof everyCall>[1] = async ({ rpc, request, http: [method, target, body], ...rest }) => {
+  await calls(async ({ rpc, request, http: [method, target, body], ...rest }) => {
     const name = rest.token ?? "admin";
     made.add(rpc);
     const got = await client.call({ rpc, request, token: token(name) });
@@ -26,8 +26,7 @@ export async function expectSame(
     const expected = toJson(output, fromJson(output, json, { registry }), { registry });
     expect(got.response, rpc).toEqual(expected);
     return json;
-  };
-  await everyCall(overHttp.wellKnown, call, native);
+  });
   return [...made].sort();
 }
 

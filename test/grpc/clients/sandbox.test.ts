@@ -1,33 +1,47 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { VENDOR_TYPES } from "../../../sandbox/src/data/vendor.ts";
+import type { WellKnown } from "../../../sandbox/src/seed/seed.ts";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
+import { everyCall, type Make } from "./calls.ts";
 import { connectNode, grpcJs, readDescriptors } from "./clients.ts";
 import { expectSame, expectSameRefusals } from "./same.ts";
+import { everyV2Call } from "./v2-calls.ts";
 
 const CLIENTS = [
   ["grpc-js", grpcJs],
   ["connect-node", connectNode],
 ] as const;
+const registry = readDescriptors(seededSandbox().descriptors());
 
-test.each(CLIENTS)("every v1 operation of the sandbox has the same response for %s as over HTTP", async (_, start) => {
-  // Two platforms that begin alike.
-  const options = { recordTimes: "published", clock: () => new Date("2026-01-02T03:04:05.678Z") } as const;
-  const overGrpc = seededSandbox(options);
-  const overHttp = seededSandbox(options);
-  const registry = readDescriptors(overGrpc.descriptors());
-  const client = start((await overGrpc.listen()).url, registry);
-  try {
-    const made = await expectSame(client, registry, overHttp, overGrpc.token, true);
-    const isV1 = (name: string) => name.startsWith(VENDOR_TYPES) && !name.includes(".v2beta1.");
-    const services = [...registry].flatMap((one) => (one.kind === "service" && isV1(one.typeName) ? one : []));
-    const all = services.flatMap(({ typeName, methods }) =>
-      methods.map(({ name }) => `${typeName.slice(VENDOR_TYPES.length + 1)}/${name}`),
-    );
-    expect(made).toEqual(all.sort());
-    await expectSameRefusals(client, overHttp, overGrpc.token);
-    expect(overGrpc.snapshot()).toEqual(overHttp.snapshot());
-  } finally {
-    await client.close();
-    await overGrpc.close();
-  }
+/** The rpcs of the platform, in v1 or in v2. */
+function allRpcs(isV2: boolean): string[] {
+  const services = [...registry].flatMap((one) => (one.kind === "service" ? one : []));
+  const own = services.filter(({ typeName }) => typeName.startsWith(VENDOR_TYPES));
+  return own
+    .filter(({ typeName }) => typeName.includes(".v2beta1.") === isV2)
+    .flatMap(({ typeName, methods }) => methods.map(({ name }) => `${typeName.slice(VENDOR_TYPES.length + 1)}/${name}`))
+    .sort();
+}
+
+describe.each(CLIENTS)("%s", (_, start) => {
+  test.each([
+    ["v1", (known: WellKnown, make: Make) => everyCall(known, make, true)],
+    ["v2", everyV2Call],
+  ])("gets the same response to every operation of %s as over HTTP", async (version, calls) => {
+    // Two platforms that begin alike.
+    const options = { recordTimes: "published", clock: () => new Date("2026-01-02T03:04:05.678Z") } as const;
+    const overGrpc = seededSandbox(options);
+    const overHttp = seededSandbox(options);
+    const client = start((await overGrpc.listen()).url, registry);
+    const { token, wellKnown } = overGrpc;
+    try {
+      const made = await expectSame(client, registry, overHttp, token, (make) => calls(wellKnown, make));
+      expect(made).toEqual(allRpcs(version === "v2"));
+      expect(overGrpc.snapshot()).toEqual(overHttp.snapshot());
+      await expectSameRefusals(client, overHttp, token);
+    } finally {
+      await client.close();
+      await overGrpc.close();
+    }
+  });
 });
