@@ -42,7 +42,7 @@ module.exports = {
       name: "sandbox-imports-only-itself-and-node",
       severity: "error",
       from: { path: "^sandbox/src/" },
-      to: { pathNot: "^sandbox/src/", dependencyTypesNot: ["core"] },
+      to: { pathNot: "^(sandbox/src/|node_modules/@bufbuild/protobuf/)", dependencyTypesNot: ["core"] },
     },
     {
       name: "only-the-demo-starts-a-sandbox",
