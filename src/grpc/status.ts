@@ -94,7 +94,7 @@ function detailsOf(bytes: Uint8Array, registry: Registry): readonly JsonValue[] 
     const { details } = fromBinary(STATUS, bytes) as unknown as { readonly details: readonly Any[] };
     return details.flatMap((detail) => {
       try {
-        return [toJson(AnySchema, detail, { registry })];
+        return [toJson(AnySchema, detail, { registry, alwaysEmitImplicit: true })];
       } catch {
         return [{ "@type": detail.typeUrl }];
       }

@@ -139,9 +139,9 @@ export function responseOf({ method, bindings }: Rpc, body: Uint8Array, registry
   }
 }
 
-/** The JSON body that a response's message stands for. */
+/** The JSON body that a response's message stands for: v1's gateway shows zero values. */
 export function responseJson({ method, bindings }: Rpc, message: Uint8Array, registry: Registry): string {
-  const json = toJson(method.output, fromBinary(method.output, message), { registry });
+  const json = toJson(method.output, fromBinary(method.output, message), { registry, alwaysEmitImplicit: true });
   const name = bindings[0]?.responseBody ?? "";
   const [member = name] = jsonPath(method.output, [name]);
   return JSON.stringify(name === "" ? json : valueAt(json, [member]));
