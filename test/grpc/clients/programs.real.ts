@@ -7,14 +7,15 @@ import { VENDOR_TYPES } from "../../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
 import { everyCall } from "./calls.ts";
 import { program, readDescriptors } from "./clients.ts";
-import { expectSame, expectSameRefusals } from "./same.ts";
+import { ALIKE, everyOperationThroughCarryover, expectSame, expectSameRefusals } from "./same.ts";
 
 /** Where `scripts/install-grpc-tools.sh` puts them. */
 const TOOLS = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci/grpc/bin");
 
-const options = { recordTimes: "published", clock: () => new Date("2026-01-02T03:04:05.678Z") } as const;
-const overGrpc = seededSandbox(options);
-const overHttp = seededSandbox(options);
+const CALLS = join(TOOLS, "calls");
+
+const overGrpc = seededSandbox(ALIKE);
+const overHttp = seededSandbox(ALIKE);
 let url: string;
 
 beforeAll(async () => {
@@ -24,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => overGrpc.close());
 
 test("Go's generated clients get of every v1 operation what HTTP gets", async () => {
-  const client = program(join(TOOLS, "calls"), url);
+  const client = program(CALLS, url);
   try {
     const made = await expectSame(client, readDescriptors(overGrpc.descriptors()), overHttp, overGrpc.token, (make) =>
       everyCall(overGrpc.wellKnown, make, true),
@@ -34,6 +35,10 @@ test("Go's generated clients get of every v1 operation what HTTP gets", async ()
   } finally {
     await client.close();
   }
+});
+
+test("Go's generated clients get through carryover, from v2, what native v1 responds", async () => {
+  expect(await everyOperationThroughCarryover((front) => program(CALLS, front))).toHaveLength(51);
 });
 
 test("grpcurl finds the services and calls one without any descriptors of its own", async () => {

@@ -4,7 +4,7 @@ import type { WellKnown } from "../../../sandbox/src/seed/seed.ts";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
 import { everyCall, type Make } from "./calls.ts";
 import { connectNode, grpcJs, readDescriptors } from "./clients.ts";
-import { expectSame, expectSameRefusals } from "./same.ts";
+import { ALIKE, expectSame, expectSameRefusals } from "./same.ts";
 import { everyV2Call } from "./v2-calls.ts";
 
 const CLIENTS = [
@@ -29,9 +29,8 @@ describe.each(CLIENTS)("%s", (_, start) => {
     ["v2", everyV2Call],
   ])("gets the same response to every operation of %s as over HTTP", async (version, calls) => {
     // Two platforms that begin alike.
-    const options = { recordTimes: "published", clock: () => new Date("2026-01-02T03:04:05.678Z") } as const;
-    const overGrpc = seededSandbox(options);
-    const overHttp = seededSandbox(options);
+    const overGrpc = seededSandbox(ALIKE);
+    const overHttp = seededSandbox(ALIKE);
     const client = start((await overGrpc.listen()).url, registry);
     const { token, wellKnown } = overGrpc;
     try {
