@@ -163,7 +163,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const credentialOf = createDigest(randomBytes(32).toString("hex"));
   const decide = decisions.decide(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice });
   const grpc = createGrpcListener(config, {
-    domains: new Set([...catalogue.resources, ...catalogue.natives].map(({ domain }) => domain)),
+    catalogue,
     renewal,
     queues: upstreams.queues,
     callers,

@@ -9,13 +9,15 @@ import { type HeaderList, OurHeader } from "../model/http.ts";
 import type { MemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Decide } from "../model/request.ts";
+import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { Router } from "../router/router.ts";
 import type { Admit } from "../server/admission.ts";
 import { recordCredential } from "../server/incoming-request.ts";
 import { createBreaker } from "../upstream/breaker.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import type { GrpcCall } from "./call.ts";
-import { type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
+import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
+import { type DescriptorGaps, gapsOf } from "./gaps.ts";
 import { type RelayTarget, relayCall } from "./relay.ts";
 import { versionOfService } from "./rpcs.ts";
 import { createGrpcServer, type GrpcServer, type SessionTimeouts } from "./server.ts";
@@ -23,9 +25,19 @@ import { createGrpcSessions, type GrpcSessions } from "./sessions.ts";
 import { createStatusCodec } from "./status.ts";
 import { contextOf, serveUnary } from "./unary.ts";
 
+/** What the catalogue knows of the API. */
+export interface ApiNames {
+  readonly resources: readonly Resource[];
+  readonly natives: readonly Pick<NativeDomain, "domain">[];
+}
+
+/** The API's domains, as packages name them. */
+export function domainsOf({ resources, natives }: ApiNames): ReadonlySet<string> {
+  return new Set([...resources, ...natives].map(({ domain }) => domain));
+}
+
 export interface GrpcPortParts {
-  /** The API's domains, as packages name them. */
-  readonly domains: ReadonlySet<string>;
+  readonly catalogue: ApiNames;
   readonly renewal: Pick<ConnectionRenewal, "attach">;
   readonly queues: ReadonlyMap<string, CallQueue>;
   readonly callers: CredentialShares;
@@ -49,6 +61,7 @@ export interface GrpcPortParts {
 }
 
 interface GrpcLog {
+  warn(message: string, cause?: unknown, facts?: Readonly<Record<string, string | number>>): void;
   info(message: string, facts?: Readonly<Record<string, string | number>>): void;
   error(message: string, cause?: unknown, facts?: Readonly<Record<string, string | number>>): void;
 }
@@ -61,7 +74,9 @@ export interface GrpcPort extends GrpcServer {
 /** Nothing listens yet. `port`: `listen.grpc.port`. */
 export function createGrpcPort(config: Config, port: number, parts: GrpcPortParts): GrpcPort {
   const { v1, v2 } = config.upstream;
-  const descriptors = descriptorsOf(config, parts);
+  const domains = domainsOf(parts.catalogue);
+  const descriptors = descriptorsOf(config, { domains, route: parts.route });
+  if (descriptors !== undefined) logGaps(gapsOf(descriptors, parts.catalogue.resources), parts.log);
   const codec = createStatusCodec(descriptors?.registry);
   const upstreams = {
     v2: targetOf("v2", v2, config, parts),
@@ -85,6 +100,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   };
   const serveV1 = (call: GrpcCall, rpc: Rpc | undefined): void => {
     if (unary === undefined || rpc?.route === undefined || rpc.method.methodKind !== "unary") {
+      if (config.fallback !== "native") throw untranslated(call, descriptors === undefined);
       native(call, [[OurHeader.MODE, "native"]]);
       return;
     }
@@ -95,7 +111,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   const serve = (call: GrpcCall): void => {
     const { exchange } = call;
     const rpc = descriptors?.rpcs.get(call.target);
-    const version = versionOfService(exchange.rpc?.service ?? "", parts.domains);
+    const version = versionOfService(exchange.rpc?.service ?? "", domains);
     if (version === undefined) throw new Problem("METHOD_NOT_ALLOWED", "unknown service");
     // Health checks and reflection are no use of the API: who makes them is nobody to migrate.
     if (version !== "platform") {
@@ -134,7 +150,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
 }
 
 /** Throws ConfigError for a file that holds none of the API. */
-function descriptorsOf({ grpc }: Config, parts: GrpcPortParts): Descriptors | undefined {
+export function descriptorsOf({ grpc }: Pick<Config, "grpc">, parts: DescriptorParts): Descriptors | undefined {
   if (grpc.descriptors === undefined) return undefined;
   try {
     return readDescriptors(grpc.descriptors, parts);
@@ -144,13 +160,35 @@ function descriptorsOf({ grpc }: Config, parts: GrpcPortParts): Descriptors | un
   }
 }
 
+/** At most so many names in a line. */
+const NAMES = 60;
+
+function logGaps({ translated, operations, fields }: DescriptorGaps, log: GrpcLog): void {
+  log.info("unary v1 calls over gRPC are translated", { rpcs: translated });
+  const listed = (names: readonly string[]): string => names.slice(0, NAMES).join(", ");
+  if (operations.length > 0) {
+    log.warn("grpc.descriptors lacks operations: over gRPC they are not translated", undefined, {
+      operations: listed(operations),
+    });
+  }
+  if (fields.length > 0) {
+    log.info("grpc.descriptors lacks fields of v1 records: over gRPC responses do not show them", {
+      fields: listed(fields),
+    });
+  }
+}
+
 /** Why a v1 call can be neither translated nor passed to native v1. */
 function untranslated({ exchange }: GrpcCall, isUndescribed: boolean): Problem {
   const { service, method } = exchange.rpc ?? {};
   const why = isUndescribed ? "grpc.descriptors is not set" : "no operation of v2 stands for it";
-  return new Problem("NOT_TRANSLATABLE", `${service}/${method} is not translated (${why}), and there is no native v1`, {
-    options: ["upstream.v1.url"],
-  });
+  return new Problem(
+    "NOT_TRANSLATABLE",
+    `${service}/${method} is not translated (${why}), and native v1 is not served here`,
+    {
+      options: ["upstream.v1.url", "fallback"],
+    },
+  );
 }
 
 /** What replaces a request in v2 is named by an HTTP path, which is not known before its message is read. */

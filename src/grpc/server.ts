@@ -3,12 +3,13 @@ import { once } from "node:events";
 import {
   constants,
   createServer,
+  type Http2Session,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
   type ServerOptions,
 } from "node:http2";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
 import { onlyValue } from "../model/http.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
@@ -66,8 +67,9 @@ export interface GrpcServer {
 }
 
 const TIMEOUTS: SessionTimeouts = { prefaceMs: 10_000, pingMs: 30_000, idleMs: 300_000 };
-/** Streams of one session: an ingress sends the calls of many clients over one. */
+/** Streams of one session at most, and its part of `limits.inFlight`: an ingress sends the calls of many clients over one. */
 const STREAMS = 1_000;
+const STREAMS_SHARE = 0.5;
 /** Beyond this many fields a stream is reset before anybody looks at it. */
 const MOST_FIELDS = 128;
 /** Frames that are against the protocol, and streams beyond `STREAMS`, before a session ends. */
@@ -78,31 +80,40 @@ const BACKLOG = 65_535;
 const GRPC = /^application\/grpc(?:\+proto)?(?:\s*;|$)/i;
 const PATH = /^\/([A-Za-z_][\w.]{0,254})\/([A-Za-z_]\w{0,127})$/;
 
-/** Node 24 has these. Before, nghttp2's own limits hold, which are the same: 1,000 resets at once, then 33 a second. */
-const RAPID_RESET = { streamResetBurst: 1_000, streamResetRate: 33 };
+/**
+ * Calls that a session may cancel at once, and then each second. nghttp2 has a limit of its own, but leaves the connection open. Beyond it,
+ * a client makes others work for nothing (CVE-2023-44487).
+ */
+const RESETS = { burst: 500, perSecond: 100 };
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { limits } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const trusts = createTrustedProxies(options.trustedProxies);
-  const sessions = new Set<ServerHttp2Session>();
+  const sessions = new Map<Http2Session, SessionControl>();
   const calls = new Set<GrpcCall>();
   const settings: ServerOptions = {
     settings: {
       enablePush: false,
-      maxConcurrentStreams: Math.min(STREAMS, limits.inFlight),
+      maxConcurrentStreams: Math.min(STREAMS, Math.ceil(limits.inFlight * STREAMS_SHARE)),
       maxHeaderListSize: limits.headerBytes,
     },
     maxHeaderListPairs: MOST_FIELDS,
     maxSessionInvalidFrames: MOST_FAULTS,
     maxSessionRejectedStreams: MOST_FAULTS,
-    ...RAPID_RESET,
   };
   const server = createServer(settings);
   const state = { stopping: false, whenEmpty: () => {} };
+  // A session is made, and told of, while its connection is.
+  let connection: Socket | undefined;
+  server.prependListener("connection", (socket) => {
+    connection = socket;
+  });
   server.on("session", (session) => {
-    sessions.add(session);
-    watchSession(session, timeouts);
+    const socket = connection;
+    const cut = (): void => void socket?.destroy();
+    sessions.set(session, { cut, cancelled: createResetLimit(options.now, cut) });
+    watchSession(session, cut, timeouts);
     session.once("close", () => sessions.delete(session));
   });
   server.on("stream", ((stream, headers, _flags, raw: readonly string[]) => {
@@ -125,7 +136,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const ownId = givenRequestId(received);
     const requestId = ownId ?? options.newRequestId();
     const exchange = createExchange(requestId, options.now(), headers[":method"] ?? "", path);
-    const peer = stream.session?.socket.remoteAddress ?? "";
+    const { session } = stream;
+    const peer = session?.socket.remoteAddress ?? "";
     const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer), newId: options.newRequestId };
     const { headers: forwarded, odd } = requestHeaders(received, facts);
     if (odd > 0) exchange.notes.push("odd-header-name");
@@ -151,7 +163,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     stream.once("close", () => {
       timer.clear();
       calls.delete(call);
-      if (!call.ended) clientLeft(call);
+      if (!call.ended) {
+        clientLeft(call);
+        if (session !== undefined) sessions.get(session)?.cancelled();
+      }
       report(exchange, options);
       if (calls.size === 0) state.whenEmpty();
     });
@@ -174,7 +189,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     }
   };
   const endSessions = (): void => {
-    for (const session of sessions) if (!session.closed) session.close();
+    for (const session of sessions.keys()) if (!session.closed) session.close();
   };
   return {
     listen: async () => {
@@ -196,11 +211,30 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         );
       }
       if (left > 0) await emptyWithin(state, calls, LAST_WORDS_MS);
-      for (const session of sessions) session.destroy();
+      for (const { cut } of sessions.values()) cut();
       await closed;
       return left;
     },
     inFlight: () => calls.size,
+  };
+}
+
+interface SessionControl {
+  /** Ends the connection, whatever its client does. */
+  cut(): void;
+  /** The client has cancelled a call. */
+  cancelled(): void;
+}
+
+/** A token bucket: calls `exceeded` when it is empty. */
+function createResetLimit(now: () => number, exceeded: () => void): () => void {
+  let left = RESETS.burst;
+  let at = now();
+  return () => {
+    const time = now();
+    left = Math.min(RESETS.burst, left + ((time - at) * RESETS.perSecond) / 1_000) - 1;
+    at = time;
+    if (left < 0) exceeded();
   };
 }
 
@@ -217,15 +251,19 @@ function emptyWithin(state: { whenEmpty: () => void }, calls: ReadonlySet<GrpcCa
 }
 
 /** Ends connections that say nothing, have nothing to do, or whose other side is gone without a word. */
-function watchSession(session: ServerHttp2Session, { prefaceMs, pingMs, idleMs }: SessionTimeouts): void {
+function watchSession(
+  session: ServerHttp2Session,
+  cut: () => void,
+  { prefaceMs, pingMs, idleMs }: SessionTimeouts,
+): void {
   session.on("error", () => {});
-  const silent = setTimeout(() => session.destroy(), prefaceMs);
+  const silent = setTimeout(cut, prefaceMs);
   session.once("remoteSettings", () => clearTimeout(silent));
   session.setTimeout(idleMs, () => session.close());
   let unanswered = false;
   const pings = setInterval(() => {
-    if (unanswered) {
-      session.destroy();
+    if (unanswered || session.destroyed) {
+      cut();
       return;
     }
     unanswered = true;
@@ -265,6 +303,10 @@ function refusalOf(
   { limits, admit }: GrpcServerOptions,
   here: number,
 ): Problem | undefined {
+  // Node itself only looks at the number of fields.
+  if (received.reduce((sum, [name, value]) => sum + name.length + value.length, target.length) > limits.headerBytes) {
+    return new Problem("HEADERS_TOO_LARGE", "the call's metadata is too long");
+  }
   const problem = checkRequest({ method: "POST", target, httpVersion: "2", received }, limits);
   if (problem !== undefined) return problem;
   const why = admit(here, () => credential);

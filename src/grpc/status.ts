@@ -11,7 +11,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { isJsonObject, member } from "../model/json.ts";
-import { type Problem, problemBody, RpcCode, rpcOfHttp } from "../model/problem.ts";
+import { type Problem, problemBody, rpcOfHttp } from "../model/problem.ts";
 import { createErrorRegistry } from "./error-details.ts";
 
 /** The end of a call, as its trailers say it. */
@@ -145,11 +145,4 @@ function decodeMessage(text: string): string {
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
   return Buffer.from(latin1, "latin1").toString();
-}
-
-const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(RpcCode).map(([name, code]) => [code, name]));
-
-/** `NOT_FOUND` of 5. */
-export function codeName(code: number): string {
-  return NAMES.get(code) ?? "other";
 }
