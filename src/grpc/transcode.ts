@@ -45,6 +45,16 @@ export function requestOf({ method, bindings }: Rpc, bytes: Uint8Array, registry
   };
 }
 
+/** The message of an rpc's request in JSON. Throws Problem for JSON that is none. */
+export function bytesOfJson({ method }: Rpc, json: string, registry: Registry): Uint8Array {
+  try {
+    return toBinary(method.input, fromJson(method.input, JSON.parse(json) as JsonValue, { registry }));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Problem("INVALID_BODY", `the request is no ${method.input.name} message: ${why}`, { options: [] });
+  }
+}
+
 function decoded(type: DescMessage, bytes: Uint8Array): Message {
   try {
     return fromBinary(type, bytes);
