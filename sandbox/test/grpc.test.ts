@@ -221,8 +221,8 @@ describe("reflection", () => {
   test("says what it does not know", async () => {
     expect((await ask({ fileContainingSymbol: "none" })).errorResponse.errorCode).toBe(5);
     expect((await ask({})).errorResponse.errorCode).toBe(3);
-    // The stream ends, without a status, when a later message is no question.
-    const raw = Buffer.concat([framed(Buffer.of()), framed(Buffer.of(255))]);
+    // The stream ends, without a status, when a later message is not whole.
+    const raw = Buffer.concat([framed(Buffer.of()), Buffer.of(0)]);
     const cut = await client.call("grpc.reflection.v1.ServerReflection/ServerReflectionInfo", {}, { raw });
     expect([cut.json?.errorResponse.errorCode, cut.headers["grpc-status"]]).toEqual([3, undefined]);
   });
