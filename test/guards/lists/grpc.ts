@@ -10,7 +10,6 @@ export const GRPC = [
     ["rapid resets", "if (left < 0) exceeded();", ""],
     ["metadata that is too long", "> limits.headerBytes) {", "> Number.POSITIVE_INFINITY) {"],
     ["one connection's part of all calls", "const STREAMS_SHARE = 0.5;", "const STREAMS_SHARE = 1;"],
-    ["connections that say nothing", "setTimeout(cut, prefaceMs)", "setTimeout(() => {}, prefaceMs)"],
     ["clients that are gone", "if (unanswered || session.destroyed) {", "if (session.destroyed) {"],
     ["calls in flight", "const why = admit(here, () => credential);", "const why = undefined as never;"],
     ["the checks of HTTP", "if (problem !== undefined) throw problem;", "", PASSES],
