@@ -6,7 +6,7 @@ import { connectNode, readDescriptors } from "./clients/clients.ts";
 import { fileWith } from "./support/translating.ts";
 
 const CALLS = scale(400, 100_000);
-const AT_A_TIME = 64;
+const AT_A_TIME = 16;
 
 test("two credentials on one connection never see a record or an error of each other's", async () => {
   const platform = seededSandbox();
