@@ -6,6 +6,7 @@ const ORDER = [
   ["commands"],
   ["shadow"],
   ["rollout"],
+  ["grpc"],
   ["admin", "config", "ledger", "server", "telemetry", "translate"],
   ["drain"],
   ["upstream"],
@@ -24,6 +25,7 @@ const FENCES = {
   "close-with-grace": "main\\.ts",
   commander: "cli\\.ts|commands",
   yaml: "config",
+  "@bufbuild/protobuf": "grpc",
 };
 const inside = (folders) => `^src/(${folders.join("|")})/`;
 
@@ -40,7 +42,7 @@ module.exports = {
       name: "sandbox-imports-only-itself-and-node",
       severity: "error",
       from: { path: "^sandbox/src/" },
-      to: { pathNot: "^sandbox/src/", dependencyTypesNot: ["core"] },
+      to: { pathNot: "^(sandbox/src/|node_modules/@bufbuild/protobuf/)", dependencyTypesNot: ["core"] },
     },
     {
       name: "only-the-demo-starts-a-sandbox",

@@ -11,11 +11,12 @@ import type { Config } from "./config/config.ts";
 import { type ConfigSource, createConfigWatch } from "./config/reloaded-config.ts";
 import { readBounded } from "./config/watched-file.ts";
 import { createListSharing } from "./drain/list-sharing.ts";
+import { createGrpcListener, type GrpcListener } from "./grpc-listener.ts";
 import { clientsTable, clientsView } from "./ledger/clients-view.ts";
 import { wayOut } from "./ledger/way-out.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
-import type { Exchange } from "./model/exchange.ts";
+import type { Exchange, Upstream } from "./model/exchange.ts";
 import { createMemoryBudget } from "./model/memory-budget.ts";
 import { Problem } from "./model/problem.ts";
 import type { Progress } from "./model/progress.ts";
@@ -39,7 +40,7 @@ export interface App {
    * Reads the rules, then opens both ports. Rejects when one cannot be had, and with ConfigError for rules that are wrong;
    * then neither is open.
    */
-  listen(): Promise<{ readonly url: string; readonly adminUrl: string }>;
+  listen(): Promise<{ readonly url: string; readonly adminUrl: string; readonly grpcUrl?: string | undefined }>;
   /** Looks at the rules file, the configuration file and the certificates now; resolves when what they hold is in force, or refused. */
   reload(): Promise<void>;
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
@@ -108,6 +109,11 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const { configSource } = options;
   const configWatch = configSource && createConfigWatch(config, configSource, { ...files, rename: migration.rename });
   const watches: readonly FileWatch[] = [renewal, adminToken, configWatch].filter((watch) => watch !== undefined);
+  const breakers = (): ReadonlyMap<Upstream, boolean> => {
+    const all = new Map(upstreams.breakers());
+    for (const [name, open] of grpc?.breakers() ?? []) all.set(name, open || all.get(name) === true);
+    return all;
+  };
   const metrics = createMetrics({
     version: VERSION,
     resources: knownLabels(catalogue),
@@ -118,7 +124,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     droppedLogLines: () => log.dropped(),
     queues: upstreams.queues,
     lists: toolbox.lists.state,
-    upstreams: { breakers: upstreams.breakers, certificates: renewal.certificates },
+    upstreams: { breakers, certificates: renewal.certificates },
     cutover: migration.sources,
   });
   migration.subscribe({
@@ -153,18 +159,33 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     rule: migration.rollout.rule,
   });
   const calls = [upstreams.queues.get("v1"), upstreams.queues.get("v2")].filter((queue) => queue !== undefined);
-  const listener = createHttpServer({
+  const admit = createAdmission({ ...config.limits, calls, lists: toolbox.lists, accepted: callers.accepted, now });
+  const credentialOf = createDigest(randomBytes(32).toString("hex"));
+  const decide = decisions.decide(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice });
+  const grpc = createGrpcListener(config, {
+    catalogue,
+    renewal,
+    queues: upstreams.queues,
+    callers,
+    admit: (here, credential) => admit(here + listener.inFlight(), credential),
+    credentialOf,
+    nameOf: migration.cutover.nameOf,
+    route: decisions.route,
+    decide,
+    preview: decisions.decide(toolbox.tools, { cutover: { ...migration.cutover, shadow: undefined }, notice }),
+    memory,
+    observe,
+    newRequestId: () => randomUUID(),
+    now,
+    random: Math.random,
+    log,
+  });
+  const listener: HttpServer = createHttpServer({
     ...config.listen,
     limits: config.limits,
-    admit: createAdmission({
-      ...config.limits,
-      calls,
-      lists: toolbox.lists,
-      accepted: callers.accepted,
-      now,
-    }),
-    credentialOf: createDigest(randomBytes(32).toString("hex")),
-    decide: decisions.decide(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice }),
+    admit: (here, credential) => admit(here + (grpc?.inFlight() ?? 0), credential),
+    credentialOf,
+    decide,
     upstreams: Object.fromEntries(upstreams.streams),
     connections: upstreams.connections,
     memory,
@@ -174,7 +195,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     now,
     log: logError,
   });
-  state.inFlight = listener.inFlight;
+  state.inFlight = () => listener.inFlight() + (grpc?.inFlight() ?? 0);
   const admin = createAdminServer({
     host: config.admin.host,
     port: config.admin.port,
@@ -186,13 +207,13 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
       unknownFields,
       health: () => ({
         ready: state.ready,
-        openBreakers: [...upstreams.breakers()].flatMap(([name, open]) => (open ? [name] : [])),
+        openBreakers: [...breakers()].flatMap(([name, open]) => (open ? [name] : [])),
       }),
     }),
     force: migration.force,
     log: logError,
   });
-  return lifeOf({ listener, admin, migration, watches, log, config }, state, async () => {
+  return lifeOf({ listener, grpc, admin, migration, watches, log, config }, state, async () => {
     await upstreams.close();
     await log.flush(LOG_FLUSH_MS);
   });
@@ -208,6 +229,7 @@ interface FileWatch {
 /** What opens and closes together. */
 interface AppParts {
   readonly listener: HttpServer;
+  readonly grpc: GrpcListener | undefined;
   readonly admin: AdminServer;
   readonly migration: Migration;
   readonly watches: readonly FileWatch[];
@@ -216,7 +238,7 @@ interface AppParts {
 }
 
 function lifeOf(
-  { listener, admin, migration, watches, log, config }: AppParts,
+  { listener, grpc, admin, migration, watches, log, config }: AppParts,
   state: { ready: boolean },
   closeRest: () => Promise<void>,
 ): App {
@@ -226,8 +248,10 @@ function lifeOf(
     const drainMs = state.ready ? Math.min(shutdownDelaySeconds * 1_000, graceMs) : 0;
     state.ready = false;
     listener.beginShutdown();
+    grpc?.beginShutdown();
     if (drainMs > 0) await setTimeout(drainMs);
-    const cut = await listener.close(graceMs - drainMs);
+    const cuts = await Promise.all([listener.close(graceMs - drainMs), grpc?.close(graceMs - drainMs) ?? 0]);
+    const cut = cuts[0] + cuts[1];
     if (cut > 0) log.warn("requests were cut off: the shutdown's grace period was over", undefined, { cut });
     for (const watch of watches) watch.close();
     await migration.close();
@@ -241,9 +265,10 @@ function lifeOf(
         await migration.start();
         for (const watch of watches) await watch.start();
         const { url: adminUrl } = await admin.listen();
+        const grpcUrl = (await grpc?.listen())?.url;
         const { url } = await listener.listen();
         state.ready = true;
-        return { url, adminUrl };
+        return { url, adminUrl, grpcUrl };
       } catch (error) {
         // With only one port open, the process would stay alive without serving anyone.
         await close(0);

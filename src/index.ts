@@ -22,7 +22,12 @@ export interface Carryover {
    * (`code: "EADDRINUSE"`) for a port that cannot be opened; then neither port is open. Rejects also when `close()` was
    * called before the ports were open. To be called once.
    */
-  listen(): Promise<{ readonly url: string; readonly adminUrl: string }>;
+  listen(): Promise<{
+    readonly url: string;
+    readonly adminUrl: string;
+    /** Only with `listen.grpc.port`. */
+    readonly grpcUrl?: string | undefined;
+  }>;
   /** Reads the rules file now. Resolves when its rules are in force, or refused and logged. */
   reload(): Promise<void>;
   /**

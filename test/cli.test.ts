@@ -1,10 +1,14 @@
 import { readFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CommandOptions, runCommand } from "../scripts/command.ts";
 import { configOptions } from "../src/config/config.ts";
 import { carryover, paste } from "./app/process.ts";
 import { later, listening, takeDownAfterEach } from "./app/rig.ts";
+import { methodOf, readDescriptors } from "./grpc/clients/clients.ts";
 import { LOCALHOST } from "./listener/support/certificates.ts";
 import { createDouble, ok } from "./listener/support/double.ts";
 
@@ -68,13 +72,19 @@ describe("a command line that is wrong", () => {
     { argv: [], says: "Usage: carryover" },
     { argv: ["srve"], says: "Did you mean serve?" },
     { argv: ["serve", "--upstream-v2-ulr", "http://a"], says: "Did you mean --upstream-v2-url?" },
-    { argv: ["serve", "--port", "8080"], says: "(Did you mean one of --listen-port, --admin-port?)" },
+    {
+      argv: ["serve", "--port", "8080"],
+      says: "(Did you mean one of --listen-port, --listen-grpc-port, --admin-port?)",
+    },
     { argv: ["serve", "--audience", "x"], says: "(Did you mean --upstream-v2-audience?)" },
     { argv: ["serve", "--rules", "x"], says: "(Did you mean --cutover-rules-file?)" },
     { argv: ["check", "--token", "x"], says: "--token-file" },
     { argv: ["demo", "--port", "1"], says: "(Did you mean one of --listen-port, --admin-port, --sandbox-port?)" },
     { argv: ["sandbox", "--host", "::1"], says: "(Did you mean --listen-host?)" },
-    { argv: ["check", "--admin-listen-port", "1"], says: "(Did you mean one of --listen-port, --admin-port?)" },
+    {
+      argv: ["check", "--admin-listen-port", "1"],
+      says: "(Did you mean one of --listen-port, --listen-grpc-port, --admin-port?)",
+    },
     { argv: ["serve", "surplus"], says: "too many arguments" },
     { argv: ["demo", "--listen-port", "65536"], says: "from 0 (any free one) to 65535" },
     { argv: ["demo", "--listen-port", "-1"], says: "expected a whole number" },
@@ -311,6 +321,14 @@ describe("sandbox", () => {
     expect(JSON.parse(printed)).toMatchObject({ groups: [{}, {}], nextPageToken: expect.stringMatching(/./) });
     process.stop("SIGTERM");
     expect(await process.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it("writes the descriptors of its services into a file", async () => {
+    const file = join(await mkdtemp(join(tmpdir(), "carryover-descriptors-")), "set.binpb");
+    const argv = ["sandbox", "--listen-port", "0", "--descriptors", file];
+    expect((await inProcess(argv, { files: "disk" })).err).toBe("");
+    const registry = readDescriptors(readFileSync(file));
+    expect(methodOf(registry, "iam.Groups/List").output.name).toBe("GroupList");
   });
 
   it("makes the records that --seed and --records say", async () => {

@@ -4,7 +4,8 @@
  * imports nothing from carryover.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { Http2Server } from "node:http2";
+import { type AddressInfo, createServer as createListener, type Socket } from "node:net";
 
 /** Header fields in the order of the wire: lower-case names, a repeated field as several entries. */
 export type HeaderList = readonly (readonly [name: string, value: string, spelling?: string | undefined])[];
@@ -58,26 +59,45 @@ export interface SandboxServer {
   close(): Promise<void>;
 }
 
-/** A server that answers every request with what `send` says; nothing listens until asked. */
-export function createServerAround(send: Send, maxBodyBytes: number): SandboxServer {
-  const server = createServer((request, response) => {
+/** The first bytes of every HTTP/2 connection without TLS. */
+const HTTP2_PREFACE = "PRI *";
+
+/**
+ * A server that answers every request with what `send` says; nothing listens until asked. With `http2`, connections of HTTP/2 are handed
+ * to it: one port serves HTTP and gRPC.
+ */
+export function createServerAround(send: Send, maxBodyBytes: number, http2?: Http2Server): SandboxServer {
+  const http = createServer((request, response) => {
     void answer(send, maxBodyBytes, request, response);
+  });
+  const sockets = new Set<Socket>();
+  const listener = createListener((socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    socket.once("readable", () => {
+      const first = socket.read() as Buffer | null;
+      if (first === null) return;
+      socket.unshift(first);
+      const isHttp2 = first.toString("latin1", 0, HTTP2_PREFACE.length) === HTTP2_PREFACE;
+      ((isHttp2 ? http2 : undefined) ?? http).emit("connection", socket);
+    });
   });
   return {
     listen: (port = 0, host = "127.0.0.1") =>
       new Promise((resolve, reject) => {
-        server.once("error", reject);
-        server.listen(port, host, () => {
-          server.removeListener("error", reject);
-          const { port: taken } = server.address() as AddressInfo;
+        listener.once("error", reject);
+        listener.listen(port, host, () => {
+          listener.removeListener("error", reject);
+          const { port: taken } = listener.address() as AddressInfo;
           resolve({ url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}` });
         });
       }),
     close: () =>
       new Promise((resolve) => {
-        if (!server.listening) return resolve();
-        server.close(() => resolve());
-        server.closeAllConnections();
+        if (!listener.listening) return resolve();
+        listener.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
       }),
   };
 }

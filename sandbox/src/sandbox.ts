@@ -11,6 +11,8 @@ import {
   pause,
   unavailable,
 } from "./gateway/misbehave.ts";
+import { createDescriptors, type Descriptors } from "./grpc/descriptors.ts";
+import { createGrpcServer } from "./grpc/server.ts";
 import { type ApiRequest, type ApiResponse, createServerAround, type Send, type SendOptions } from "./http.ts";
 import { type SandboxOptions, settingsOf } from "./options.ts";
 import { allRoutes } from "./routes.ts";
@@ -19,6 +21,8 @@ import { createSeed, type Seed, type WellKnown } from "./seed/seed.ts";
 import { makeRecord } from "./store/collection.ts";
 import { type Contents, contentsOf, createStore, type Snapshot, type Store, snapshotOf } from "./store/store.ts";
 import { V1 } from "./wire/schema.ts";
+
+export { VENDOR_TYPES } from "./data/vendor.ts";
 
 /** One call that the sandbox served. */
 export interface ServedCall {
@@ -30,9 +34,11 @@ export interface ServedCall {
 export interface Sandbox {
   /** Both faces and token exchange, told apart by path. */
   readonly send: Send;
-  /** Serves the same over HTTP; port 0 (the default) takes a free one, the host is loopback unless said otherwise. */
+  /** Serves the same over HTTP, and over gRPC on the same port; port 0 (the default) takes a free one, the host is loopback unless said otherwise. */
   listen(port?: number, host?: string): Promise<{ readonly url: string }>;
   close(): Promise<void>;
+  /** What `protoc --include_imports` would make of the .proto files of both faces: a FileDescriptorSet. */
+  descriptors(): Uint8Array;
   /** A deep copy of all records by resource, ascending by uid. */
   snapshot(): Snapshot;
   /** The same without copying. A value that nobody has replaced is the seed's own object. */
@@ -78,11 +84,22 @@ export function createSandbox(options: SandboxOptions = {}, seed?: Seed): Sandbo
     return log(request, response);
   };
   const send = settings.faults === undefined ? plain : settings.faults(plain);
-  const server = createServerAround(send, settings.maxBodyBytes);
+  let descriptors: Descriptors | undefined;
+  const described = () => {
+    descriptors ??= createDescriptors(settings.version);
+    return descriptors;
+  };
+  const grpc = createGrpcServer({
+    send,
+    registry: () => described().registry,
+    maxMessageBytes: settings.maxBodyBytes,
+  });
+  const server = createServerAround(send, settings.maxBodyBytes, grpc);
   return {
     send,
     listen: server.listen,
     close: server.close,
+    descriptors: () => described().bytes,
     snapshot: () => snapshotOf(context.store),
     contents: () => contentsOf(context.store),
     token: (name) => namedToken(secret, name),

@@ -14,6 +14,7 @@ const SHOWN = "http://127.0.0.1:8090";
 const HOW = [
   ["reads", "reads"],
   ["native", "reads, with `upstream.v1.url`"],
+  ["grpc", "reads, with `listen.grpc.port`"],
   ["writes", "writes"],
 ] as const;
 

@@ -90,14 +90,21 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
     act: "client: send less; operator: raise `limits.bodyBytes`",
     again: NO,
   },
+  MESSAGE_TOO_LARGE: {
+    means:
+      "over gRPC: a message is longer than `grpc.maxMessageBytes` (`limit`, `count`, `unit`, and `records` of a list in the metadata)",
+    act: "client: narrow the list with a filter, or page through it with v2; operator: raise `grpc.maxMessageBytes`, and the clients' own limit",
+    again: NO,
+  },
   URI_TOO_LONG: {
     means: "the target is longer than `limits.uriBytes`",
     act: "client: send less; operator: raise `limits.uriBytes`",
     again: NO,
   },
   GRPC_UNSUPPORTED: {
-    means: "`Content-Type: application/grpc`",
-    act: "operator: route gRPC past carryover ([ingress.md](ingress.md))",
+    means:
+      "`Content-Type: application/grpc` on the port for HTTP; or, on the port for gRPC, a compressed message in another encoding than gzip",
+    act: "operator: open `listen.grpc.port` and send gRPC there ([grpc.md](grpc.md)); client: compress with gzip",
     again: NO,
   },
   DRAIN_TOO_LARGE: {

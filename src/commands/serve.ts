@@ -31,6 +31,9 @@ export async function serveClients(flags: Record<string, unknown>, io: CommandIo
       option: "--admin-port",
       host: { address: admin.host, option: "--admin-host" },
     },
+    ...(listen.grpc.port === undefined
+      ? []
+      : [{ what: "the gRPC side", port: listen.grpc.port, option: "--listen-grpc-port" }]),
   ];
   return openPorts(ports, io, async () => {
     const addresses = await app.listen();
@@ -39,7 +42,11 @@ export async function serveClients(flags: Record<string, unknown>, io: CommandIo
       if ((await app.close(graceMs)) > 0) throw new Error("requests were cut off");
     };
     io.onStop(stop, { withinMs: app.graceMs + REST_MS, failed: app.failed });
-    const bound = { url: boundUrl(addresses.url, listen.host), adminUrl: boundUrl(addresses.adminUrl, admin.host) };
+    const bound = {
+      url: boundUrl(addresses.url, listen.host),
+      adminUrl: boundUrl(addresses.adminUrl, admin.host),
+      grpcUrl: addresses.grpcUrl && boundUrl(addresses.grpcUrl, listen.host),
+    };
     io.warn(announcement(config, catalogue, bound));
   });
 }
@@ -55,9 +62,13 @@ function boundUrl(url: string, host: string): string {
  * accepts none that holds a credential.
  */
 export function announcement(
-  { upstream, cutover, fallback }: Config,
+  { upstream, cutover, fallback, grpc }: Config,
   catalogue: Catalogue,
-  { url, adminUrl }: { readonly url: string; readonly adminUrl: string },
+  {
+    url,
+    adminUrl,
+    grpcUrl,
+  }: { readonly url: string; readonly adminUrl: string; readonly grpcUrl?: string | undefined },
 ): string {
   const { v1, v2, sts } = upstream;
   const requests =
@@ -70,10 +81,13 @@ export function announcement(
     sts === undefined
       ? "none, /sts/exchange is answered with 404 (upstream.sts.url is not set)"
       : `/sts/exchange goes to ${sts.url}`;
+  const rpcs =
+    grpc.descriptors === undefined ? "not translated (grpc.descriptors is not set)" : "translated by grpc.descriptors";
   return [
     `carryover ${VERSION}: v1 clients at ${url}, v2 ${catalogue.version} at ${v2.url}, admin at ${adminUrl}, ${catalogue.resources.length} resources`,
     `  v1 requests: ${requests}`,
     `  operations that only v1 has: ${onlyV1}`,
     `  token exchange: ${exchange}`,
+    ...(grpcUrl === undefined ? [] : [`  gRPC clients at ${grpcUrl}: v2 passes through, v1 is ${rpcs}`]),
   ].join("\n");
 }

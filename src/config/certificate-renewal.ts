@@ -2,8 +2,7 @@
 import type { LookupFunction } from "node:net";
 import type { Timer } from "../model/clock.ts";
 import type { Upstream } from "../model/exchange.ts";
-import { createAddressWatch } from "../upstream/address-watch.ts";
-import type { Pool } from "../upstream/pool.ts";
+import { createAddressWatch, type RenewedPool } from "../upstream/address-watch.ts";
 import { certificateFaults, MAX_PEM_BYTES } from "./checks.ts";
 import type { Config, Tls, TlsFiles } from "./config.ts";
 import { faultText } from "./faults.ts";
@@ -30,7 +29,7 @@ export interface ConnectionRenewalParts {
 /** Renews connections while carryover runs; no call fails because of it. */
 export interface ConnectionRenewal {
   /** From now on `pool`'s connections are renewed with those of its upstream. */
-  attach(name: Upstream, pool: Pool): void;
+  attach(name: Upstream, pool: RenewedPool): void;
   start(): void;
   /** Looks at the files now; resolves when what they hold is in force or refused. */
   check(): Promise<void>;
@@ -48,7 +47,7 @@ export function createConnectionRenewal(
   upstreams: Config["upstream"],
   parts: ConnectionRenewalParts,
 ): ConnectionRenewal {
-  const pools: (readonly [Upstream, Pool])[] = [];
+  const pools: (readonly [Upstream, RenewedPool])[] = [];
   const names = createAddressWatch({
     lookup: parts.lookup,
     later: parts.later,

@@ -65,6 +65,14 @@ export function contradictions(
       remedy: "give the admin port another number",
     });
   }
+  const { port: grpcPort } = listen.grpc;
+  if (grpcPort !== undefined && grpcPort !== 0 && (grpcPort === listen.port || grpcPort === admin.port)) {
+    found.push({
+      path: "listen.grpc.port",
+      what: `${grpcPort} is ${grpcPort === listen.port ? "listen.port" : "admin.port"} too`,
+      remedy: "give the gRPC port another number",
+    });
+  }
   found.push(...ownAddresses(settings), ...nameContradictions(settings), ...listContradictions(settings));
   if (limits.uriBytes >= limits.headerBytes) {
     found.push({

@@ -34,7 +34,8 @@ export type TlsFiles = Readonly<Partial<Record<keyof Tls, string>>>;
 type WithTls<Upstream> = Readonly<Omit<Upstream, "tls">> & { readonly tls: Tls; readonly tlsFiles: TlsFiles };
 
 /** Complete, checked and frozen. Durations are seconds, sizes bytes, TLS files are read. */
-export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "cutover" | "fallback">> {
+export interface Config
+  extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "cutover" | "fallback" | "grpc">> {
   readonly upstream: {
     readonly v2: WithTls<Settings["upstream"]["v2"]> & { readonly audience: string };
     readonly v1?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
@@ -48,6 +49,8 @@ export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "
   readonly lists: Readonly<Settings["lists"]> & { readonly bufferBytes: number };
   readonly cutover: Readonly<Settings["cutover"]> & { readonly mode: CutoverMode };
   readonly fallback: "native" | "refuse";
+  /** `descriptors`: the contents of the file. */
+  readonly grpc: { readonly descriptors?: Uint8Array; readonly maxMessageBytes: number };
 }
 
 /** Default of `lists.bufferBytes`, lowered to `lists.maxBytes` where that is smaller. */
@@ -226,8 +229,13 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
   const { tokenFile } = settings.admin;
   const { saltFile } = settings.cutover;
   const { lists } = settings;
+  const { descriptors, maxMessageBytes } = settings.grpc;
   return {
     ...settings,
+    grpc: {
+      maxMessageBytes,
+      ...(descriptors === undefined ? {} : { descriptors: read("grpc.descriptors", descriptors) }),
+    },
     lists: {
       ...lists,
       bufferBytes: lists.bufferBytes ?? Math.min(BUFFER_BYTES, lists.maxBytes),

@@ -128,6 +128,13 @@ const breaker = onOff()
   .prefault("true")
   .describe("Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds");
 
+const grpcUrl = (upstream: string) =>
+  url
+    .optional()
+    .describe(
+      `Where ${upstream} serves gRPC, if not at the host of upstream.${upstream}.url; a path in it is not used`,
+    );
+
 const v2 = z.strictObject({
   url: url.describe("Base URL of the v2 API; its path is put before every v2 path. Required").meta(USUAL),
   version: z
@@ -159,6 +166,7 @@ const v2 = z.strictObject({
     .meta(form("audience"))
     .optional()
     .describe("Audience of tokens for v2; default: upstream.v2.url"),
+  grpcUrl: grpcUrl("v2"),
   tls,
   timeouts,
   connections,
@@ -167,6 +175,7 @@ const v2 = z.strictObject({
 
 const v1 = z.strictObject({
   url: url.describe("Base URL of the platform's own v1. Without it, operations that v2 lacks are refused").meta(USUAL),
+  grpcUrl: grpcUrl("v1"),
   tls,
   timeouts,
   connections,
@@ -205,6 +214,13 @@ const listen = z.strictObject({
     .describe(
       "How long carryover still takes requests after the stop signal. /readyz says 503 meanwhile. Use the time that the load balancer needs to notice",
     ),
+  grpc: z
+    .strictObject({
+      port: port
+        .optional()
+        .describe("Port for gRPC (HTTP/2 without TLS), at listen.host; 0 picks a free one. Without it gRPC is refused"),
+    })
+    .prefault({}),
 });
 
 const admin = z.strictObject({
@@ -258,6 +274,19 @@ const lists = z.strictObject({
     .prefault("0s")
     .describe(
       "How long a finished list is reused for equal requests of one credential, which also share a list that is being read. 0 disables both",
+    ),
+});
+
+const grpc = z.strictObject({
+  descriptors: file
+    .optional()
+    .describe(
+      "FileDescriptorSet of the API with its imports, as buf build or protoc writes it. Without it v1 gRPC is not translated",
+    ),
+  maxMessageBytes: bytes(1024, 64 * MiB)
+    .prefault("4MiB")
+    .describe(
+      "Largest message of a translated gRPC call, request or response; clients take 4 MiB unless told otherwise",
     ),
 });
 
@@ -321,6 +350,7 @@ export const SettingsSchema = z.strictObject({
   clients: clients.prefault({}),
   state: state.prefault({}),
   limits: limits.prefault({}),
+  grpc: grpc.prefault({}),
   log: z
     .strictObject({
       level: oneOf("debug", "info", "warn", "error", "silent")

@@ -81,6 +81,12 @@ export const PROBLEMS = {
   ALREADY_EXISTS: { http: 409, code: RpcCode.ALREADY_EXISTS, fault: "client", options: [] },
   CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION, fault: "client", options: [] },
   BODY_TOO_LARGE: { http: 413, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: ["limits.bodyBytes"] },
+  MESSAGE_TOO_LARGE: {
+    http: 413,
+    code: RpcCode.RESOURCE_EXHAUSTED,
+    fault: "client",
+    options: ["grpc.maxMessageBytes"],
+  },
   URI_TOO_LONG: { http: 414, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: ["limits.uriBytes"] },
   GRPC_UNSUPPORTED: { http: 415, code: RpcCode.UNIMPLEMENTED, fault: "client", options: [] },
   DRAIN_TOO_LARGE: {

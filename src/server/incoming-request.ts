@@ -52,7 +52,10 @@ export interface IncomingRequest extends RequestContext {
 }
 
 /** Tells `callers` how the platform answered the calls of a request so far. What is no resource may be open to anybody. */
-export function recordCredential({ exchange, credential }: IncomingRequest, callers: CredentialShares): void {
+export function recordCredential(
+  { exchange, credential }: Pick<IncomingRequest, "exchange" | "credential">,
+  callers: CredentialShares,
+): void {
   if (exchange.resource === "unknown" || exchange.apiVersion === "sts") return;
   for (const { status } of exchange.calls) callers.answered(credential, status);
 }

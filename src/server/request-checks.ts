@@ -7,7 +7,7 @@ export interface UncheckedRequest {
   readonly method: string;
   /** The request target as it came. */
   readonly target: string;
-  /** As Node says it: `1.1`. */
+  /** As Node says it: `1.1`; `2` on the port for gRPC. */
   readonly httpVersion: string;
   /** The fields as they came. */
   readonly received: HeaderList;
@@ -32,7 +32,7 @@ const DOT_SEGMENT = /(?:\/|\\|%2f|%5c)(?:\.|%2e){1,2}(?:;(?:(?!\/|\\|%2f|%5c).)*
  * parser could read differently. Undefined: it may go on.
  */
 export function checkRequest(arrival: UncheckedRequest, limits: RequestCheckLimits): Problem | undefined {
-  const { method, received, target } = arrival;
+  const { method, received, target, httpVersion } = arrival;
   return (
     checkFieldCount(received) ??
     checkFraming(arrival) ??
@@ -42,7 +42,7 @@ export function checkRequest(arrival: UncheckedRequest, limits: RequestCheckLimi
     (METHODS.has(method) ? undefined : new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed")) ??
     checkUpgrade(received) ??
     checkAuthorization(received) ??
-    checkGrpc(received)
+    (httpVersion === "2" ? undefined : checkGrpc(received))
   );
 }
 
@@ -51,10 +51,11 @@ function invalid(message: string): Problem {
 }
 
 function checkFraming({ httpVersion, received }: UncheckedRequest): Problem | undefined {
-  if (httpVersion !== "1.1" && httpVersion !== "1.0") return invalid("HTTP version: expected 1.1 or 1.0");
+  if (httpVersion !== "1.1" && httpVersion !== "1.0" && httpVersion !== "2")
+    return invalid("HTTP version: expected 1.1 or 1.0");
   const hosts = headerValues(received, "host");
   if (hosts.length === 0) {
-    if (httpVersion === "1.1") return invalid("Host: missing");
+    if (httpVersion !== "1.0") return invalid("Host: missing");
   } else if (hosts.length > 1 || !HOST.test(hosts[0] ?? "")) return invalid("Host: expected one host name");
   const transfer = headerValues(received, "transfer-encoding");
   const lengths = headerValues(received, "content-length");

@@ -45,6 +45,12 @@ export const METRICS = {
     KINDS,
     200,
   ),
+  grpc_requests_total: counter(
+    "calls",
+    "Calls over gRPC by status; names that no upstream serves are `unknown`",
+    ["service", "method", "code"],
+    1000,
+  ),
   request_bytes_total: counter("bytes", "Bytes of request bodies", ["api_version"], VERSIONS),
   response_bytes_total: counter("bytes", "Bytes of response bodies", ["api_version"], VERSIONS),
   upstream_seconds_total: counter("seconds", "Time spent waiting for upstreams", ["api_version"], VERSIONS),

@@ -19,6 +19,7 @@ import {
   type ResourceLabels,
   reasonLabel,
   resourceLabels,
+  rpcLabels,
   upstreamLabel,
   witnessLabel,
   wordLabel,
@@ -196,12 +197,14 @@ function createDetailCounts(make: MetricFactory, labels: ResourceLabels): (excha
   const lists = make.counted("lists_total");
   const problems = make.counted("problems_total", Object.keys(PROBLEMS));
   const notes = make.counted("notes_total");
+  const rpcs = make.counted("grpc_requests_total");
   const unknown = make.counted("unknown_fields_total");
   const defaulted = make.counted("update_defaulted_fields_total");
   const mismatches = make.counted("update_mismatches_total");
   return (exchange) => {
     const { list, reason, times = 1 } = exchange;
     const resource = labels.resource(exchange.resource);
+    if (exchange.rpc !== undefined) rpcs.at(rpcLabels(exchange.rpc)).count++;
     for (const call of exchange.calls) {
       upstreamCalls.at([upstreamLabel(call.upstream), codeLabel(call.status)]).count++;
     }

@@ -1,7 +1,7 @@
 /** Counts kept by labels, bounded in number and in label values whatever clients and upstreams send. */
 import { DIFFERENCE_CLASSES } from "../model/comparison.ts";
-import { LIST_OUTCOMES, WITNESSES } from "../model/exchange.ts";
-import { PROBLEMS } from "../model/problem.ts";
+import { type Exchange, LIST_OUTCOMES, WITNESSES } from "../model/exchange.ts";
+import { PROBLEMS, RpcCode } from "../model/problem.ts";
 
 /** Rows by label values. */
 export interface Series<Row, Labels extends readonly string[] = readonly string[]> {
@@ -77,6 +77,15 @@ export const comparisonResultLabel = labelOneOf(["equal", ...DIFFERENCE_CLASSES,
 /** A field of the catalogue or a note of the code: a short word, or `other`. Their number is bounded elsewhere. */
 export function wordLabel(word: string): string {
   return /^[A-Za-z][A-Za-z0-9_.[\]-]{0,63}$/.test(word) ? word : OTHER_LABEL;
+}
+
+const RPC_CODES: ReadonlyMap<number, string> = new Map(Object.entries(RpcCode).map(([name, code]) => [code, name]));
+
+/** Anybody can invent names: those of a call that is not implemented say nothing. */
+export function rpcLabels({ service, method, code }: NonNullable<Exchange["rpc"]>): readonly string[] {
+  const label = RPC_CODES.get(code) ?? OTHER_LABEL;
+  const isName = /^[\w.]{1,128}$/.test(service) && /^\w{1,64}$/.test(method);
+  return code === RpcCode.UNIMPLEMENTED || !isName ? ["unknown", "unknown", label] : [service, method, label];
 }
 
 /** The resources and operations that labels may name: the catalogue's. */

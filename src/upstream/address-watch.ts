@@ -4,6 +4,9 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Timer } from "../model/clock.ts";
 import type { Pool } from "./pool.ts";
 
+/** Connections to one upstream. */
+export type RenewedPool = Pick<Pool, "hostname" | "addresses" | "renew">;
+
 export interface AddressWatchOptions {
   readonly lookup: LookupFunction;
   readonly later: Timer;
@@ -14,7 +17,7 @@ export interface AddressWatchOptions {
 }
 
 export interface AddressWatch {
-  add(pool: Pool): void;
+  add(pool: RenewedPool): void;
   start(): void;
   close(): void;
 }
@@ -30,7 +33,7 @@ const MOST_ADDRESSES = 1_000;
  * still works is better than nothing.
  */
 export function createAddressWatch({ lookup, later, everyMs, moved }: AddressWatchOptions): AddressWatch {
-  const pools: (readonly [Pool, ReturnType<typeof createAddressHistory>])[] = [];
+  const pools: (readonly [RenewedPool, ReturnType<typeof createAddressHistory>])[] = [];
   let callOff: () => void = () => {};
   let closed = false;
   const look = async (): Promise<void> => {

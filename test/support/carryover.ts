@@ -21,6 +21,7 @@ export interface CarryoverOptions extends Pick<AppOptions, "onExchange" | "onCom
 export interface Carryover {
   readonly url: string;
   readonly adminUrl: string;
+  readonly grpcUrl?: string | undefined;
   /** Looks at the rules file now. */
   reload(): Promise<void>;
   close(): Promise<void>;
@@ -61,10 +62,11 @@ export async function startCarryover({
     translate: sharedTranslations,
     ...options,
   });
-  const { url, adminUrl } = await app.listen();
+  const { url, adminUrl, grpcUrl } = await app.listen();
   return {
     url,
     adminUrl,
+    grpcUrl,
     reload: app.reload,
     close: async () => void (await app.close(1_000)),
     stop: () => app.close(),

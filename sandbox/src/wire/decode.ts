@@ -79,7 +79,7 @@ function decodeValue(schema: Schema, type: FieldType, node: JsonNode, where: str
 
 /** A scalar from its text. Throws when the text does not fit. */
 export function decodeText(type: FieldType, text: string, where: string): Json {
-  if (type.kind === "string") return text;
+  if (type.kind === "string" || type.kind === "mask") return text;
   const normal = normalText(type, text);
   if (normal === undefined) throw bad(where, `${JSON.stringify(text)} is no ${type.kind}`);
   return type.kind === "int32" || type.kind === "uint32" ? Number(normal) : normal;

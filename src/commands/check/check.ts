@@ -55,7 +55,7 @@ interface CheckQuestion {
 export const PROBES: readonly CheckProbe[] = [lists, fields, zeros, pageSize, totalCount, order, skip, missing];
 
 /** Everything that a check asks by reading, of native v1, and by writing. Reports have this order. */
-export const QUESTIONS: Readonly<Record<"reads" | "native" | "writes", readonly CheckQuestion[]>> = {
+export const QUESTIONS: Readonly<Record<"reads" | "native" | "grpc" | "writes", readonly CheckQuestion[]>> = {
   reads: [
     { id: "certificate", asks: "Is the certificate of each upstream accepted here, and for how long?" },
     { id: "reach", asks: "Does the API answer at each upstream's address, or something else, or nothing?" },
@@ -68,6 +68,7 @@ export const QUESTIONS: Readonly<Record<"reads" | "native" | "writes", readonly 
     ...PROBES,
   ],
   native: [times],
+  grpc: [{ id: "grpc", asks: "Does each upstream speak gRPC, and do the descriptors have what is translated?" }],
   writes: [
     { id: "mask", asks: "Which spelling does `updateMask` want, and is a field cleared that is named with its zero?" },
     { id: "tokens", asks: "Do page tokens remember a record or a row number?" },
@@ -103,7 +104,12 @@ export async function runCheck(input: CheckInput): Promise<CheckReport> {
       const { api: exchange } = connections.sts;
       findings.push(...findingsOf("reach", await reachOther("upstream.sts.url", sts.url, exchange, "/sts/exchange")));
     }
-    const { reads, native: ofNative, writes } = QUESTIONS;
+    const { reads, native: ofNative, grpc, writes } = QUESTIONS;
+    const servesGrpc = config.listen.grpc.port !== undefined;
+    if (servesGrpc) {
+      const { checkGrpc } = await import("./grpc.ts");
+      findings.push(...findingsOf("grpc", ...(await checkGrpc(config, await loadCatalogue(version)))));
+    }
     if (stopped === undefined) {
       const catalogue = await loadCatalogue(version);
       const read = await readLists(api, catalogue, config.lists.orderBy);
@@ -112,7 +118,12 @@ export async function runCheck(input: CheckInput): Promise<CheckReport> {
         findings.push(...(await runProbe(probe, context)));
       if (writeUnder !== undefined) findings.push(...(await runWritingProbes(context, input, writeUnder)));
     }
-    const asked = [...reads, ...(native === undefined ? [] : ofNative), ...(writeUnder === undefined ? [] : writes)];
+    const asked = [
+      ...reads,
+      ...(native === undefined ? [] : ofNative),
+      ...(servesGrpc ? grpc : []),
+      ...(writeUnder === undefined ? [] : writes),
+    ];
     return { version, findings: completed(findings, asked, stopped ?? "the check ended before it") };
   } finally {
     await Promise.all(Object.values(connections).map((connection) => connection?.close()));

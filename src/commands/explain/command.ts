@@ -4,6 +4,7 @@ import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogu
 import { type AssumedConfig, assumedConfig, type Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { Problem } from "../../model/problem.ts";
+import { createRouter } from "../../router/router.ts";
 import { addConfigOptions, type CommandIo, type Outcome } from "../command.ts";
 import { type Cell, column, type Paint, paintFor, printable, printableAll, table } from "../terminal.ts";
 import type {
@@ -16,6 +17,7 @@ import type {
   Explanation,
 } from "./explanation.ts";
 import { invalidRequest, readRequest } from "./request.ts";
+import { isRpc, readRpc } from "./rpc.ts";
 import type { ExplainCutover } from "./rule.ts";
 import { MASKED } from "./secrets.ts";
 
@@ -42,7 +44,10 @@ export function addExplain(program: Command, io: CommandIo, outcome: Outcome): v
   const command = program
     .command("explain")
     .description("tell what would become of a v1 request, without sending anything")
-    .argument("<request>", "'PUT /iam/v1/groups/UID', or a whole curl line in quotes; - reads it from standard input")
+    .argument(
+      "<request>",
+      "'PUT /iam/v1/groups/UID', a gRPC call (acme.iam.Groups/Update), or a whole curl line in quotes; - reads it from standard input",
+    )
     .option("-d, --data <json>", "body of the request, or @file; @- is standard input")
     .option(
       "-H, --header <field>",
@@ -85,8 +90,12 @@ async function explainOnce(text: string, flags: ExplainFlags, io: CommandIo): Pr
     ...(data === undefined ? {} : { data }),
     ...(method === undefined ? {} : { method: method.toUpperCase() }),
   };
-  const request = readRequest(given, (path) => readBody(path, io));
-  const assumed = assumedConfig({ flags, env: io.env, readFile: io.readFile }, SALT);
+  const read = (path: string) => readBody(path, io);
+  const http = isRpc(given.text) ? undefined : readRequest(given, read);
+  const assumed = assumedConfig(
+    { flags, env: io.env, readFile: io.readFile },
+    http === undefined ? [...SALT, "grpc.descriptors"] : SALT,
+  );
   const { config, known } = assumed;
   const { version } = config.upstream.v2;
   const versions = await catalogueVersions();
@@ -94,6 +103,9 @@ async function explainOnce(text: string, flags: ExplainFlags, io: CommandIo): Pr
     throw invalidRequest(`upstream.v2.version: known versions are ${versions.join(", ")}`);
   const { createExplain } = await import("./explain.ts");
   const catalogue = await loadCatalogue(version);
+  const { extraPrefixes } = config.listen;
+  const route = createRouter({ ...catalogue, extraPrefixes });
+  const request = http ?? (await readRpc(given, read, { config, catalogue, route }));
   const cutover = await cutoverOf(flags, assumed, catalogue, io);
   const explanation = await createExplain(config, catalogue, cutover)(request, flags.client);
   const addresses = upstreamAddresses(config, known);

@@ -1,0 +1,64 @@
+/** What `check` asks about gRPC: does each upstream speak it, and do the descriptors describe what is translated? */
+import type { Catalogue } from "../../catalogue.ts";
+import type { Config } from "../../config/config.ts";
+import { ConfigError } from "../../config/faults.ts";
+import { gapsOf } from "../../grpc/gaps.ts";
+import { descriptorsOf, domainsOf } from "../../grpc/port.ts";
+import { createGrpcSessions } from "../../grpc/sessions.ts";
+import { Problem } from "../../model/problem.ts";
+import { createRouter } from "../../router/router.ts";
+import { fail, type Judgement, listed, note, ok, warn } from "./finding.ts";
+
+/** To be asked only with `listen.grpc.port`. */
+export async function checkGrpc(config: Config, catalogue: Catalogue): Promise<readonly Judgement[]> {
+  const { v2, v1 } = config.upstream;
+  const asked = [await reached("v2", v2, config), ...(v1 === undefined ? [] : [await reached("v1", v1, config)])];
+  return [...asked, ...describes(config, catalogue)];
+}
+
+async function reached(
+  name: "v1" | "v2",
+  { url, grpcUrl, tls, timeouts }: NonNullable<Config["upstream"]["v1"]>,
+  { limits }: Config,
+): Promise<Judgement> {
+  const { origin } = new URL(grpcUrl ?? url);
+  const sessions = createGrpcSessions({
+    ...{ url: origin, tls, connectMs: timeouts.connectSeconds * 1_000, headerBytes: limits.headerBytes },
+  });
+  try {
+    const { stream } = await sessions.open({ ":method": "POST", ":path": "/grpc.health.v1.Health/Check" });
+    stream.on("error", () => {});
+    stream.close();
+    return ok(`upstream.${name} speaks HTTP/2 at ${origin}`);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const path = `upstream.${name}.grpcUrl`;
+    return fail(
+      `upstream.${name} does not speak HTTP/2 at ${origin} (${error.reason})`,
+      `set ${path} to where it serves gRPC`,
+    );
+  } finally {
+    sessions.close();
+  }
+}
+
+function describes(config: Config, catalogue: Catalogue): readonly Judgement[] {
+  const route = createRouter({ ...catalogue, extraPrefixes: config.listen.extraPrefixes });
+  try {
+    const descriptors = descriptorsOf(config, { domains: domainsOf(catalogue), route });
+    if (descriptors === undefined) {
+      const what = "grpc.descriptors is not set: v1 calls over gRPC are not translated";
+      return [note(what, "set it to a FileDescriptorSet of the API")];
+    }
+    const { translated, operations, fields } = gapsOf(descriptors, catalogue.resources);
+    const remedy = "write the file from the API's current proto files";
+    return [
+      ok(`grpc.descriptors: ${translated} rpcs of v1 are translated`),
+      ...(operations.length === 0 ? [] : [warn(`grpc.descriptors has no rpc for ${listed(operations)}`, remedy)]),
+      ...(fields.length === 0 ? [] : [note(`grpc.descriptors lacks fields of v1 records: ${listed(fields)}`)]),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [fail(error.faults.map(({ what }) => what).join("; "), "name a FileDescriptorSet of the API")];
+  }
+}

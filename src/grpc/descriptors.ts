@@ -1,0 +1,129 @@
+/** The operator's descriptors: which rpcs there are, and which HTTP request each of them stands for. */
+import {
+  createFileRegistry,
+  type DescMethod,
+  type FileRegistry,
+  fromBinary,
+  getOption,
+  type Message,
+} from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import type { RouteResult } from "../model/request.ts";
+import { type RpcVersion, versionOfService } from "./rpcs.ts";
+
+/** One HTTP request that an rpc may be (`google.api.HttpRule`). */
+export interface HttpBinding {
+  readonly method: string;
+  /** The path in parts: literal text, and variables by the path of their field. */
+  readonly path: readonly (string | PathVariable)[];
+  /** The field that is the body, `*` for all that the path does not name, empty for none. */
+  readonly body: string;
+  /** The field of the response that is the body; empty for the whole response. */
+  readonly responseBody: string;
+}
+
+export interface PathVariable {
+  /** Names of fields as the descriptors spell them. */
+  readonly field: readonly string[];
+  /** It spans segments (`=**`). */
+  readonly spans: boolean;
+}
+
+export interface Rpc {
+  readonly method: DescMethod;
+  readonly version: RpcVersion;
+  /** The first is the main one; empty where the rpc has no HTTP request. */
+  readonly bindings: readonly HttpBinding[];
+  /** A target that its main binding may have, and what that is an operation of. */
+  readonly example: string;
+  readonly route: RouteResult | undefined;
+}
+
+export interface Descriptors {
+  readonly registry: FileRegistry;
+  /** By path: `/SERVICE/METHOD`. */
+  readonly rpcs: ReadonlyMap<string, Rpc>;
+}
+
+/** What of the program is known here. */
+export interface DescriptorParts {
+  /** The API's domains, as packages name them. */
+  readonly domains: ReadonlySet<string>;
+  /** Says what a target stands for; throws for what there is not. */
+  readonly route: (method: string, target: string) => RouteResult;
+}
+
+/** Throws Error, with what is wrong and what to do, for bytes that are no descriptors of the API. */
+export function readDescriptors(bytes: Uint8Array, { domains, route }: DescriptorParts): Descriptors {
+  const registry = registryOf(bytes);
+  const annotation = registry.getExtension("google.api.http");
+  if (annotation === undefined) {
+    throw new Error("google/api/annotations.proto is not in it: write it with its imports (protoc --include_imports)");
+  }
+  const rpcs = new Map<string, Rpc>();
+  for (const type of registry) {
+    if (type.kind !== "service") continue;
+    const version = versionOfService(type.typeName, domains);
+    if (version === undefined) continue;
+    for (const method of type.methods) {
+      const bindings = bindingsOf(getOption(method, annotation) as HttpRule);
+      const [main] = bindings;
+      const example = main === undefined ? "" : exampleOf(main);
+      const found = main === undefined ? undefined : routeOf(() => route(main.method, example));
+      rpcs.set(`/${type.typeName}/${method.name}`, { method, version, bindings, example, route: found });
+    }
+  }
+  if (rpcs.size === 0) throw new Error("no service in it belongs to the API: write it from the API's proto files");
+  return { registry, rpcs };
+}
+
+function registryOf(bytes: Uint8Array): FileRegistry {
+  try {
+    return createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`it is no FileDescriptorSet with all its imports (${why})`);
+  }
+}
+
+/** As `google/api/http.proto` declares it. */
+interface HttpRule extends Message {
+  readonly pattern?: {
+    readonly case?: string;
+    readonly value?: string | { readonly kind: string; readonly path: string };
+  };
+  readonly body?: string;
+  readonly responseBody?: string;
+  readonly additionalBindings?: readonly HttpRule[];
+}
+
+function bindingsOf(rule: HttpRule): HttpBinding[] {
+  const { pattern, body = "", responseBody = "", additionalBindings = [] } = rule;
+  const { value } = pattern ?? {};
+  const further = additionalBindings.flatMap(bindingsOf);
+  if (value === undefined || pattern?.case === undefined) return further;
+  const [method, path] =
+    typeof value === "string" ? [pattern.case.toUpperCase(), value] : [value.kind.toUpperCase(), value.path];
+  return [{ method, path: pathOf(path), body, responseBody }, ...further];
+}
+
+/** `/iam/v1/groups/{parent=**}:verb` in parts. */
+function pathOf(template: string): (string | PathVariable)[] {
+  return template.split(/(\{[^}]*\})/).flatMap((part): (string | PathVariable)[] => {
+    if (!part.startsWith("{")) return part === "" ? [] : [part];
+    const [field = "", pattern = "*"] = part.slice(1, -1).split("=");
+    return [{ field: field.split("."), spans: pattern.includes("**") }];
+  });
+}
+
+function exampleOf({ path }: HttpBinding): string {
+  return path.map((part) => (typeof part === "string" ? part : "x")).join("");
+}
+
+function routeOf(find: () => RouteResult): RouteResult | undefined {
+  try {
+    return find();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,270 @@
+/** Passes a call through to an upstream, byte for byte and both ways, each side no faster than the other takes it. */
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2";
+import type { Readable, Writable } from "node:stream";
+import { recordCall, type Upstream } from "../model/exchange.ts";
+import { type HeaderList, header } from "../model/http.ts";
+import { httpOfRpc, Problem, RpcCode, rpcOfHttp } from "../model/problem.ts";
+import { reportFailure } from "../upstream/breaker.ts";
+import type { CallQueue, CallSlot } from "../upstream/call-queue.ts";
+import { failure, invalidAnswer } from "../upstream/failure.ts";
+import {
+  closeAfter,
+  endWithTrailers,
+  failCall,
+  type GrpcCall,
+  headersOf,
+  http2Headers,
+  ownFields,
+  recordStatus,
+  writeHead,
+} from "./call.ts";
+import { type GrpcSessions, wasRefused } from "./sessions.ts";
+import { type RpcStatus, statusOfTrailers } from "./status.ts";
+
+/** An upstream that calls pass to. */
+export interface RelayTarget {
+  readonly name: Upstream;
+  readonly sessions: GrpcSessions;
+  readonly queue: Pick<CallQueue, "enter"> | undefined;
+  /** Milliseconds from the end of the request to the response's head. */
+  readonly headersMs: number;
+  readonly now: () => number;
+}
+
+/** What else a call that passes needs. */
+export interface RelayPlan {
+  /** Fields of carryover's own, added to the response. */
+  readonly headers?: HeaderList | undefined;
+  /** The whole request, where it has been read. */
+  readonly whole?: Uint8Array | undefined;
+  /** Sees the response: its bytes, and how it ended (undefined: it was cut off). */
+  readonly watch?: { data(chunk: Uint8Array): void; over(status: RpcStatus | undefined): void } | undefined;
+  /** The platform answered with that HTTP status. */
+  readonly answered: (status: number) => void;
+}
+
+/** Fields of gRPC itself that go on as the client sent them. */
+const PASSED: ReadonlySet<string> = new Set([
+  "grpc-accept-encoding",
+  "grpc-encoding",
+  "grpc-previous-rpc-attempts",
+  "grpc-tags-bin",
+  "grpc-timeout",
+  "grpc-trace-bin",
+]);
+/** So much of a request is kept to send it again if the upstream refuses the stream unread. */
+const REPEAT_BYTES = 64 * 1024;
+
+type RawListener = (headers: IncomingHttpHeaders, flags: number, raw: string[]) => void;
+
+/** Ends `call` in every case. */
+export function relayCall(call: GrpcCall, target: RelayTarget, plan: RelayPlan): void {
+  const { exchange, credential, deadline } = call;
+  const relay: Relay = {
+    call,
+    target,
+    plan,
+    slot: undefined,
+    up: undefined,
+    sent: [],
+    done: false,
+    ...{ repeated: false, listens: false },
+  };
+  const { queue } = target;
+  const origin = { credential, kind: "short", begun: false, since: exchange.startedAt, deadline } as const;
+  if (plan.whole === undefined) call.stream.pause();
+  let giveUp: (() => void) | undefined;
+  call.stop = () => {
+    giveUp?.();
+    settle(relay, undefined);
+  };
+  const start = (slot: CallSlot): void => {
+    relay.slot = slot;
+    void attempt(relay);
+  };
+  if (queue === undefined) start({ done: () => {} });
+  else giveUp = queue.enter(origin, start, (problem) => failCall(call, problem));
+}
+
+interface Relay {
+  readonly call: GrpcCall;
+  readonly target: RelayTarget;
+  readonly plan: RelayPlan;
+  slot: CallSlot | undefined;
+  up: ClientHttp2Stream | undefined;
+  /** The request so far; undefined once it is too long to be kept, or the response has begun. */
+  sent: Uint8Array[] | undefined;
+  done: boolean;
+  repeated: boolean;
+  listens: boolean;
+}
+
+/** Notes the upstream's part of a call, once. */
+function settle(relay: Relay, status: RpcStatus | undefined, http = 0): void {
+  if (relay.done) return;
+  relay.done = true;
+  const { call, target, plan, up } = relay;
+  relay.slot?.done({ status: http });
+  if (up !== undefined) {
+    const { startedAt } = call.exchange;
+    recordCall(call.exchange, target.name, { method: "POST", target: call.target }, http, target.now() - startedAt);
+    if (http !== 0) plan.answered(http);
+    if (status === undefined && !up.destroyed) up.close(constants.NGHTTP2_CANCEL);
+  }
+  plan.watch?.over(status);
+}
+
+function fail(relay: Relay, problem: Problem): void {
+  settle(relay, undefined);
+  failCall(relay.call, problem);
+}
+
+async function attempt(relay: Relay): Promise<void> {
+  const { call, target } = relay;
+  try {
+    const { stream: up, beganAt } = await target.sessions.open({
+      ":method": "POST",
+      ":path": call.target,
+      ":authority": target.sessions.authority,
+      te: "trailers",
+      ...http2Headers([...call.headers, ...call.received.filter(([name]) => PASSED.has(name))]),
+    });
+    if (relay.done) {
+      up.close(constants.NGHTTP2_CANCEL);
+      return;
+    }
+    relay.up = up;
+    receive(relay, up, beganAt);
+    for (const chunk of relay.sent ?? []) up.write(chunk);
+    send(relay, up);
+  } catch (error) {
+    fail(relay, Problem.from(error));
+  }
+}
+
+function send(relay: Relay, up: ClientHttp2Stream): void {
+  const { call, plan } = relay;
+  const { stream } = call;
+  if (plan.whole !== undefined) {
+    up.end(plan.whole);
+    return;
+  }
+  if (stream.readableEnded) {
+    up.end();
+    return;
+  }
+  // Of a call that is sent again, the client's side has its listeners already.
+  if (!relay.listens) {
+    relay.listens = true;
+    stream.on("data", (chunk: Uint8Array) => {
+      call.aliveAt = relay.target.now();
+      call.exchange.requestBytes += chunk.length;
+      keep(relay, chunk);
+      write(chunk, relay.up, stream);
+    });
+    stream.once("end", () => relay.up?.end());
+  }
+  stream.resume();
+}
+
+/** Writes a chunk of `from`, which then waits until it is taken. */
+function write(chunk: Uint8Array, to: Writable | undefined, from: Readable): void {
+  if (to === undefined || to.write(chunk)) return;
+  from.pause();
+  to.once("drain", () => from.resume());
+}
+
+function keep(relay: Relay, chunk: Uint8Array): void {
+  if (relay.sent === undefined) return;
+  relay.sent.push(chunk);
+  const bytes = relay.call.exchange.requestBytes;
+  if (bytes > REPEAT_BYTES) relay.sent = undefined;
+}
+
+function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
+  const { call, target, plan } = relay;
+  const { stream } = call;
+  let head: HeaderList | undefined;
+  let http = 0;
+  let trailers: HeaderList = [];
+  const late = setTimeout(() => {
+    target.sessions.suspect(up);
+    const timedOut = Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" });
+    broken(timedOut);
+  }, target.headersMs);
+  // The time counts from the end of the request.
+  up.once("finish", () => late.refresh());
+  const broken = (error: unknown): void => {
+    clearTimeout(late);
+    if (relay.done || relay.up !== up) return;
+    if (
+      head === undefined &&
+      wasRefused(up) &&
+      !relay.repeated &&
+      (relay.sent !== undefined || plan.whole !== undefined)
+    ) {
+      relay.repeated = true;
+      relay.up = undefined;
+      stream.pause();
+      void attempt(relay);
+      return;
+    }
+    const problem = failure(error, { method: "POST", sent: true });
+    if (head === undefined) reportFailure(target.sessions.breaker, beganAt, problem);
+    fail(relay, problem);
+  };
+  up.on("error", broken);
+  up.once("close", () => broken(new Error("the stream was closed early")));
+  up.once("response", ((headers, flags, raw) => {
+    clearTimeout(late);
+    if (relay.done) return;
+    target.sessions.breaker.answered();
+    relay.sent = undefined;
+    head = headersOf(raw);
+    http = Number(headers[":status"]);
+    call.aliveAt = target.now();
+    const isLast = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
+    const fields = ownFields([...head], call.exchange.requestId, plan.headers ?? []);
+    // A place is for one call until it is answered: a stream may last.
+    relay.slot?.done({ status: http });
+    try {
+      writeHead(stream, http, http2Headers(fields), isLast);
+    } catch (cause) {
+      fail(relay, invalidAnswer("fields that cannot be passed on", { method: "POST", sent: true }, cause));
+      return;
+    }
+    if (isLast) over(relay, http, head);
+  }) satisfies RawListener as never);
+  up.once("trailers", ((_headers, _flags, raw) => {
+    trailers = headersOf(raw);
+  }) satisfies RawListener as never);
+  up.on("data", (chunk: Uint8Array) => {
+    call.aliveAt = target.now();
+    call.exchange.responseBytes += chunk.length;
+    plan.watch?.data(chunk);
+    write(chunk, stream, up);
+  });
+  up.once("end", () => {
+    clearTimeout(late);
+    if (relay.done || head === undefined) return;
+    if (http === 200 && header(trailers, "grpc-status") === undefined) {
+      fail(relay, invalidAnswer("no grpc-status", { method: "POST", sent: true }));
+      return;
+    }
+    endWithTrailers(stream, http2Headers(trailers));
+    over(relay, http, trailers);
+  });
+}
+
+/** The whole response has passed; `last`: the fields that hold its status. */
+function over(relay: Relay, http: number, last: HeaderList): void {
+  const { call } = relay;
+  const status = statusOfTrailers((name) => header(last, name)) ?? {
+    code: http === 200 ? RpcCode.UNKNOWN : rpcOfHttp(http),
+    message: "",
+  };
+  call.ended = true;
+  recordStatus(call.exchange, status.code);
+  settle(relay, status, http === 200 ? httpOfRpc(status.code) : http);
+  closeAfter(call.stream);
+}

@@ -1,0 +1,200 @@
+/** gRPC out: HTTP/2 sessions to one upstream, opened as they are needed. */
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type OutgoingHttpHeaders,
+} from "node:http2";
+import { Socket } from "node:net";
+import { Problem } from "../model/problem.ts";
+import { type Breaker, type BreakerProbe, noBreaker } from "../upstream/breaker.ts";
+import { failure } from "../upstream/failure.ts";
+import type { PoolTls } from "../upstream/pool.ts";
+
+export interface SessionsOptions {
+  /** Only its origin counts: gRPC has no base path. */
+  readonly url: string;
+  readonly tls?: PoolTls | undefined;
+  /** Milliseconds for TCP, TLS and the first HTTP/2 frame together. */
+  readonly connectMs: number;
+  /** Largest block of response headers. */
+  readonly headerBytes: number;
+  /** Makes a breaker that asks by `probe`; without one every call goes out. */
+  readonly breaker?: ((probe: BreakerProbe) => Breaker) | undefined;
+}
+
+/** The HTTP/2 sessions to one upstream. */
+export interface GrpcSessions {
+  /**
+   * A new stream on a session with room. Rejects with UPSTREAM_UNREACHABLE or UPSTREAM_TIMEOUT, and with the breaker's Problem while
+   * it is open. `beganAt` is for the breaker.
+   */
+  open(headers: OutgoingHttpHeaders): Promise<{ readonly stream: ClientHttp2Stream; readonly beganAt: number }>;
+  /** A call on `stream` got no response in time: its session has to show that it is alive. */
+  suspect(stream: ClientHttp2Stream): void;
+  readonly breaker: Breaker;
+  readonly authority: string;
+  readonly hostname: string;
+  addresses(): ReadonlySet<string>;
+  /** New calls use new sessions, with `tls` if given. Calls in progress end on the old ones. */
+  renew(tls?: PoolTls): void;
+  close(): void;
+}
+
+interface Session {
+  readonly http2: ClientHttp2Session;
+  readonly ready: Promise<void>;
+  /** Streams that are open, and those that wait for `ready`. */
+  streams: number;
+  /** Takes no further streams. */
+  retired: boolean;
+}
+
+/** Sessions to one upstream at most; beyond their streams, calls wait within HTTP/2. */
+const MOST_SESSIONS = 16;
+/** So long a suspected session has for its answer to a ping. */
+const PING_MS = 5_000;
+/** MiB of one session: hundreds of calls share it, and Node refuses streams beyond. */
+const SESSION_MIB = 64;
+
+export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
+  const { origin, host, hostname } = new URL(options.url);
+  let { tls } = options;
+  let sessions: Session[] = [];
+  const addresses = new Set<string>();
+  const retire = (session: Session): void => {
+    session.retired = true;
+    sessions = sessions.filter((other) => other !== session);
+  };
+  const openSession = (): Session => {
+    const http2 = connect(origin, {
+      settings: { enablePush: false, maxHeaderListSize: options.headerBytes },
+      maxSessionMemory: SESSION_MIB,
+      ...(tls?.caFile === undefined ? {} : { ca: Buffer.from(tls.caFile) }),
+      ...(tls?.certFile === undefined ? {} : { cert: Buffer.from(tls.certFile) }),
+      ...(tls?.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),
+    });
+    const session: Session = { http2, ready: readyOf(http2, options.connectMs), streams: 0, retired: false };
+    session.ready.then(
+      () => {
+        const { socket } = http2;
+        if (socket instanceof Socket && socket.remoteAddress !== undefined) addresses.add(socket.remoteAddress);
+      },
+      () => http2.destroy(),
+    );
+    // Streams and `ready` tell what goes wrong.
+    http2.on("error", () => retire(session));
+    http2.on("goaway", () => retire(session));
+    http2.once("close", () => retire(session));
+    sessions.push(session);
+    return session;
+  };
+  /** The session with the fewest streams, or a new one where none has room. */
+  const pick = (): Session => {
+    let best: Session | undefined;
+    for (const session of sessions) if (best === undefined || session.streams < best.streams) best = session;
+    const room = best === undefined ? 0 : (best.http2.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
+    if (best !== undefined && (best.streams < room || sessions.length >= MOST_SESSIONS)) return best;
+    return openSession();
+  };
+  const probe = async (): Promise<boolean> => {
+    const session = openSession();
+    try {
+      await session.ready;
+      return true;
+    } catch {
+      return false;
+    } finally {
+      retire(session);
+      session.http2.close();
+    }
+  };
+  const breaker = options.breaker?.(probe) ?? noBreaker();
+  return {
+    async open(headers) {
+      const beganAt = breaker.begin();
+      if (typeof beganAt !== "number") throw beganAt;
+      // A session may end between two looks at it: then a new one is tried.
+      for (let attempts = 2; ; attempts--) {
+        const session = attempts === 2 ? pick() : openSession();
+        session.streams++;
+        try {
+          await session.ready;
+          const stream = session.http2.request(headers, { endStream: false });
+          stream.once("close", () => {
+            session.streams--;
+          });
+          return { stream, beganAt };
+        } catch (error) {
+          session.streams--;
+          if (isHeaderFault(error)) throw new Problem("INVALID_REQUEST", "a header field cannot be passed on");
+          retire(session);
+          if (attempts > 1 && isSessionFault(error)) continue;
+          breaker.failed(beganAt);
+          throw failure(error, { method: "POST", sent: false });
+        }
+      }
+    },
+    suspect: ({ session }) => {
+      if (session === undefined || session.destroyed) return;
+      const timer = setTimeout(() => session.destroy(), PING_MS);
+      if (!session.ping(() => clearTimeout(timer))) clearTimeout(timer);
+    },
+    breaker,
+    authority: host,
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    addresses: () => addresses,
+    renew: (renewed) => {
+      tls = renewed ?? tls;
+      addresses.clear();
+      for (const session of [...sessions]) {
+        retire(session);
+        session.http2.close();
+      }
+    },
+    close: () => {
+      breaker.close();
+      for (const session of [...sessions]) session.http2.destroy();
+    },
+  };
+}
+
+/** The upstream has said how many streams it takes: before that, a crowd would run into REFUSED_STREAM. */
+function readyOf(http2: ClientHttp2Session, connectMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(Object.assign(new Error("the upstream does not speak HTTP/2 in time"), { code: "ETIMEDOUT" }));
+    }, connectMs);
+    const end = (settle: () => void) => () => {
+      clearTimeout(timer);
+      settle();
+    };
+    http2.once("remoteSettings", end(resolve));
+    http2.once("error", (error) => end(() => reject(error))());
+    http2.once(
+      "close",
+      end(() => reject(new Error("the upstream closed the connection"))),
+    );
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** What node:http2 refuses to send, such as two `user-agent`: the client's fault, and no session's. */
+function isHeaderFault(error: unknown): boolean {
+  return /^ERR_(?:HTTP2_HEADER|HTTP2_INVALID_(?:HEADER|CONNECTION|PSEUDO)|INVALID_CHAR|INVALID_HTTP_TOKEN)/.test(
+    codeOf(error),
+  );
+}
+
+function isSessionFault(error: unknown): boolean {
+  return /^ERR_HTTP2_(?:INVALID_SESSION|GOAWAY_SESSION)$/.test(codeOf(error));
+}
+
+/** True when the upstream has certainly not looked at the request (RFC 9113 section 8.7). */
+export function wasRefused({ rstCode }: ClientHttp2Stream): boolean {
+  return rstCode === constants.NGHTTP2_REFUSED_STREAM;
+}

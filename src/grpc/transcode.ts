@@ -1,0 +1,158 @@
+/** Messages as the HTTP requests and responses that they stand for (`google.api.http`, and the JSON mapping of proto3). */
+import {
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type Registry,
+  toBinary,
+  toJson,
+} from "@bufbuild/protobuf";
+import { isJsonObject } from "../model/json.ts";
+import { Problem } from "../model/problem.ts";
+import type { HttpBinding, PathVariable, Rpc } from "./descriptors.ts";
+
+/** The HTTP request of a message. */
+export interface TranscodedRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly body: Uint8Array;
+  /** Numbers of fields that the descriptors do not know; they are left out. */
+  readonly unknown: readonly number[];
+}
+
+/** Throws Problem for a message that cannot be read, or has no HTTP request. */
+export function requestOf({ method, bindings }: Rpc, bytes: Uint8Array, registry: Registry): TranscodedRequest {
+  const message = decoded(method.input, bytes);
+  const json = toJson(method.input, message, { registry }) as JsonObject;
+  const binding =
+    bindings.find(({ path }) =>
+      path.every((part) => typeof part === "string" || valueAt(json, jsonPath(method.input, part.field)) !== undefined),
+    ) ?? bindings[0];
+  if (binding === undefined) throw new Error(`${method.name} has no HTTP request`);
+  const rest = structuredClone(json);
+  const path = binding.path.map((part) => (typeof part === "string" ? part : takeVariable(rest, part, method.input)));
+  const body = takeBody(rest, binding, method.input);
+  const query = binding.body === "*" ? "" : queryOf(rest);
+  return {
+    method: binding.method,
+    target: `${path.join("")}${query === "" ? "" : `?${query}`}`,
+    body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
+    unknown: unknownIn(message),
+  };
+}
+
+/** The message of an rpc's request in JSON. Throws Problem for JSON that is none. */
+export function bytesOfJson({ method }: Rpc, json: string, registry: Registry): Uint8Array {
+  try {
+    return toBinary(method.input, fromJson(method.input, JSON.parse(json) as JsonValue, { registry }));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Problem("INVALID_BODY", `the request is no ${method.input.name} message: ${why}`, { options: [] });
+  }
+}
+
+function decoded(type: DescMessage, bytes: Uint8Array): Message {
+  try {
+    return fromBinary(type, bytes);
+  } catch (cause) {
+    throw new Problem("INVALID_BODY", `the request is no ${type.name} message`, { options: [], cause });
+  }
+}
+
+/** Names of fields in JSON, of a path in the descriptors' spelling. */
+function jsonPath(type: DescMessage, path: readonly string[]): readonly string[] {
+  let at: DescMessage | undefined = type;
+  return path.map((name) => {
+    const field: DescField | undefined = at?.fields.find((one) => one.name === name);
+    at = field?.message;
+    return field?.jsonName ?? name;
+  });
+}
+
+function valueAt(json: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>(
+    (value, name) => (isJsonObject(value) ? (value[name] as JsonValue) : undefined),
+    json,
+  );
+}
+
+/** The text of a variable in the path; its field is then not a part of body or query. */
+function takeVariable(json: JsonObject, { field, spans }: PathVariable, type: DescMessage): string {
+  const path = jsonPath(type, field);
+  const value = valueAt(json, path);
+  const owner = valueAt(json, path.slice(0, -1));
+  if (isJsonObject(owner)) delete owner[path.at(-1) ?? ""];
+  const text = value === undefined || value === null ? "" : String(value);
+  return spans ? text.split("/").map(encodeURIComponent).join("/") : encodeURIComponent(text);
+}
+
+function takeBody(json: JsonObject, { body }: HttpBinding, type: DescMessage): JsonValue | undefined {
+  if (body === "") return undefined;
+  if (body === "*") return json;
+  const [name = body] = jsonPath(type, [body]);
+  const value = json[name];
+  delete json[name];
+  return value ?? {};
+}
+
+/** Fields as grpc-gateway reads them: dots between the names of nested ones, one parameter for each element of a list. */
+function queryOf(json: JsonObject, prefix = ""): string {
+  return Object.entries(json)
+    .flatMap(([name, value]): string[] => {
+      const path = `${prefix}${name}`;
+      if (Array.isArray(value)) return value.map((one) => parameter(path, one));
+      if (isJsonObject(value)) return [queryOf(value as JsonObject, `${path}.`)];
+      return [parameter(path, value)];
+    })
+    .filter((part) => part !== "")
+    .join("&");
+}
+
+function parameter(path: string, value: JsonValue): string {
+  if (typeof value === "object" && value !== null) {
+    throw new Problem("INVALID_FILTER", `${path}: a list of messages cannot be translated`, { options: [] });
+  }
+  return `${encodeURIComponent(path)}=${encodeURIComponent(String(value))}`;
+}
+
+/** Anywhere in a message. */
+function unknownIn(message: Message): number[] {
+  const found = (message.$unknown ?? []).map(({ no }) => no);
+  for (const [name, value] of Object.entries(message)) {
+    if (name.startsWith("$") || typeof value !== "object" || value === null) continue;
+    for (const inner of Array.isArray(value) ? value : [value, ...Object.values(value as object)]) {
+      if (isMessage(inner)) found.push(...unknownIn(inner));
+    }
+  }
+  return found;
+}
+
+function isMessage(value: unknown): value is Message {
+  return typeof value === "object" && value !== null && "$typeName" in value;
+}
+
+/** The message of a successful response's body. Throws Problem for JSON that is no such message. */
+export function responseOf({ method, bindings }: Rpc, body: Uint8Array, registry: Registry): Uint8Array {
+  const { output } = method;
+  const name = bindings[0]?.responseBody ?? "";
+  try {
+    const read = body.length === 0 ? {} : (JSON.parse(Buffer.from(body).toString()) as JsonValue);
+    const [member = name] = jsonPath(output, [name]);
+    const json = name === "" ? read : { [member]: read };
+    return toBinary(output, fromJson(output, json, { registry, ignoreUnknownFields: true }));
+  } catch (cause) {
+    throw new Problem("UPSTREAM_INVALID", `the response is no ${output.name} message`, { cause });
+  }
+}
+
+/** The JSON body that a response's message stands for: v1's gateway shows zero values. */
+export function responseJson({ method, bindings }: Rpc, message: Uint8Array, registry: Registry): string {
+  const json = toJson(method.output, fromBinary(method.output, message), { registry, alwaysEmitImplicit: true });
+  const name = bindings[0]?.responseBody ?? "";
+  const [member = name] = jsonPath(method.output, [name]);
+  return JSON.stringify(name === "" ? json : valueAt(json, [member]));
+}

@@ -1,0 +1,200 @@
+/** Attacks on the gRPC port, each frame written by hand: nothing crashes, memory stays bounded, and others are served meanwhile. */
+import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
+import { expect, it } from "vitest";
+import { createGrpcServer } from "../../src/grpc/server.ts";
+import { createStatusCodec } from "../../src/grpc/status.ts";
+import { startCarryover } from "../support/carryover.ts";
+import { later, takeDownAfterEach } from "../support/take-down.ts";
+import { FRAME, frame, literal, onFrames, PREFACE } from "./support/frames.ts";
+import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
+
+takeDownAfterEach();
+
+const V2 = "/acme.platform.iam.v2beta1.GroupsService/ListGroups";
+async function carryover(serve: Parameters<typeof platform>[0] = unary((request) => [request])): Promise<string> {
+  const behind = await platform(serve);
+  const started = await startCarryover({
+    v2Url: behind.url,
+    flags: { listenGrpcPort: "0", limitsInFlight: "200" },
+  });
+  later(started.close);
+  return started.grpcUrl ?? "";
+}
+
+const HEAD = Buffer.concat([
+  literal(":method", "POST"),
+  literal(":scheme", "http"),
+  literal(":path", V2),
+  literal(":authority", "h"),
+  literal("content-type", "application/grpc"),
+  literal("te", "trailers"),
+]);
+
+interface RawConnection {
+  readonly socket: Socket;
+  readonly closed: Promise<unknown>;
+  /** Types of the frames that came. */
+  received(): readonly number[];
+}
+
+/** A connection that has sent its preface and its settings. */
+async function raw(url: string, settings: Uint8Array = Buffer.alloc(0)): Promise<RawConnection> {
+  const socket = connectTcp(Number(new URL(url).port), "127.0.0.1");
+  socket.on("error", () => {});
+  later(async () => void socket.destroy());
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  const types: number[] = [];
+  onFrames(socket, (type) => types.push(type));
+  socket.write(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0, settings)]));
+  await expect.poll(() => types.length).toBeGreaterThan(0);
+  return { socket, closed, received: () => types };
+}
+
+async function othersAreServed(url: string): Promise<void> {
+  expect(await call(url, V2, framed(Buffer.from("ok")))).toMatchObject({ status: 0, body: framed(Buffer.from("ok")) });
+}
+
+it("a rapid reset ends its connection", async () => {
+  let arrived = 0;
+  const url = await carryover((stream) => {
+    arrived++;
+    unary((request) => [request])(stream);
+  });
+  const { socket, closed } = await raw(url);
+  for (let id = 1; id < 20_000 && !socket.destroyed; id += 2) {
+    socket.write(frame(FRAME.headers, 4, id, HEAD));
+    socket.write(frame(FRAME.reset, 0, id, Buffer.from([0, 0, 0, 8])));
+    if (id % 500 === 1) await new Promise(setImmediate);
+  }
+  await closed;
+  expect(arrived).toBeLessThan(2_000);
+  await othersAreServed(url);
+});
+
+it("a flood of CONTINUATION frames ends its connection", async () => {
+  const url = await carryover();
+  const { socket, closed } = await raw(url);
+  socket.write(frame(FRAME.headers, 0, 1, HEAD));
+  const more = frame(FRAME.continuation, 0, 1, literal("x-flood", "y".repeat(8_000)));
+  for (let i = 0; i < 2_000 && !socket.destroyed; i++) {
+    socket.write(more);
+    if (i % 50 === 0) await new Promise(setImmediate);
+  }
+  await closed;
+  await othersAreServed(url);
+});
+
+it("a header bomb and an HPACK bomb cost their stream or their connection, not memory", async () => {
+  const url = await carryover();
+  const before = process.memoryUsage().rss;
+  const { socket, received, closed } = await raw(url);
+  // A field of 4,000 bytes is remembered, and then named 16,000 times with one byte each.
+  const big = literal("x-bomb", "z".repeat(4_000));
+  big[0] = 0x40;
+  socket.write(frame(FRAME.headers, 4, 1, Buffer.concat([HEAD, big, Buffer.alloc(12_000, 0x80 | 62)])));
+  const over = Promise.race([closed, expect.poll(() => received()).toContain(FRAME.reset)]);
+  await over;
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
+  const fields = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`x-${i}`, "v"]));
+  expect((await call(url, V2, undefined, fields)).status).not.toBe(0);
+  expect((await call(url, V2, undefined, { "x-long": "v".repeat(20_000) })).message).toContain("metadata");
+  await othersAreServed(url);
+});
+
+it("a client with a window of zero holds no more than a little of each response", async () => {
+  let written = 0;
+  const url = await carryover((stream) => {
+    stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+    const more = (): void => {
+      while (!stream.destroyed && written < 200 * 2 ** 20) {
+        written += 65_536;
+        if (!stream.write(Buffer.alloc(65_536))) {
+          stream.once("drain", more);
+          return;
+        }
+      }
+    };
+    more();
+  });
+  const { socket } = await raw(url, Buffer.from([0, 4, 0, 0, 0, 0]));
+  for (let id = 1; id < 101; id += 2) socket.write(frame(FRAME.headers, 5, id, HEAD));
+  await expect.poll(() => written).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(written / 50).toBeLessThan(512 * 1024);
+});
+
+it("10,000 streams on one connection are refused beyond its part, and others are served meanwhile", async () => {
+  let arrived = 0;
+  const url = await carryover((stream) => {
+    arrived++;
+    unary((request) => [request])(stream);
+  });
+  const { socket, received } = await raw(url);
+  socket.write(Buffer.concat(Array.from({ length: 10_000 }, (_, i) => frame(FRAME.headers, 4, 2 * i + 1, HEAD))));
+  await expect.poll(() => received()).toContain(FRAME.reset);
+  await expect.poll(() => arrived).toBeGreaterThan(0);
+  await othersAreServed(url);
+  expect(arrived).toBeLessThanOrEqual(101);
+});
+
+it("fields that may come once, sent twice, are refused by either side, and break no other call", async () => {
+  const twice = Buffer.concat([literal("user-agent", "a"), literal("user-agent", "b")]);
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.write(frame(FRAME.settings, 0, 0));
+    const head = [literal(":status", "200"), literal("content-type", "a"), literal("content-type", "b")];
+    const respond = (type: number) =>
+      type === FRAME.headers && socket.write(frame(FRAME.headers, 4, 1, Buffer.concat(head)));
+    onFrames(socket, respond, PREFACE.length);
+    later(async () => void socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  later(async () => void server.close());
+  const started = await startCarryover({
+    v2Url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    flags: { listenGrpcPort: "0" },
+  });
+  later(started.close);
+  expect(await call(started.grpcUrl ?? "", V2)).toMatchObject({ status: 13 });
+
+  const url = await carryover();
+  const { socket, received } = await raw(url);
+  socket.write(frame(FRAME.headers, 5, 1, Buffer.concat([HEAD, twice])));
+  await expect.poll(() => received()).toContain(FRAME.headers);
+  await othersAreServed(url);
+});
+
+it("calls beyond the limit of those in flight are UNAVAILABLE at once", async () => {
+  const url = await carryover((stream) => void stream);
+  const streams = [1, 2, 3].flatMap(() => {
+    const on = session(url);
+    return Array.from({ length: 100 }, () => open(on, V2));
+  });
+  const statuses: (number | undefined)[] = [];
+  for (const stream of streams) void answered(stream).then(({ status }) => statuses.push(status));
+  await expect.poll(() => statuses.filter((status) => status === 14).length).toBeGreaterThanOrEqual(100);
+});
+
+it("connections that say nothing, or whose client is gone, are closed", async () => {
+  const server = createGrpcServer({
+    ...{ host: "127.0.0.1", port: 0, trustedProxies: [], codec: createStatusCodec(undefined) },
+    limits: { headerBytes: 16_384, uriBytes: 8_192, inFlight: 10, requestSeconds: 50 },
+    ...{ admit: () => undefined, credentialOf: () => "", serve: () => {}, observe: () => {}, log: () => {} },
+    ...{ newRequestId: () => "id", now: () => performance.now() },
+    timeouts: { pingMs: 300, idleMs: 1_000 },
+  });
+  const { url } = await server.listen();
+  later(async () => void (await server.close(0)));
+  const silent = connectTcp(Number(new URL(url).port), "127.0.0.1");
+  silent.on("error", () => {}).resume();
+  await new Promise((resolve) => silent.once("close", resolve));
+  // It has a call, and never answers a ping.
+  const gone = await raw(url);
+  gone.socket.write(frame(FRAME.headers, 4, 1, HEAD));
+  await gone.closed;
+  expect(gone.received()).toContain(FRAME.ping);
+  // It answers every ping, and calls nothing.
+  const idle = session(url);
+  await new Promise((resolve) => idle.once("close", resolve));
+});

@@ -1,0 +1,316 @@
+/** gRPC calls that pass through carryover: bytes, headers, trailers, streams both ways, and how they end. */
+import { describe, expect, it } from "vitest";
+import type { Exchange } from "../../src/model/exchange.ts";
+import { type Carryover, startCarryover } from "../support/carryover.ts";
+import { later, takeDownAfterEach } from "../support/take-down.ts";
+import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
+
+takeDownAfterEach();
+
+const V2 = "/acme.platform.iam.v2beta1.GroupsService/ListGroups";
+const V1 = "/acme.platform.iam.Groups/List";
+
+interface Started extends Carryover {
+  readonly rpc: string;
+  readonly exchanges: Exchange[];
+}
+
+async function carryover(
+  urls: { v2: string; v1?: string },
+  flags: Readonly<Record<string, string>> = {},
+): Promise<Started> {
+  const exchanges: Exchange[] = [];
+  const started = await startCarryover({
+    v2Url: urls.v2,
+    ...(urls.v1 === undefined ? {} : { v1Url: urls.v1 }),
+    flags: { listenGrpcPort: "0", ...flags },
+    onExchange: (exchange) => exchanges.push(exchange),
+  });
+  later(started.close);
+  return { ...started, rpc: started.grpcUrl ?? "", exchanges };
+}
+
+describe("a unary call", () => {
+  it("arrives byte for byte, and so do the response's bytes, headers and trailers", async () => {
+    const details = "CAUSAm5vGgA";
+    const behind = await platform(
+      unary(
+        (request) => [request, framed(Buffer.from([1, 2, 3]))],
+        {
+          "grpc-status": "0",
+          "x-cost": "7",
+          "grpc-status-details-bin": details,
+        },
+        { "x-shard": ["a", "b"] },
+      ),
+    );
+    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    const sent = framed(Buffer.from([0, 255, 10, 13]));
+    const answer = await call(rpc, V2, sent, {
+      authorization: "Bearer abc",
+      "x-meta": ["1", "2"],
+      "trace-bin": "AAEC",
+      "user-agent": "grpc-go/1.70",
+      "grpc-timeout": "5S",
+      "grpc-accept-encoding": "gzip",
+      "x-forwarded-for": "6.6.6.6",
+    });
+    expect(answer.body).toEqual(Buffer.concat([sent, framed(Buffer.from([1, 2, 3]))]));
+    expect(answer.trailers).toMatchObject({ "grpc-status": "0", "x-cost": "7", "grpc-status-details-bin": details });
+    expect(answer.head).toMatchObject({ "content-type": "application/grpc", "x-shard": "a, b" });
+    expect(answer.head["x-request-id"]).toBe(behind.heads[0]?.headers["x-request-id"]);
+    expect(behind.heads[0]?.headers).toMatchObject({
+      ":method": "POST",
+      ":path": V2,
+      authorization: "Bearer abc",
+      "x-meta": "1, 2",
+      "trace-bin": "AAEC",
+      "content-type": "application/grpc",
+      te: "trailers",
+      "grpc-timeout": "5S",
+      "grpc-accept-encoding": "gzip",
+      "x-forwarded-for": "127.0.0.1",
+    });
+    expect(exchanges).toMatchObject([
+      {
+        apiVersion: "v2",
+        mode: "pass",
+        status: 200,
+        client: "grpc-go",
+        rpc: { service: "acme.platform.iam.v2beta1.GroupsService", method: "ListGroups", code: 0 },
+        requestBytes: 9,
+        responseBytes: 17,
+        calls: [{ upstream: "v2", path: V2, status: 200 }],
+      },
+    ]);
+  });
+
+  it("keeps an error that is trailers only, with its details", async () => {
+    const trailers = { "grpc-status": "5", "grpc-message": "no %C3%A9", "grpc-status-details-bin": "CAU" };
+    const behind = await platform(unary(() => [], trailers));
+    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    const answer = await call(rpc, V2);
+    expect(answer.trailers).toBeUndefined();
+    expect(answer.head).toMatchObject(trailers);
+    expect(exchanges).toMatchObject([{ status: 404, rpc: { code: 5 }, reason: undefined }]);
+  });
+
+  it("of v1 goes to native v1, and says so", async () => {
+    const v1 = await platform(unary((request) => [request]));
+    const v2 = await platform(unary(() => []));
+    const { rpc, exchanges } = await carryover({ v2: v2.url, v1: v1.url }, { cutoverMode: "native" });
+    const answer = await call(rpc, V1);
+    expect(answer).toMatchObject({ status: 0, head: { "carryover-mode": "native" } });
+    expect(v2.heads).toHaveLength(0);
+    expect(exchanges).toMatchObject([{ apiVersion: "v1", mode: "native", calls: [{ upstream: "v1" }] }]);
+  });
+
+  it("passes health checks and reflection, which no client has to move", async () => {
+    const behind = await platform(unary((request) => [request]));
+    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    expect((await call(rpc, "/grpc.health.v1.Health/Check")).status).toBe(0);
+    expect((await call(rpc, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")).status).toBe(0);
+    expect(exchanges).toMatchObject([{ apiVersion: "none", client: "unknown" }, { apiVersion: "none" }]);
+  });
+
+  it("is sent again when the upstream refused the stream unread, and only then", async () => {
+    let refusals = 1;
+    const echo = unary((request) => [request]);
+    const behind = await platform((stream) => {
+      if (refusals-- > 0) stream.close(7);
+      else echo(stream);
+    });
+    const { rpc } = await carryover({ v2: behind.url });
+    const sent = framed(Buffer.from("once"));
+    expect(await call(rpc, V2, sent)).toMatchObject({ status: 0, body: sent });
+    refusals = 2;
+    expect(await call(rpc, V2, sent)).toMatchObject({ status: 14 });
+    expect(behind.heads).toHaveLength(4);
+  });
+});
+
+describe("a stream", () => {
+  it("flows both ways at once", async () => {
+    const behind = await platform((stream) => {
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+      stream.on("data", (chunk: Buffer) => stream.write(chunk));
+      stream.on("end", () => stream.end());
+    });
+    const { rpc } = await carryover({ v2: behind.url });
+    const stream = open(session(rpc), V2);
+    const over = answered(stream);
+    for (const text of ["one", "two", "three"]) {
+      const echoed = new Promise((resolve) => stream.once("data", resolve));
+      stream.write(framed(Buffer.from(text)));
+      expect(await echoed).toEqual(framed(Buffer.from(text)));
+    }
+    stream.end();
+    expect((await over).status).toBe(0);
+  });
+
+  it("is read no faster than its client takes it", async () => {
+    let written = 0;
+    const behind = await platform((stream) => {
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      const more = (): void => {
+        while (!stream.destroyed && written < 64 * 2 ** 20) {
+          written += 65_536;
+          if (!stream.write(Buffer.alloc(65_536))) {
+            stream.once("drain", more);
+            return;
+          }
+        }
+      };
+      more();
+    });
+    const { rpc } = await carryover({ v2: behind.url });
+    const stream = open(session(rpc), V2);
+    await new Promise((resolve) => stream.once("response", resolve));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(written).toBeLessThan(2 * 2 ** 20);
+    stream.close(8);
+  });
+
+  it("that its client cancels is cancelled at the upstream", async () => {
+    const cancelled = new Promise<number>((resolve) => {
+      void platform((stream) => {
+        stream.respond({ ":status": 200, "content-type": "application/grpc" });
+        stream.on("close", () => resolve(stream.rstCode));
+      }).then(async (behind) => {
+        const { rpc, exchanges } = await carryover({ v2: behind.url });
+        const stream = open(session(rpc), V2);
+        stream.once("response", () => stream.close(8));
+        stream.once("close", () =>
+          setTimeout(() => expect(exchanges).toMatchObject([{ status: 499, aborted: true }]), 50),
+        );
+      });
+    });
+    expect(await cancelled).toBe(8);
+  });
+});
+
+describe("what goes wrong", () => {
+  it("at an upstream that cannot be reached is UNAVAILABLE, with a typed reason", async () => {
+    const { rpc, exchanges } = await carryover({ v2: "http://127.0.0.1:1" });
+    const answer = await call(rpc, V2);
+    expect(answer.status).toBe(14);
+    expect(Buffer.from(String(answer.head["grpc-status-details-bin"]), "base64").toString("latin1")).toContain(
+      "UPSTREAM_UNREACHABLE",
+    );
+    expect(exchanges).toMatchObject([{ reason: "UPSTREAM_UNREACHABLE", rpc: { code: 14 } }]);
+  });
+
+  it("in the middle of a response ends it with a status, so that nobody takes it for whole", async () => {
+    const behind = await platform((stream) => {
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      stream.write(framed(Buffer.from("half")));
+      setTimeout(() => stream.close(2), 50);
+    });
+    const { rpc } = await carryover({ v2: behind.url });
+    expect(await call(rpc, V2)).toMatchObject({ status: 14, body: framed(Buffer.from("half")) });
+  });
+
+  it("that an upstream ends without a status is INTERNAL", async () => {
+    const behind = await platform(unary((request) => [request], {}));
+    const { rpc } = await carryover({ v2: behind.url });
+    expect(await call(rpc, V2)).toMatchObject({ status: 13 });
+  });
+
+  it("with the client's deadline is DEADLINE_EXCEEDED, and the upstream's call is cancelled", async () => {
+    const closed: number[] = [];
+    const behind = await platform((stream) => stream.on("close", () => closed.push(stream.rstCode)));
+    const { rpc } = await carryover({ v2: behind.url });
+    const answer = await call(rpc, V2, undefined, { "grpc-timeout": "100m" });
+    expect(answer.status).toBe(4);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(closed).toEqual([8]);
+  });
+
+  it("without a native v1 is UNIMPLEMENTED, and so is a service of no known domain", async () => {
+    const behind = await platform(unary((request) => [request]));
+    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    expect(await call(rpc, V1)).toMatchObject({ status: 12, message: expect.stringContaining("Groups/List") });
+    expect(await call(rpc, "/evil.v2.Service/Do")).toMatchObject({ status: 12, message: "unknown service" });
+    expect(exchanges.map(({ reason }) => reason)).toEqual(["NOT_TRANSLATABLE", "METHOD_NOT_ALLOWED"]);
+    expect(behind.heads).toHaveLength(0);
+  });
+
+  it("with a credential is UNAUTHENTICATED where HTTP refuses it too, and never reaches the platform", async () => {
+    const behind = await platform(unary((request) => [request]));
+    const { rpc } = await carryover({ v2: behind.url });
+    expect(await call(rpc, V2, undefined, { authorization: "Bearer a b" })).toMatchObject({ status: 16 });
+    expect(await call(rpc, V2, undefined, { via: "1.1 carryover" })).toMatchObject({ status: 9 });
+    expect(behind.heads).toHaveLength(0);
+  });
+
+  it("is 415 for what is no gRPC", async () => {
+    const { rpc } = await carryover({ v2: "http://127.0.0.1:1" });
+    expect((await call(rpc, V2, undefined, { "content-type": "application/json" })).head[":status"]).toBe(415);
+    expect((await call(rpc, V2, undefined, { ":method": "GET" })).head[":status"]).toBe(415);
+  });
+});
+
+it("a crowd beyond the upstream's streams is spread over several sessions", async () => {
+  const waiting: (() => void)[] = [];
+  const echo = unary((request) => [request]);
+  const behind = await platform((stream) => void waiting.push(() => echo(stream)), {
+    settings: { maxConcurrentStreams: 10 },
+  });
+  const { rpc } = await carryover({ v2: behind.url });
+  // The first call makes a session, whose settings are known then.
+  const first = call(rpc, V2);
+  await expect.poll(() => waiting.length).toBe(1);
+  const on = session(rpc);
+  const crowd = Array.from({ length: 40 }, () => {
+    const stream = open(on, V2);
+    stream.end(framed(Buffer.from("x")));
+    return answered(stream);
+  });
+  await expect.poll(() => waiting.length).toBe(41);
+  for (const go of waiting) go();
+  expect((await Promise.all([first, ...crowd])).map(({ status }) => status)).toEqual(Array(41).fill(0));
+  expect(behind.sessions()).toBe(5);
+});
+
+it("an upstream that says GOAWAY finishes its calls, and new ones go over a new session", async () => {
+  const waiting: (() => void)[] = [];
+  const echo = unary((request) => [request]);
+  const behind = await platform((stream) => {
+    if (waiting.length > 0) echo(stream);
+    else {
+      waiting.push(() => echo(stream));
+      stream.session?.close();
+    }
+  });
+  const { rpc } = await carryover({ v2: behind.url });
+  const first = call(rpc, V2);
+  await expect.poll(() => waiting.length).toBe(1);
+  expect(await call(rpc, V2)).toMatchObject({ status: 0 });
+  waiting[0]?.();
+  expect(await first).toMatchObject({ status: 0 });
+  expect(behind.sessions()).toBe(2);
+});
+
+it("a shutdown lets calls finish, tells clients with GOAWAY, and cuts what outlasts its time", async () => {
+  const streams: (() => void)[] = [];
+  const echo = unary((request) => [request]);
+  const behind = await platform((stream) => void streams.push(() => echo(stream)));
+  const { rpc, close } = await carryover({ v2: behind.url });
+  const on = session(rpc);
+  const goaway = new Promise((resolve) => on.once("goaway", resolve));
+  const quick = open(on, V2);
+  const finished = answered(quick);
+  quick.end(framed(Buffer.from("q")));
+  await expect.poll(() => streams.length).toBe(1);
+  const slow = open(on, V2);
+  const cut = answered(slow);
+  slow.end(framed(Buffer.from("s")));
+  await expect.poll(() => streams.length).toBe(2);
+  const closed = close();
+  expect(await goaway).toBe(0);
+  streams[0]?.();
+  expect((await finished).status).toBe(0);
+  expect(await cut).toMatchObject({ status: 14, message: expect.stringContaining("stopping") });
+  await closed;
+});
