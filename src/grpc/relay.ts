@@ -83,7 +83,7 @@ export function relayCall(call: GrpcCall, target: RelayTarget, plan: RelayPlan):
     void attempt(relay);
   };
   if (queue === undefined) start({ done: () => {} });
-  else giveUp = queue.enter(origin, start, (problem) => failCall(call, problem));
+  else giveUp = queue.enter(origin, { start, refuse: (problem) => failCall(call, problem) });
 }
 
 interface Relay {
