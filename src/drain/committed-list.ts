@@ -12,7 +12,7 @@ export interface RankedPage extends ListPage {
   readonly ascending: boolean;
 }
 
-/** `page` with the rank of its first record. The order of its keys is looked at once, for it is most of what a short list costs. */
+/** `page` with the rank of its first record. The order of its keys is looked at once: for a short list, that costs more than all else here. */
 export function rankedPage(page: ListPage, skip: number | undefined): RankedPage {
   return {
     bytes: page.bytes,

@@ -156,8 +156,8 @@ export interface RewrittenPage {
   /** The records in order, separated by single commas, between the texts of `around`. Maybe a view of the array that was given. */
   readonly bytes: Uint8Array;
   /** Where in `bytes` each record begins and ends. */
-  readonly starts: Int32Array;
-  readonly ends: Int32Array;
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
   /** The key of each record, decoded, as it was in the source. */
   readonly keys: readonly string[];
   /** Each key comes after the one before it; undefined: not looked at. */
@@ -173,8 +173,8 @@ interface PageRecords {
   readonly root: number;
   /** Strings can be read off as they stand: all ASCII, no escapes. */
   readonly literal: boolean;
-  /** Of each slice: four words for each record, as `layout.ts` says. */
-  readonly slices: Int32Array[];
+  readonly starts: number[];
+  readonly ends: number[];
   readonly keys: string[];
   readonly around: PagePlan["around"];
   ascending: boolean;
@@ -196,7 +196,8 @@ function* rewriteRecords(
   const records: PageRecords = {
     root,
     literal: isLiteral(text),
-    slices: [],
+    starts: [],
+    ends: [],
     keys: [],
     around: plan.around,
     ascending: true,
@@ -226,24 +227,9 @@ function* rewriteRecords(
   }
   if (!found) fail(start, "no member with the records");
   skipEnd(kernel.text, at + 1, text.length);
-  const { bytes, keys } = records;
+  const { bytes, starts, ends, keys } = records;
   const ascending = records.literal ? records.ascending : undefined;
-  return { bytes, ...bounds(records), keys, ascending, scalars };
-}
-
-/** Where each record begins and ends. */
-function bounds({ slices, keys, around }: PageRecords): Pick<RewrittenPage, "starts" | "ends"> {
-  const starts = new Int32Array(keys.length);
-  const ends = new Int32Array(keys.length);
-  const shift = around?.open.length ?? 0;
-  let i = 0;
-  for (const slice of slices) {
-    for (let at = 0; at < slice.length; at += RECORD_WORDS) {
-      starts[i] = shift + (slice[at] as number);
-      ends[i++] = shift + (slice[at + 1] as number);
-    }
-  }
-  return { starts, ends };
+  return { bytes, starts, ends, keys, ascending, scalars };
 }
 
 function claimName(seen: Set<string>, name: string, at: number): void {
@@ -292,19 +278,27 @@ function* rewriteArray(
 
 /** Rewrites records up to the end of a slice, and gives where the next one begins. */
 function rewriteSlice(kernel: Kernel, start: number, depth: number, records: PageRecords): number {
-  const { root, literal, slices, keys } = records;
+  const { root, literal, starts, ends, keys } = records;
+  const shift = records.around?.open.length ?? 0;
   const from = TEXT + start;
   const at = kernel.calls.walkRecords(root, from, from + SLICE_BYTES, depth, keys.length) - TEXT;
   refresh(kernel);
-  const count = kernel.bytes.readInt32LE(COUNT);
-  const slice = new Int32Array(kernel.bytes.buffer, RECORDS, count * RECORD_WORDS).slice();
-  slices.push(slice);
-  if (literal) addLiteralKeys(kernel, slice, records);
-  else addKeys(kernel, slice, keys);
+  const words = recordWords(kernel);
+  for (let i = 0; i < words.length; i += RECORD_WORDS) {
+    starts.push(shift + (words[i] as number));
+    ends.push(shift + (words[i + 1] as number));
+  }
+  if (literal) addLiteralKeys(kernel, records);
+  else addKeys(kernel, words, keys);
   return at;
 }
 
 const RECORD_WORDS = RECORD_SIZE / 4;
+
+/** The words of the records in the latest slice, as `layout.ts` says; of no use once the memory has grown. */
+function recordWords({ bytes }: Kernel): Int32Array {
+  return new Int32Array(bytes.buffer, RECORDS, bytes.readInt32LE(COUNT) * RECORD_WORDS);
+}
 
 /** True when strings can be read off as they stand: all ASCII, no escapes. */
 function isLiteral(text: Uint8Array): boolean {
@@ -312,17 +306,19 @@ function isLiteral(text: Uint8Array): boolean {
 }
 
 /** All keys of a slice become one string that they are parts of: each by itself would cost four times as much. */
-function addLiteralKeys(kernel: Kernel, slice: Int32Array, records: PageRecords): void {
+function addLiteralKeys(kernel: Kernel, records: PageRecords): void {
   const { keys } = records;
   const before = keys.length;
+  let words = recordWords(kernel);
   let size = 0;
-  for (let i = 2; i < slice.length; i += RECORD_WORDS) size += (slice[i + 1] as number) - (slice[i] as number) - 2;
-  const start = kernel.calls.gatherKeys(slice.length / RECORD_WORDS, size);
+  for (let i = 2; i < words.length; i += RECORD_WORDS) size += (words[i + 1] as number) - (words[i] as number) - 2;
+  const start = kernel.calls.gatherKeys(words.length / RECORD_WORDS, size);
   refresh(kernel);
+  words = recordWords(kernel);
   const all = kernel.bytes.toString("latin1", start, start + size);
   let at = 0;
-  for (let i = 2; i < slice.length; i += RECORD_WORDS) {
-    const end = at + (slice[i + 1] as number) - (slice[i] as number) - 2;
+  for (let i = 2; i < words.length; i += RECORD_WORDS) {
+    const end = at + (words[i + 1] as number) - (words[i] as number) - 2;
     keys.push(all.slice(at, end));
     at = end;
   }
@@ -330,8 +326,8 @@ function addLiteralKeys(kernel: Kernel, slice: Int32Array, records: PageRecords)
   records.ascending &&= follows && kernel.bytes.readInt32LE(ASCENDING) === 1;
 }
 
-function addKeys({ bytes }: Kernel, slice: Int32Array, keys: string[]): void {
-  for (let i = 2; i < slice.length; i += RECORD_WORDS) {
-    keys.push(decodeString(bytes, slice[i] as number, slice[i + 1] as number));
+function addKeys({ bytes }: Kernel, words: Int32Array, keys: string[]): void {
+  for (let i = 2; i < words.length; i += RECORD_WORDS) {
+    keys.push(decodeString(bytes, words[i] as number, words[i + 1] as number));
   }
 }

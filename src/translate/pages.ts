@@ -78,7 +78,8 @@ export function createPageReader(
   const rewrite = createPageRewriter(pagePlan(resource, record, around));
   const check = (page: PageResult, body: Uint8Array): ReadPage => {
     // Two records without a uid would count as one. The empty one comes before all others.
-    if (page.ascending === true ? page.keys[0] === "" : page.keys.includes("")) throw invalidResponse("a record without its uid");
+    if (page.ascending === true ? page.keys[0] === "" : page.keys.includes(""))
+      throw invalidResponse("a record without its uid");
     const strange = page.reports.filter(({ object }) => object === ENVELOPE);
     if (strange.length > 0) checkEnvelope(resource, page, strange, body);
     if (page.keys.length > 0) return page;
