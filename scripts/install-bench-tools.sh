@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# For `npm run bench`: nginx with Lua and cjson (a peer) and wrk (the load).
+# For `npm run bench`: nginx with Lua and cjson, nginx with njs and Envoy (peers), wrk (the load) and Node 24.
 . "$(dirname "$0")/tools.sh"
-packages=(nginx libnginx-mod-http-ndk libnginx-mod-http-lua lua-cjson lua-resty-core lua-resty-lrucache
+"$(dirname "$0")/install-ingress-tools.sh" "$@"
+node24
+packages=(nginx libnginx-mod-http-ndk libnginx-mod-http-lua libnginx-mod-http-js lua-cjson lua-resty-core lua-resty-lrucache
   libluajit2-5.1-2 libluajit2-5.1-common libpcre3 libpcre2-8-0 libssl3 wrk)
 want bench-tools "${packages[*]}"
 debs "$fresh" "${packages[@]}"

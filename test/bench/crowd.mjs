@@ -9,9 +9,8 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { optionsOf } from "../../scripts/options.mjs";
-import { figure } from "./figures.mjs";
+import { figure, quantile } from "./figures.mjs";
 import { startCarryover, startClient, startPeer } from "./processes.mjs";
-import { quantile } from "./stats.mjs";
 
 const values = optionsOf(
   {
@@ -52,13 +51,13 @@ async function gather({ what, clients, rounds }) {
   const upstream = await startPeer("paged-upstream", [2_000, PAGE_MS, 0]);
   const log = join(folder, "crowd.log");
   const carryover = await startCarryover(dist, { upstream: upstream.url, log });
-  const client = await startClient("clients");
+  const client = await startClient("crowd");
   try {
     const url = `${carryover.url}/iam/v1/groups`;
     // Until Node has compiled what is used.
-    await client.ask({ do: "crowd", url, clients, rounds });
+    await client.ask({ do: "counted", url, clients, rounds });
     const before = carryover.cpuMs();
-    const { ms, asked } = await client.ask({ do: "crowd", url, clients, rounds });
+    const { ms, asked } = await client.ask({ do: "counted", url, clients, rounds });
     const pages = clients.reduce((sum, { count, records }) => sum + count * rounds * Math.ceil(records / PAGE), 0);
     report(what, { clients, asked, ms, idealMs: (pages * PAGE_MS) / CALLS, cpuMs: carryover.cpuMs() - before });
   } finally {

@@ -10,9 +10,8 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { optionsOf } from "../../scripts/options.mjs";
-import { figure } from "./figures.mjs";
+import { figure, quantile } from "./figures.mjs";
 import { startCarryover, startClient, startPeer } from "./processes.mjs";
-import { quantile } from "./stats.mjs";
 
 const values = optionsOf(
   {

@@ -4,16 +4,17 @@
  * figures of docs/scale.md. `-- --quick` tries everything and writes nothing; `--write` only regenerates the page from
  * the file.
  */
+
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cpus, loadavg, release, tmpdir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { compactJson } from "../../scripts/compact-json.mjs";
 import { optionsOf } from "../../scripts/options.mjs";
-import { environmentOf } from "./replicas/environment.mjs";
 import { measureHolds } from "./replicas/holds.mjs";
 import { measureTurns } from "./replicas/measure.mjs";
 import { blocks, filledIn } from "./replicas/page.mjs";
+import { commit } from "./report.mjs";
 import { findTool } from "./tools.mjs";
 
 const HERE = import.meta.dirname;
@@ -85,4 +86,20 @@ function rounded(_, value) {
 
 async function writePage(results) {
   await writeFile(PAGE, filledIn(await readFile(PAGE, "utf8"), results));
+}
+
+/** Facts for the results file. The load average is that before the run: what others did meanwhile it cannot say. */
+function environmentOf({ nginx, wrk }) {
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: commit(),
+    node: process.version,
+    cores: cpus().length,
+    cpu: cpus()[0]?.model.trim() ?? "unknown",
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    system: `Linux ${release()}`,
+    nginx: nginx.version.replace("nginx version: ", ""),
+    wrk: /^wrk \S+/.exec(wrk.version)?.[0] ?? "wrk",
+    loadBefore: loadavg()[0],
+  };
 }

@@ -33,6 +33,8 @@ test.each([
   ["test/bench/run.mjs", ["--only", "pass,speed"], /^no such row: speed; there are pass, get, /],
   ["test/bench/run.mjs", ["--only", "pass,"], /^no such row: ; there are pass, get, /],
   ["test/bench/run.mjs", ["--load", "ab"], "no such load generator: ab"],
+  ["test/bench/run.mjs", ["--node", "/no/node"], "no such Node: /no/node"],
+  ["test/bench/run.mjs", ["--quick", "--record"], "a quick run is no record"],
   ["test/bench/run.mjs", ["--before", "/no/build"], "/no/build is not there"],
   ["test/bench/overload.mjs", ["--dist", "/no/build"], "/no/build is not there"],
   ["scripts/walkthrough/run.mjs", ["--until", "heaven"], /^the runbook has no step heaven; it has .+, .+/],

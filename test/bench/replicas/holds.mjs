@@ -106,7 +106,7 @@ async function clients(bench, begin) {
   const count = bench.settings.holds.clients;
   const upstream = await begin(startPeer("paged-upstream", [count * 2, 0, 0]));
   const carryover = await begin(begun(bench, upstream, { "clients-max": 20_000 }));
-  const client = await begin(startClient("distinct"));
+  const client = await begin(startClient("crowd"));
   await client.ask({ do: "come", url: carryover.url, count: 500, connections: 32 });
   const before = await settled(carryover);
   await client.ask({ do: "come", url: carryover.url, count, connections: 32 });

@@ -1,6 +1,5 @@
 /** Writes the figures of docs/scale.md: every block between `<!-- figures: NAME -->` and `<!-- end -->`. */
-import { ratios, spread } from "../stats.mjs";
-import { range, table } from "../tables.mjs";
+import { range, ratios, spread, table } from "../figures.mjs";
 
 const BLOCK = /(<!-- figures: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g;
 const ALONE = "1 process";

@@ -1,6 +1,6 @@
 /** Requests more very long lists at once than carryover has memory for. */
 import { join } from "node:path";
-import { goal } from "../goals.mjs";
+import { goal } from "../figures.mjs";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";
 
 export async function measureFlood(bench, start) {
@@ -25,7 +25,7 @@ export async function measureFlood(bench, start) {
   const survived = alive && clean && told.ends["200 whole"] > 0;
   const value = goal({
     what: `${lists} lists of ${records.toLocaleString("en")} records at once with --max-old-space-size=${heapMiB}`,
-    first: 1,
+    target: 1,
     value: survived ? 1 : 0,
     text: `${ends.join(", ")}; ${alive ? "ready afterwards" : "the process ended"}; ${most}; ${(told.ms / 1000).toFixed(1)} s`,
   });

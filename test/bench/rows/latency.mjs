@@ -1,10 +1,8 @@
 /** Compares the latency of a translated get with one that is only forwarded, at a rate that overloads neither. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { goal } from "../goals.mjs";
+import { goal, quantile, range, ratios, spread, table } from "../figures.mjs";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";
-import { quantile, ratios, spread } from "../stats.mjs";
-import { range, table } from "../tables.mjs";
 
 export async function measureLatency(bench, start) {
   const { dist, folder, answers, calls, token } = bench;
@@ -46,9 +44,10 @@ function goalsOf([own, bare, direct], { rate }) {
     const [a, b, c] = [own, bare, direct].map((side) => spread(column(side, name)).median);
     const ratio = ratios(column(own, name), column(bare, name));
     return goal({
+      key: `latency-${name}`,
       what: `added latency of a translated get at ${rate.toLocaleString("en")} requests/s, ${name}`,
       against: "the same get through bare @fastify/http-proxy",
-      first: 1,
+      target: 1,
       unit: "× its latency",
       least: true,
       value: ratio.median,

@@ -1,14 +1,14 @@
 /** Counts metric series after very many distinct clients, paths and tokens. */
 import { join } from "node:path";
+import { mib, table } from "../figures.mjs";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";
-import { mib, table } from "../tables.mjs";
 
 const MEANS = ["user-agent", "claim:sub"];
 
 export async function measureSeries(bench, start) {
   const { distinct, connections } = bench.settings.series;
   const upstream = await start(startPeer("paged-upstream", [distinct, 0, 0]));
-  const client = await start(startClient("distinct"));
+  const client = await start(startClient("crowd"));
   const rows = [];
   const faults = [];
   for (const means of MEANS) {

@@ -1,11 +1,17 @@
 /** Measures the effect on clients of comparisons in the background, and of a v2 that hangs. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { goal, quantile, range, ratios, spread, table } from "../figures.mjs";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";
-import { SHADOW_ALL } from "../rules-files.mjs";
-import { quantile } from "../stats.mjs";
-import { comparisonsOf, doubtsAbout } from "./shadow-counts.mjs";
-import { shadowGoals, shadowText } from "./shadow-text.mjs";
+
+/** Native v1 answers everything, and every answer is compared. */
+const SHADOW_ALL = `version: carryover/v1
+rules:
+  - name: everything
+    match: {}
+    mode: shadow
+    shadow: { sample: 1.0 }
+`;
 
 export async function measureShadow(bench, start) {
   const { calls, settings } = bench;
@@ -101,4 +107,87 @@ async function full(sides, targets, { load, token, settings }, faults) {
     side[kind].perSecond.push(perSecond);
     side[kind].fullCpu.push(((server.cpuMs() - cpu) * 1000) / requests);
   });
+}
+
+const KINDS = [
+  ["get", "v1 get of one group (its list with `id`)"],
+  ["list", "v1 list of 200"],
+];
+
+/** Ratios of neighbours in time. `sides`: native first. */
+function shadowGoals([native, ...others]) {
+  return KINDS.flatMap(([kind, what]) =>
+    others.flatMap((side) =>
+      ["p50", "p99"].map((name) => {
+        const ratio = ratios(side[kind][name], native[kind][name]);
+        const [own, base] = [side, native].map((one) => spread(one[kind][name]).median.toFixed(2));
+        return goal({
+          what: `${what}, ${side.name}, ${name}`,
+          against: "the same in mode native",
+          value: ratio.median,
+          text: `${range(ratio, 2)}×: ${base} ms native, ${own} ms`,
+        });
+      }),
+    ),
+  );
+}
+
+function shadowText(sides, { rates, steady, full }) {
+  const parts = KINDS.flatMap(([kind, what]) => [`${what}:`, ofKind(sides, kind)]);
+  return [
+    `Native v1 answers in every case, with the same bytes; carryover runs as a process for each line. At a constant rate (open load; ${rates.get} gets and ${rates.list} lists a second, ${steady.seconds} s a side in each of ${steady.rounds} rounds, the sides in turns) latency in ms and processor time per request in µs, comparing included; then under full load (${full.connections} connections, ${full.rounds} rounds of ${full.seconds} s), where most comparisons find no place and are let go. Median (least to most); ratios are of neighbours in time.`,
+    ...parts,
+  ].join("\n\n");
+}
+
+function ofKind(sides, kind) {
+  const [native] = sides;
+  const rows = sides.map((side) => {
+    const { p50, p99, steadyCpu, perSecond, fullCpu, compared } = side[kind];
+    const beside = side === native ? "" : `${range(ratios(perSecond, native[kind].perSecond), 2)}×`;
+    return [
+      side.name,
+      range(spread(p50), 2),
+      range(spread(p99), 2),
+      range(spread(steadyCpu), 0),
+      side === native ? "–" : `${((compared[0] / compared[1]) * 100).toFixed(0)}%`,
+      range(spread(perSecond), 0),
+      beside,
+      range(spread(fullCpu), 0),
+    ];
+  });
+  const head = [
+    "",
+    "p50",
+    "p99",
+    "µs",
+    "found equal",
+    "requests/s under full load",
+    "beside native",
+    "µs under full load",
+  ];
+  return table(head, rows);
+}
+
+/** How many by result, from its metrics. */
+async function comparisonsOf({ adminUrl }) {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const counts = new Map();
+  for (const [, result, count] of text.matchAll(/^carryover_comparisons_total\{[^}]*result="(\w+)"[^}]*\} (\d+)/gm)) {
+    counts.set(result, (counts.get(result) ?? 0) + Number(count));
+  }
+  return counts;
+}
+
+/** What a run cannot be believed for; `ends`: comparisons by result, at its end, by the side's key. */
+function doubtsAbout(ends) {
+  const doubts = [];
+  const [native, shadow, hanging] = ["native", "shadow", "hanging"].map((key) => ends.get(key));
+  if (native.size > 0) doubts.push("native compares answers");
+  if (!shadow.has("equal")) doubts.push("shadow compared nothing");
+  const others = [...shadow.keys()].filter((result) => result !== "equal" && result !== "failed");
+  if (others.length > 0) doubts.push(`shadow finds ${others} where both platforms hold the same`);
+  if ([...hanging.keys()].some((result) => result !== "failed")) doubts.push("a v2 that hangs was compared with");
+  if (!hanging.has("failed")) doubts.push("nothing was sent to the v2 that hangs");
+  return doubts;
 }

@@ -8,10 +8,8 @@ import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../../scripts/free-ports.mjs";
-import { goal } from "../goals.mjs";
+import { goal, range, ratios, spread, table } from "../figures.mjs";
 import { NODE_FLAGS, residentBytes } from "../processes.mjs";
-import { ratios, spread } from "../stats.mjs";
-import { range, table } from "../tables.mjs";
 
 const POLL_MS = 2;
 const GIVE_UP_MS = 60_000;
@@ -42,17 +40,19 @@ export async function measureStart({ dist, settings: { starts: settings } }, sta
   const [memory, beside] = [spread(resident), ratios(ready, bare)];
   const goals = [
     goal({
+      key: "start",
       what: "start to ready",
       against: "`node -e 0`",
-      first: 6.5,
+      target: 6.5,
       unit: "×",
       least: true,
       value: beside.median,
       text: `${range(beside, 1)}×`,
     }),
     goal({
+      key: "idle",
       what: "idle RSS",
-      first: 115,
+      target: 115,
       unit: " MiB",
       least: true,
       value: memory.median,
