@@ -15,6 +15,8 @@ export interface Behind {
   readonly adminUrl?: string;
   readonly platformUrl: string;
   readonly grpcUrl?: string;
+  /** The file of descriptors, for a recipe that reads them. */
+  readonly descriptors?: string;
   /** Of v1 traffic through carryover; default 100. */
   readonly percent?: number;
   /** Changes the recipe, to show what happens without a setting of it. */
@@ -86,6 +88,7 @@ function valuesOf(behind: Behind, port: number, h2Port: number): Record<string, 
     PLATFORM_PORT: platform.port,
     GRPC_HOST: grpc.hostname,
     GRPC_PORT: grpc.port,
+    DESCRIPTORS: behind.descriptors ?? "",
     PERCENT: String(percent),
     SHARE:
       percent === 100
