@@ -1,5 +1,5 @@
 /** A gRPC client for the tests of the sandbox: JSON in, JSON out, over a connection of HTTP/2. */
-import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
+import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders } from "node:http2";
 import { createFileRegistry, fromBinary, fromJson, toBinary, toJson } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { VENDOR_TYPES } from "../src/data/vendor.ts";
@@ -11,7 +11,8 @@ export interface Outcome {
   /** The typed details of the status. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers freely
   readonly details: any;
-  /** The last message of the response. */
+  /** The last message of the response in binary, and as JSON. */
+  readonly bytes: Uint8Array | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers freely
   readonly json: any;
   readonly headers: IncomingHttpHeaders;
@@ -22,6 +23,8 @@ export interface GrpcAsked {
   readonly headers?: Readonly<Record<string, string>>;
   /** The bytes of the request in place of one framed message. */
   readonly raw?: Uint8Array;
+  /** True to leave after the first piece of the response. */
+  readonly leaves?: boolean;
 }
 
 export interface GrpcClient {
@@ -63,7 +66,7 @@ export function grpcClient(sandbox: Sandbox, url: string): GrpcClient {
       const body =
         asked.raw ??
         framed(method ? toBinary(method.input, fromJson(method.input, json as never, { registry })) : Buffer.of());
-      const { headers, messages } = await exchange(session, body, {
+      const { headers, messages } = await exchange(session, body, asked.leaves === true, {
         ":path": method ? `/${service?.typeName}/${rpc}` : `/${path}`,
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...asked.headers,
@@ -74,6 +77,7 @@ export function grpcClient(sandbox: Sandbox, url: string): GrpcClient {
         code: Number(headers["grpc-status"]),
         message: decodeURIComponent(String(headers["grpc-message"] ?? "")),
         details: details(headers),
+        bytes: last,
         json: method && answer && toJson(method.output, answer, { registry }),
         headers,
       };
@@ -85,6 +89,7 @@ export function grpcClient(sandbox: Sandbox, url: string): GrpcClient {
 function exchange(
   session: ClientHttp2Session,
   body: Uint8Array,
+  leaves: boolean,
   headers: Record<string, string>,
 ): Promise<{ headers: IncomingHttpHeaders; messages: Buffer[] }> {
   return new Promise((resolve, reject) => {
@@ -98,7 +103,10 @@ function exchange(
     });
     stream.on("response", (part) => Object.assign(all, part));
     stream.on("trailers", (part) => Object.assign(all, part));
-    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    stream.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      if (leaves) stream.close(constants.NGHTTP2_CANCEL);
+    });
     stream.on("error", reject);
     stream.on("close", () => resolve({ headers: all, messages: split(Buffer.concat(chunks)) }));
     stream.end(body);

@@ -106,6 +106,8 @@ function translatedSection(domains: readonly DomainCount[], extensions: number):
   return [
     `${translated} of ${all} v1 operations are translated; ${extensions} Gets by id are extensions. [Native v1 serves](#served-by-native-v1) the other ${inV2 + onlyV1}: v2 lacks ${onlyV1} of them, and ${inV2} exist in v2 but are not translated. v1 cannot be switched off while clients call those.`,
     "",
+    `Over gRPC the same ${translated} operations are translated, each by the rpc whose HTTP rule names it ([grpc.md](grpc.md)). v1 has no rpc for the extensions.`,
+    "",
     "| domain | v1 operations | translated | in v2, not translated | not in v2 |",
     "|---|---|---|---|---|",
     ...domains.map((one) => `| ${one.domain} | ${one.all} | ${one.translated} | ${one.inV2} | ${one.onlyV1} |`),

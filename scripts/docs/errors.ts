@@ -92,7 +92,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   MESSAGE_TOO_LARGE: {
     means:
-      "over gRPC: a message is longer than `grpc.maxMessageBytes` (`bytes`, `limit`, and `records` of a list in the metadata)",
+      "over gRPC: a message is longer than `grpc.maxMessageBytes` (`limit`, `count`, `unit`, and `records` of a list in the metadata)",
     act: "client: narrow the list with a filter, or page through it with v2; operator: raise `grpc.maxMessageBytes`, and the clients' own limit",
     again: NO,
   },

@@ -119,6 +119,14 @@ const LABELS: readonly LabelMeaning[] = [
     means: "Status of the response",
     values: "48 registered status codes, `none` for no response, `other`",
   },
+  {
+    name: "code",
+    on: ["grpc_requests_total"],
+    means: "gRPC status of the response",
+    values: "`OK`, `NOT_FOUND` and the other names of codes, `other`",
+  },
+  { name: "service", means: "gRPC service, with its package", values: "Those that were called, `unknown`, `other`" },
+  { name: "method", means: "Method of that service", values: "Those that were called, `unknown`, `other`" },
   { name: "upstream", means: "Which upstream was called", values: "`v1`, `v2`, `sts`" },
   {
     name: "kind",

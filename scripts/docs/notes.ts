@@ -28,7 +28,10 @@ const NOTES: Words<ExchangeNote> = {
     act: "[troubleshooting.md](troubleshooting.md#carryover-overloaded)",
     options: ["upstream.*.connections", "limits.requestSeconds"],
   },
-  grpc: { means: "a gRPC request was refused", act: "send gRPC to `listen.grpc.port` ([grpc.md](grpc.md)), or past carryover ([ingress.md](ingress.md))" },
+  grpc: {
+    means: "a gRPC request was refused",
+    act: "send gRPC to `listen.grpc.port` ([grpc.md](grpc.md)), or past carryover ([ingress.md](ingress.md))",
+  },
   "odd-header-name": {
     means: "a header that some proxies confuse with `X-Forwarded-…` was dropped, such as `X_Forwarded_For`",
     act: "find out which client or proxy sends it",

@@ -23,6 +23,8 @@ export interface CarryoverConfig {
       readonly totals?: "verify" | "ignore" | undefined;
       /** Audience of tokens for v2; default: upstream.v2.url. */
       readonly audience?: string | undefined;
+      /** Where v2 serves gRPC, if not at the host of upstream.v2.url; a path in it is not used. */
+      readonly grpcUrl?: string | undefined;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */
         readonly caFile?: string | undefined;
@@ -47,6 +49,8 @@ export interface CarryoverConfig {
     readonly v1?: {
       /** Base URL of the platform's own v1. Without it, operations that v2 lacks are refused. */
       readonly url: string;
+      /** Where v1 serves gRPC, if not at the host of upstream.v1.url; a path in it is not used. */
+      readonly grpcUrl?: string | undefined;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */
         readonly caFile?: string | undefined;
@@ -96,6 +100,10 @@ export interface CarryoverConfig {
     readonly extraPrefixes?: readonly string[] | undefined;
     /** How long carryover still takes requests after the stop signal. /readyz says 503 meanwhile. Use the time that the load balancer needs to notice. Default: `5s`. */
     readonly shutdownDelaySeconds?: number | string | undefined;
+    readonly grpc?: {
+      /** Port for gRPC (HTTP/2 without TLS), at listen.host; 0 picks a free one. Without it gRPC is refused. */
+      readonly port?: number | undefined;
+    } | undefined;
   } | undefined;
   readonly admin?: {
     /** Address of the admin port. Default: `127.0.0.1`. */
@@ -200,6 +208,12 @@ export interface CarryoverConfig {
     readonly memoryBytes?: number | string | undefined;
     /** Time limit of one request; below the ingress's 60 s. Default: `50s`. */
     readonly requestSeconds?: number | string | undefined;
+  } | undefined;
+  readonly grpc?: {
+    /** FileDescriptorSet of the API with its imports, as buf build or protoc writes it. Without it v1 gRPC is not translated. */
+    readonly descriptors?: string | undefined;
+    /** Largest message of a translated gRPC call, request or response; clients take 4 MiB unless told otherwise. Default: `4MiB`. */
+    readonly maxMessageBytes?: number | string | undefined;
   } | undefined;
   readonly log?: {
     /** Lowest level to log; requests are logged at info. Default: `info`. */

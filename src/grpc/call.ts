@@ -64,8 +64,7 @@ export function endCall(call: GrpcCall, status: RpcStatus, headers: HeaderList =
   if (stream.destroyed || stream.closed) return;
   const trailers = statusTrailers(status);
   if (stream.headersSent) {
-    stream.once("wantTrailers", () => stream.sendTrailers(trailers));
-    stream.end();
+    endWithTrailers(stream, trailers);
   } else {
     const fields = ownFields([CONTENT_TYPE], exchange.requestId, headers);
     writeHead(stream, 200, { ...http2Headers(fields), ...trailers }, true);
@@ -80,14 +79,28 @@ export function ownFields(fields: HeaderField[], requestId: string, planned: Hea
   return fields;
 }
 
-/** Begins a response, and ends it where it `isLast`; otherwise trailers follow. */
+/** Begins a response, and ends it where it `isLast`; otherwise trailers follow. Throws for fields that node:http2 does not send. */
 export function writeHead(
   stream: ServerHttp2Stream,
   status: number,
   fields: OutgoingHttpHeaders,
   isLast: boolean,
 ): void {
+  if (stream.destroyed || stream.closed) return;
   stream.respond({ ":status": status, ...fields }, isLast ? { endStream: true } : { waitForTrailers: true });
+}
+
+/** Ends a response that has begun. Trailers that node:http2 does not send cost the stream. */
+export function endWithTrailers(stream: ServerHttp2Stream, trailers: OutgoingHttpHeaders, last?: Uint8Array): void {
+  stream.once("wantTrailers", () => {
+    try {
+      stream.sendTrailers(trailers);
+    } catch {
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    }
+  });
+  if (last === undefined) stream.end();
+  else stream.end(last);
 }
 
 /** The rest of a request whose call is over is not read. */

@@ -104,8 +104,7 @@ export function tooLarge(
     // Native v1 would have sent a response of any size.
     fault: which === "request" ? "client" : "translation",
     metadata: {
-      bytes: String(bytes),
-      limit: String(limit),
+      ...{ count: String(bytes), limit: String(limit), unit: "bytes" },
       ...(records === undefined ? {} : { records: String(records) }),
     },
   });

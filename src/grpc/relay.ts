@@ -9,6 +9,7 @@ import type { CallQueue, CallSlot } from "../upstream/call-queue.ts";
 import { failure, invalidAnswer } from "../upstream/failure.ts";
 import {
   closeAfter,
+  endWithTrailers,
   failCall,
   type GrpcCall,
   headersOf,
@@ -226,8 +227,11 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     const fields = ownFields([...head], call.exchange.requestId, plan.headers ?? []);
     // A place is for one call until it is answered: a stream may last.
     relay.slot?.done({ status: http });
-    if (!stream.destroyed) {
+    try {
       writeHead(stream, http, http2Headers(fields), isLast);
+    } catch (cause) {
+      fail(relay, invalidAnswer("fields that cannot be passed on", { method: "POST", sent: true }, cause));
+      return;
     }
     if (isLast) over(relay, http, head);
   }) satisfies RawListener as never);
@@ -247,8 +251,7 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
       fail(relay, invalidAnswer("no grpc-status", { method: "POST", sent: true }));
       return;
     }
-    stream.once("wantTrailers", () => stream.sendTrailers(http2Headers(trailers)));
-    stream.end();
+    endWithTrailers(stream, http2Headers(trailers));
     over(relay, http, trailers);
   });
 }

@@ -48,8 +48,6 @@ export interface GrpcServerOptions {
 
 /** Milliseconds. */
 export interface SessionTimeouts {
-  /** From a connection to its first HTTP/2 frame. */
-  readonly prefaceMs: number;
   /** Between two pings, and for the answer to one. */
   readonly pingMs: number;
   /** Of a session without a call. */
@@ -66,7 +64,7 @@ export interface GrpcServer {
   inFlight(): number;
 }
 
-const TIMEOUTS: SessionTimeouts = { prefaceMs: 10_000, pingMs: 30_000, idleMs: 300_000 };
+const TIMEOUTS: SessionTimeouts = { pingMs: 30_000, idleMs: 300_000 };
 /** Streams of one session at most, and its part of `limits.inFlight`: an ingress sends the calls of many clients over one. */
 const STREAMS = 1_000;
 const STREAMS_SHARE = 0.5;
@@ -251,14 +249,8 @@ function emptyWithin(state: { whenEmpty: () => void }, calls: ReadonlySet<GrpcCa
 }
 
 /** Ends connections that say nothing, have nothing to do, or whose other side is gone without a word. */
-function watchSession(
-  session: ServerHttp2Session,
-  cut: () => void,
-  { prefaceMs, pingMs, idleMs }: SessionTimeouts,
-): void {
+function watchSession(session: ServerHttp2Session, cut: () => void, { pingMs, idleMs }: SessionTimeouts): void {
   session.on("error", () => {});
-  const silent = setTimeout(cut, prefaceMs);
-  session.once("remoteSettings", () => clearTimeout(silent));
   session.setTimeout(idleMs, () => session.close());
   let unanswered = false;
   const pings = setInterval(() => {
@@ -272,10 +264,7 @@ function watchSession(
       unanswered = false;
     });
   }, pingMs);
-  session.once("close", () => {
-    clearInterval(pings);
-    clearTimeout(silent);
-  });
+  session.once("close", () => clearInterval(pings));
 }
 
 /** A timer for the client's deadline, and for a call in which nothing has moved for `requestMs`. */

@@ -7,6 +7,7 @@ import {
   type OutgoingHttpHeaders,
 } from "node:http2";
 import { Socket } from "node:net";
+import { Problem } from "../model/problem.ts";
 import { type Breaker, type BreakerProbe, noBreaker } from "../upstream/breaker.ts";
 import { failure } from "../upstream/failure.ts";
 import type { PoolTls } from "../upstream/pool.ts";
@@ -114,23 +115,26 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     async open(headers) {
       const beganAt = breaker.begin();
       if (typeof beganAt !== "number") throw beganAt;
-      const session = pick();
-      session.streams++;
-      let stream: ClientHttp2Stream;
-      try {
-        await session.ready;
-        stream = session.http2.request(headers, { endStream: false });
-      } catch (error) {
-        session.streams--;
-        retire(session);
-        const problem = failure(error, { method: "POST", sent: false });
-        breaker.failed(beganAt);
-        throw problem;
+      // A session may end between two looks at it: then a new one is tried.
+      for (let attempts = 2; ; attempts--) {
+        const session = attempts === 2 ? pick() : openSession();
+        session.streams++;
+        try {
+          await session.ready;
+          const stream = session.http2.request(headers, { endStream: false });
+          stream.once("close", () => {
+            session.streams--;
+          });
+          return { stream, beganAt };
+        } catch (error) {
+          session.streams--;
+          if (isHeaderFault(error)) throw new Problem("INVALID_REQUEST", "a header field cannot be passed on");
+          retire(session);
+          if (attempts > 1 && isSessionFault(error)) continue;
+          breaker.failed(beganAt);
+          throw failure(error, { method: "POST", sent: false });
+        }
       }
-      stream.once("close", () => {
-        session.streams--;
-      });
-      return { stream, beganAt };
     },
     suspect: ({ session }) => {
       if (session === undefined || session.destroyed) return;
@@ -173,6 +177,21 @@ function readyOf(http2: ClientHttp2Session, connectMs: number): Promise<void> {
       end(() => reject(new Error("the upstream closed the connection"))),
     );
   });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** What node:http2 refuses to send, such as two `user-agent`: the client's fault, and no session's. */
+function isHeaderFault(error: unknown): boolean {
+  return /^ERR_(?:HTTP2_HEADER|HTTP2_INVALID_(?:HEADER|CONNECTION|PSEUDO)|INVALID_CHAR|INVALID_HTTP_TOKEN)/.test(
+    codeOf(error),
+  );
+}
+
+function isSessionFault(error: unknown): boolean {
+  return /^ERR_HTTP2_(?:INVALID_SESSION|GOAWAY_SESSION)$/.test(codeOf(error));
 }
 
 /** True when the upstream has certainly not looked at the request (RFC 9113 section 8.7). */

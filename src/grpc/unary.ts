@@ -13,6 +13,7 @@ import {
   CONTENT_TYPE,
   closeAfter,
   endCall,
+  endWithTrailers,
   failCall,
   type GrpcCall,
   http2Headers,
@@ -110,8 +111,7 @@ async function respond(
   recordStatus(exchange, 0);
   exchange.responseBytes = bytes.length;
   writeHead(stream, 200, http2Headers(fields), false);
-  stream.once("wantTrailers", () => stream.sendTrailers(statusTrailers({ code: 0, message: "" })));
-  stream.end(withPrefix(bytes));
+  endWithTrailers(stream, statusTrailers({ code: 0, message: "" }), withPrefix(bytes));
   closeAfter(stream);
 }
 

@@ -47,7 +47,7 @@ export const METRICS = {
   ),
   grpc_requests_total: counter(
     "calls",
-    "gRPC calls by status; names that no upstream serves are `unknown`",
+    "Calls over gRPC by status; names that no upstream serves are `unknown`",
     ["service", "method", "code"],
     1000,
   ),

@@ -1,18 +1,16 @@
 /** Attacks on the gRPC port, each frame written by hand: nothing crashes, memory stays bounded, and others are served meanwhile. */
-import { connect as connectTcp, type Socket } from "node:net";
+import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { createGrpcServer } from "../../src/grpc/server.ts";
 import { createStatusCodec } from "../../src/grpc/status.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
+import { FRAME, frame, literal, onFrames, PREFACE } from "./support/frames.ts";
 import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
 
 takeDownAfterEach();
 
 const V2 = "/acme.platform.iam.v2beta1.GroupsService/ListGroups";
-const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, window: 8, continuation: 9 };
-
 async function carryover(serve: Parameters<typeof platform>[0] = unary((request) => [request])): Promise<string> {
   const behind = await platform(serve);
   const started = await startCarryover({
@@ -21,28 +19,6 @@ async function carryover(serve: Parameters<typeof platform>[0] = unary((request)
   });
   later(started.close);
   return started.grpcUrl ?? "";
-}
-
-function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-/** A field that the peer is told not to remember. */
-function literal(name: string, value: string): Buffer {
-  const text = (part: string) => {
-    const bytes = Buffer.from(part);
-    if (bytes.length < 127) return Buffer.concat([Buffer.from([bytes.length]), bytes]);
-    const prefix = [127];
-    let rest = bytes.length - 127;
-    for (; rest >= 128; rest >>= 7) prefix.push((rest & 127) | 128);
-    return Buffer.concat([Buffer.from([...prefix, rest]), bytes]);
-  };
-  return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
 }
 
 const HEAD = Buffer.concat([
@@ -67,15 +43,8 @@ async function raw(url: string, settings: Uint8Array = Buffer.alloc(0)): Promise
   socket.on("error", () => {});
   later(async () => void socket.destroy());
   const closed = new Promise((resolve) => socket.once("close", resolve));
-  let bytes = Buffer.alloc(0);
   const types: number[] = [];
-  socket.on("data", (chunk: Buffer) => {
-    bytes = Buffer.concat([bytes, chunk]);
-    while (bytes.length >= 9 && bytes.length >= 9 + bytes.readUIntBE(0, 3)) {
-      types.push(bytes[3] ?? -1);
-      bytes = bytes.subarray(9 + bytes.readUIntBE(0, 3));
-    }
-  });
+  onFrames(socket, (type) => types.push(type));
   socket.write(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0, settings)]));
   await expect.poll(() => types.length).toBeGreaterThan(0);
   return { socket, closed, received: () => types };
@@ -168,6 +137,34 @@ it("10,000 streams on one connection are refused beyond its part, and others are
   expect(arrived).toBeLessThanOrEqual(101);
 });
 
+it("fields that may come once, sent twice, are refused by either side, and break no other call", async () => {
+  const twice = Buffer.concat([literal("user-agent", "a"), literal("user-agent", "b")]);
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.write(frame(FRAME.settings, 0, 0));
+    const head = [literal(":status", "200"), literal("content-type", "a"), literal("content-type", "b")];
+    const respond = (type: number) =>
+      type === FRAME.headers && socket.write(frame(FRAME.headers, 4, 1, Buffer.concat(head)));
+    onFrames(socket, respond, PREFACE.length);
+    later(async () => void socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  later(async () => void server.close());
+  const started = await startCarryover({
+    v2Url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    flags: { listenGrpcPort: "0" },
+  });
+  later(started.close);
+  expect(await call(started.grpcUrl ?? "", V2)).toMatchObject({ status: 13 });
+
+  const url = await carryover();
+  const { socket, received } = await raw(url);
+  socket.write(frame(FRAME.headers, 5, 1, Buffer.concat([HEAD, twice])));
+  await expect.poll(() => received()).toContain(FRAME.headers);
+  await othersAreServed(url);
+});
+
 it("calls beyond the limit of those in flight are UNAVAILABLE at once", async () => {
   const url = await carryover((stream) => void stream);
   const streams = [1, 2, 3].flatMap(() => {
@@ -185,15 +182,16 @@ it("connections that say nothing, or whose client is gone, are closed", async ()
     limits: { headerBytes: 16_384, uriBytes: 8_192, inFlight: 10, requestSeconds: 50 },
     ...{ admit: () => undefined, credentialOf: () => "", serve: () => {}, observe: () => {}, log: () => {} },
     ...{ newRequestId: () => "id", now: () => performance.now() },
-    timeouts: { prefaceMs: 200, pingMs: 300, idleMs: 1_000 },
+    timeouts: { pingMs: 300, idleMs: 1_000 },
   });
   const { url } = await server.listen();
   later(async () => void (await server.close(0)));
   const silent = connectTcp(Number(new URL(url).port), "127.0.0.1");
   silent.on("error", () => {}).resume();
   await new Promise((resolve) => silent.once("close", resolve));
-  // It never answers a ping.
+  // It has a call, and never answers a ping.
   const gone = await raw(url);
+  gone.socket.write(frame(FRAME.headers, 4, 1, HEAD));
   await gone.closed;
   expect(gone.received()).toContain(FRAME.ping);
   // It answers every ping, and calls nothing.

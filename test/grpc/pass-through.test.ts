@@ -211,6 +211,12 @@ describe("what goes wrong", () => {
     expect(await call(rpc, V2)).toMatchObject({ status: 14, body: framed(Buffer.from("half")) });
   });
 
+  it("that an upstream ends without a status is INTERNAL", async () => {
+    const behind = await platform(unary((request) => [request], {}));
+    const { rpc } = await carryover({ v2: behind.url });
+    expect(await call(rpc, V2)).toMatchObject({ status: 13 });
+  });
+
   it("with the client's deadline is DEADLINE_EXCEEDED, and the upstream's call is cancelled", async () => {
     const closed: number[] = [];
     const behind = await platform((stream) => stream.on("close", () => closed.push(stream.rstCode)));
@@ -265,6 +271,25 @@ it("a crowd beyond the upstream's streams is spread over several sessions", asyn
   for (const go of waiting) go();
   expect((await Promise.all([first, ...crowd])).map(({ status }) => status)).toEqual(Array(41).fill(0));
   expect(behind.sessions()).toBe(5);
+});
+
+it("an upstream that says GOAWAY finishes its calls, and new ones go over a new session", async () => {
+  const waiting: (() => void)[] = [];
+  const echo = unary((request) => [request]);
+  const behind = await platform((stream) => {
+    if (waiting.length > 0) echo(stream);
+    else {
+      waiting.push(() => echo(stream));
+      stream.session?.close();
+    }
+  });
+  const { rpc } = await carryover({ v2: behind.url });
+  const first = call(rpc, V2);
+  await expect.poll(() => waiting.length).toBe(1);
+  expect(await call(rpc, V2)).toMatchObject({ status: 0 });
+  waiting[0]?.();
+  expect(await first).toMatchObject({ status: 0 });
+  expect(behind.sessions()).toBe(2);
 });
 
 it("a shutdown lets calls finish, tells clients with GOAWAY, and cuts what outlasts its time", async () => {

@@ -100,8 +100,8 @@ it("a response over the limit is RESOURCE_EXHAUSTED with its size and its record
   const { client, exchanges } = await translating({ grpcMaxMessageBytes: "1KiB" });
   const answer = await client.call("registry.Registry/ListTags", {});
   expect(answer).toMatchObject({ code: 8, json: undefined, details: [{ reason: "MESSAGE_TOO_LARGE" }] });
-  const { bytes, limit, records } = answer.details[0].metadata;
-  expect([Number(bytes) > 1024, limit, Number(records) > 10]).toEqual([true, "1024", true]);
+  const { count, limit, unit, records } = answer.details[0].metadata;
+  expect([Number(count) > 1024, limit, unit, Number(records) > 10]).toEqual([true, "1024", "bytes", true]);
   expect(exchanges).toMatchObject([{ reason: "MESSAGE_TOO_LARGE", status: 429, responseBytes: 0 }]);
 });
 

@@ -66,7 +66,7 @@ async function identities({ rootGroup, assumable, visitor }: WellKnown, to: To):
   const query = `issuer=${encodeURIComponent(issuer)}&subject=${encodeURIComponent(subject)}`;
   await to("iam.Identities/Lookup", { issuer, subject }, ["GET", `${path}/lookup?${query}`]);
   await to("iam.Identities/Delete", { id }, ["DELETE", `${path}/${id}`]);
-  const metadata = { onboardingQuestions: { companyName: "Acme", providers: ["aws"], selfServe: true } };
+  const metadata = { onboardingQuestions: { companyName: "Acme", jobTitle: "dev", selfServe: true } };
   const person = `nobody#${visitor}`;
   await to("events.Identities/UpdateMetadata", metadata, ["PATCH", `${path}/metadata`, metadata], person);
 }
@@ -147,9 +147,10 @@ async function registry({ rootGroup, tag, repo, digest }: WellKnown, to: To): Pr
   };
   const body = { name: "image", description: "d", catalogTier: "BASE", readme: "# r", customOverlay: overlay };
   const create = { parentId: rootGroup, repo: body };
-  const made = await to("registry.Registry/CreateRepo", create, ["POST", `${repos}/${rootGroup}`, body]);
+  // Where v2 serves, only staff may write a readme.
+  const made = await to("registry.Registry/CreateRepo", create, ["POST", `${repos}/${rootGroup}`, body], "staff");
   const less = { name: "image", aliases: ["i"], bundles: ["b"] };
-  await to("registry.Registry/UpdateRepo", { id: made.id, ...less }, ["PUT", `${repos}/${made.id}`, less]);
+  await to("registry.Registry/UpdateRepo", { id: made.id, ...less }, ["PUT", `${repos}/${made.id}`, less], "staff");
   const filter = { uidp: { childrenOf: rootGroup } };
   await to("registry.Registry/ListRepos", filter, ["GET", `${repos}?uidp.childrenOf=${rootGroup}`]);
   await to("registry.Registry/ListRepos", {}, ["GET", repos]);

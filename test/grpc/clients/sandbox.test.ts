@@ -1,55 +1,46 @@
-import { fromJson, toJson } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { VENDOR_TYPES } from "../../../sandbox/src/data/vendor.ts";
-import { ask } from "../../../sandbox/test/client.ts";
-import { type GrpcClient, grpcClient } from "../../../sandbox/test/grpc-client.ts";
+import type { WellKnown } from "../../../sandbox/src/seed/seed.ts";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
-import { everyCall } from "./calls.ts";
+import { everyCall, type Make } from "./calls.ts";
+import { connectNode, grpcJs, readDescriptors } from "./clients.ts";
+import { ALIKE, expectSame, expectSameRefusals } from "./same.ts";
+import { everyV2Call } from "./v2-calls.ts";
 
-// Two platforms that begin alike: one is called over gRPC, the other over HTTP.
-const clock = () => new Date("2026-01-02T03:04:05.678Z");
-const [overGrpc, overHttp] = [0, 1].map(() => seededSandbox({ recordTimes: "published", clock }));
-if (overGrpc === undefined || overHttp === undefined) throw new Error("there are two");
-let client: GrpcClient;
+const CLIENTS = [
+  ["grpc-js", grpcJs],
+  ["connect-node", connectNode],
+] as const;
+const registry = readDescriptors(seededSandbox().descriptors());
 
-beforeAll(async () => {
-  const { url } = await overGrpc.listen();
-  client = grpcClient(overGrpc, url);
-});
+/** The rpcs of the platform, in v1 or in v2. */
+function allRpcs(isV2: boolean): string[] {
+  const services = [...registry].flatMap((one) => (one.kind === "service" ? one : []));
+  const own = services.filter(({ typeName }) => typeName.startsWith(VENDOR_TYPES));
+  return own
+    .filter(({ typeName }) => typeName.includes(".v2beta1.") === isV2)
+    .flatMap(({ typeName, methods }) => methods.map(({ name }) => `${typeName.slice(VENDOR_TYPES.length + 1)}/${name}`))
+    .sort();
+}
 
-afterAll(async () => {
-  client.close();
-  await overGrpc.close();
-});
-
-test("every v1 operation of the sandbox has the same response over gRPC and over HTTP", async () => {
-  const { registry } = client;
-  const made = new Set<string>();
-  await everyCall(
-    overGrpc.wellKnown,
-    async ({ rpc, request, http: [method, target, body], token = "admin" }) => {
-      made.add(rpc);
-      const got = await client.call(rpc, request, { token: overGrpc.token(token) });
-      const { status, json } = await ask(overHttp, method, target, { body, token: overHttp.token(token) });
-      const [service = "", name] = rpc.split("/");
-      const output = registry
-        .getService(`${VENDOR_TYPES}.${service}`)
-        ?.methods.find((one) => one.name === name)?.output;
-      if (output === undefined) throw new Error(`no rpc ${rpc}`);
-      expect([rpc, got.code, got.message, status]).toEqual([rpc, 0, "", 200]);
-      // Strictly: a member of the JSON that the message lacks is an error.
-      const same = toJson(output, fromJson(output, json, { registry }), { registry });
-      expect(got.json, rpc).toEqual(same);
-      return json;
-    },
-    true,
-  );
-  const v1 = [...registry].filter((one) => one.kind === "service" && !/^grpc\.|\.v2beta1\./.test(one.typeName));
-  const rpcs = v1.flatMap((one) =>
-    one.kind === "service"
-      ? one.methods.map(({ name }) => `${one.typeName.slice(VENDOR_TYPES.length + 1)}/${name}`)
-      : [],
-  );
-  expect([...made].sort()).toEqual(rpcs.sort());
-  expect(overGrpc.snapshot()).toEqual(overHttp.snapshot());
+describe.each(CLIENTS)("%s", (_, start) => {
+  test.each([
+    ["v1", (known: WellKnown, make: Make) => everyCall(known, make, true)],
+    ["v2", everyV2Call],
+  ])("gets the same response to every operation of %s as over HTTP", async (version, calls) => {
+    // Two platforms that begin alike.
+    const overGrpc = seededSandbox(ALIKE);
+    const overHttp = seededSandbox(ALIKE);
+    const client = start((await overGrpc.listen()).url, registry);
+    const { token, wellKnown } = overGrpc;
+    try {
+      const made = await expectSame(client, registry, overHttp, token, (make) => calls(wellKnown, make));
+      expect(made).toEqual(allRpcs(version === "v2"));
+      expect(overGrpc.snapshot()).toEqual(overHttp.snapshot());
+      await expectSameRefusals(client, overHttp, token);
+    } finally {
+      await client.close();
+      await overGrpc.close();
+    }
+  });
 });

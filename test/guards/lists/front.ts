@@ -15,7 +15,7 @@ export const FRONT = [
     ["only HTTP 1.0 and 1.1", 'httpVersion !== "1.1" && httpVersion !== "1.0"', "false", sent("T-SMG-09: HTTP/2.0")],
     [
       "a Host with HTTP/1.1",
-      'if (httpVersion === "1.1") return',
+      'if (httpVersion !== "1.0") return',
       'if (httpVersion === "none") return',
       sent("T-SMG-06: no Host"),
     ],

@@ -1,0 +1,40 @@
+/** Guards on gRPC: what one connection, one call and one message may do. */
+import { guards } from "../guard.ts";
+
+const ATTACKS = ["test/grpc/attack.test.ts"];
+const UNARY = ["test/grpc/unary.test.ts"];
+const PASSES = ["test/grpc/pass-through.test.ts"];
+
+export const GRPC = [
+  ...guards("src/grpc/server.ts", ATTACKS, [
+    ["rapid resets", "if (left < 0) exceeded();", ""],
+    ["metadata that is too long", "> limits.headerBytes) {", "> Number.POSITIVE_INFINITY) {"],
+    ["one connection's part of all calls", "const STREAMS_SHARE = 0.5;", "const STREAMS_SHARE = 1;"],
+    ["clients that are gone", "if (unanswered || session.destroyed) {", "if (session.destroyed) {"],
+    ["calls in flight", "const why = admit(here, () => credential);", "const why = undefined as never;"],
+    ["the checks of HTTP", "if (problem !== undefined) throw problem;", "", PASSES],
+    ["the client's deadline", "Math.min(clientAt, call.aliveAt + requestMs)", "call.aliveAt + requestMs", PASSES],
+  ]),
+  ...guards("src/grpc/relay.ts", PASSES, [
+    [
+      "no message faster than it is taken",
+      "if (to === undefined || to.write(chunk)) return;",
+      "to?.write(chunk);\n  if (to !== undefined) return;",
+    ],
+    ["a stream that was refused, once", "!relay.repeated &&", ""],
+    ["a response without a status", 'header(trailers, "grpc-status") === undefined', "false"],
+    [
+      "the upstream's part of a call that is over",
+      "if (status === undefined && !up.destroyed) up.close",
+      "if (up === undefined) up.close",
+    ],
+  ]),
+  ...guards("src/grpc/messages.ts", UNARY, [
+    ["messages that are too large", "if (bytes > limits.maxBytes) return reject", "if (bytes < 0) return reject"],
+    ["messages that are cut off", "if (length === wanted) resolve", "if (length > 0) resolve"],
+    ["one message", "if (length > (wanted ?? PREFIX)) reject", "if (length < 0) reject"],
+  ]),
+  ...guards("src/grpc/unary.ts", UNARY, [
+    ["responses that are too large", "if (bytes.length > limits.maxBytes) throw", "if (bytes.length < 0) throw"],
+  ]),
+];
