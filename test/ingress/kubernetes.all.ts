@@ -153,7 +153,7 @@ describe("ingress.yaml", () => {
     expect(said).toEqual(expect.arrayContaining(["canary: true", "canary-by-header: x-canary", "canary-weight: 10"]));
     for (const path of V1) expect([service(main, path), service(canary, path)]).toEqual(["platform", "carryover"]);
     for (const path of NOT_V1) expect([service(main, path), service(canary, path)]).toEqual(["platform", undefined]);
-    expect(service(main, "/sts/exchange")).toBe("carryover:8080");
+    expect(service(main, "/sts/exchange")).toBe("carryover");
   });
 
   it("has a main path for each path of the canary, or it would not count", () => {
