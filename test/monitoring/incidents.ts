@@ -124,6 +124,7 @@ function madeUpMetrics(internal: number): string {
   const twoWeeksAgo = Math.floor(Date.now() / 1000) - 15 * 86_400;
   return `# TYPE carryover_problems_total counter
 carryover_problems_total{reason="INTERNAL"} ${internal}
+carryover_problems_total{reason="MESSAGE_TOO_LARGE"} ${internal}
 # TYPE carryover_client_last_v1_request_timestamp_seconds gauge
 carryover_client_last_v1_request_timestamp_seconds{client="monthly"} ${twoWeeksAgo}
 `;
@@ -138,6 +139,7 @@ export async function fireAll(stage: Stage): Promise<void> {
   await told(
     stage,
     "CarryoverInternalError",
+    "CarryoverMessagesTooLarge",
     "CarryoverRuleExpired",
     "CarryoverRuleCouldMove",
     "CarryoverStateNotSaved",
