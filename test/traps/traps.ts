@@ -397,7 +397,8 @@ export const traps: readonly Trap[] = [
     id: "T58",
     trap: "binary messages have other numbers and types in v2",
     verdict: "refused",
-    answer: "on the port for HTTP gRPC is 415, also under v2's paths, and none of its bytes are forwarded. On its own port no bytes go from one version to the other: messages become JSON and back ([grpc.md](grpc.md))",
+    answer:
+      "on the port for HTTP gRPC is 415, also under v2's paths, and none of its bytes are forwarded. On its own port no bytes go from one version to the other: messages become JSON and back ([grpc.md](grpc.md))",
     differences: ["V61"],
   },
   {

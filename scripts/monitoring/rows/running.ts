@@ -75,7 +75,8 @@ export const errors = {
     lines(
       {
         title: "gRPC calls by code",
-        description: "gRPC calls a second by code, of both versions. Empty: carryover has no gRPC port, or nobody calls it.",
+        description:
+          "gRPC calls a second by code, of both versions. Empty: carryover has no gRPC port, or nobody calls it.",
         unit: "reqps",
         width: 12,
         noValue: "none",
