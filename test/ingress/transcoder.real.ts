@@ -1,5 +1,5 @@
 /** Envoy's reverse transcoder before carryover's HTTP port, beside carryover's own answers over HTTP. */
-import { fromJson, toJson } from "@bufbuild/protobuf";
+import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { type GrpcClient, grpcClient } from "../../sandbox/test/grpc-client.ts";
@@ -43,7 +43,9 @@ beforeAll(async () => {
     descriptors: fileWith(overGrpc.descriptors()),
   });
   client = grpcClient(overGrpc, url);
-  later(() => Promise.all([first.close(), second.close(), overGrpc.close(), overHttp.close()]));
+  later(async () => {
+    await Promise.all([first.close(), second.close(), overGrpc.close(), overHttp.close()]);
+  });
 });
 
 afterAll(() => client?.close());
@@ -63,7 +65,7 @@ it("serves every v1 operation that carryover translates as over HTTP", async () 
         headers: { authorization: `Bearer ${overHttp.token(token)}` },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      const json = await answer.json();
+      const json = (await answer.json()) as JsonValue;
       expect([rpc, answer.status, got.code, got.message]).toEqual([rpc, 200, 0, ""]);
       const [service = "", name] = rpc.split("/");
       const output = registry
