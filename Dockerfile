@@ -16,6 +16,7 @@ RUN npm ci --workspaces=false --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.mjs scripts/
 COPY scripts/build scripts/build
+COPY kernel kernel
 COPY src src
 COPY sandbox/src sandbox/src
 RUN node scripts/build.mjs

@@ -21,6 +21,7 @@ export default defineConfig({
   // `#sandbox` is the sandbox's source, as for the build (package.json, `imports`).
   ssr: { resolve: { conditions: ["carryover-source"] } },
   test: {
+    globalSetup: ["scripts/build/kernel.mjs"],
     setupFiles: ["test/setup.ts"],
     // The default leaves one of two cores idle.
     maxWorkers: 2,

@@ -8,6 +8,7 @@ import { build } from "esbuild";
 import { bundleOptions, COMMON, ROOT } from "./build/bundle.mjs";
 import { checkCatalogue } from "./build/generated.mjs";
 import { hashInputs, isBuiltFrom, markBuilt } from "./build/inputs.mjs";
+import { buildKernel } from "./build/kernel.mjs";
 import { billOf, licencesOf, thirdParties } from "./build/third-party.mjs";
 import { addTypes, compile } from "./build/types.mjs";
 
@@ -29,6 +30,7 @@ async function checkTypes() {
   if (code !== 0) throw new Error(`the types are wrong:\n${out}`);
 }
 
+await buildKernel();
 const inputs = hashInputs();
 if (!isBuiltFrom(DIST, inputs)) {
   rmSync(DIST, { recursive: true, force: true });

@@ -39,9 +39,9 @@ export async function runCommand(
       if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file '${path}'`), { code: "ENOENT" });
       return Buffer.from(text);
     },
-    writeFile: (path, text, replace) => {
-      if (files === "disk") writeFileSync(path, text, { flag: replace ? "w" : "wx" });
-      else written.set(path, text);
+    writeFile: (path, contents, replace) => {
+      if (files === "disk") writeFileSync(path, contents, { flag: replace ? "w" : "wx" });
+      else written.set(path, Buffer.from(contents as string).toString());
     },
     readStdin: () => Buffer.from(stdin),
     print: (text) => {

@@ -119,6 +119,7 @@ interface SandboxFlags {
   readonly tokenLifetime: number;
   readonly errorRate: number;
   readonly recordTimes: "all" | "published";
+  readonly descriptors?: string;
 }
 
 function addSandbox(program: Command, io: CommandIo, outcome: Outcome): void {
@@ -144,24 +145,38 @@ function addSandbox(program: Command, io: CommandIo, outcome: Outcome): void {
       readOneOf("all", "published"),
       "all",
     )
-    .action(async ({ listenPort: port, listenHost, records, latency, tokenLifetime, ...options }: SandboxFlags) => {
-      const { createSandbox } = await import("#sandbox");
-      const sandbox = createSandbox({
-        ...options,
-        size: records,
-        latencyMs: latency,
-        tokenLifetimeMs: tokenLifetime * 1000,
-      });
-      const host = { address: listenHost, option: "--listen-host" };
-      const ports = [{ what: "the sandbox", port, option: "--listen-port", host }];
-      outcome.code = await openPorts(ports, io, async () => {
-        const { url } = await sandbox.listen(port, listenHost);
-        io.onStop(() => sandbox.close());
-        io.print(`Sandbox platform (made-up records) at ${url}\n\nTOKEN=${sandbox.token("admin")}`);
-        io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);
-        io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v1/roles?name=viewer'`);
-      });
-    });
+    .option("--descriptors <file>", "write the descriptors of its gRPC services into a file, for grpc.descriptors")
+    .action(
+      async ({
+        listenPort: port,
+        listenHost,
+        records,
+        latency,
+        tokenLifetime,
+        descriptors,
+        ...options
+      }: SandboxFlags) => {
+        const { createSandbox } = await import("#sandbox");
+        const sandbox = createSandbox({
+          ...options,
+          size: records,
+          latencyMs: latency,
+          tokenLifetimeMs: tokenLifetime * 1000,
+        });
+        if (descriptors !== undefined) io.writeFile(descriptors, sandbox.descriptors(), true);
+        const host = { address: listenHost, option: "--listen-host" };
+        const ports = [{ what: "the sandbox", port, option: "--listen-port", host }];
+        outcome.code = await openPorts(ports, io, async () => {
+          const { url } = await sandbox.listen(port, listenHost);
+          io.onStop(() => sandbox.close());
+          io.print(
+            `Sandbox platform (made-up records) over HTTP and gRPC at ${url}\n\nTOKEN=${sandbox.token("admin")}`,
+          );
+          io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);
+          io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v1/roles?name=viewer'`);
+        });
+      },
+    );
 }
 
 function readWhole(text: string): number {

@@ -62,7 +62,7 @@ const code = await run(process.argv.slice(2), {
   env: process.env,
   readFile: (path) => readFileSync(path),
   readStdin,
-  writeFile: (path, text, replace) => writeFileSync(path, text, { flag: replace ? "w" : "wx" }),
+  writeFile: (path, contents, replace) => writeFileSync(path, contents, { flag: replace ? "w" : "wx" }),
   isTerminal: isatty(1),
   fetch,
   print: (text) => process.stdout.write(`${text}\n`),

@@ -1,10 +1,14 @@
 import { readFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CommandOptions, runCommand } from "../scripts/command.ts";
 import { configOptions } from "../src/config/config.ts";
 import { carryover, paste } from "./app/process.ts";
 import { later, listening, takeDownAfterEach } from "./app/rig.ts";
+import { methodOf, readDescriptors } from "./grpc/clients/clients.ts";
 import { LOCALHOST } from "./listener/support/certificates.ts";
 import { createDouble, ok } from "./listener/support/double.ts";
 
@@ -317,6 +321,14 @@ describe("sandbox", () => {
     expect(JSON.parse(printed)).toMatchObject({ groups: [{}, {}], nextPageToken: expect.stringMatching(/./) });
     process.stop("SIGTERM");
     expect(await process.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it("writes the descriptors of its services into a file", async () => {
+    const file = join(await mkdtemp(join(tmpdir(), "carryover-descriptors-")), "set.binpb");
+    const argv = ["sandbox", "--listen-port", "0", "--descriptors", file];
+    expect((await inProcess(argv, { files: "disk" })).err).toBe("");
+    const registry = readDescriptors(readFileSync(file));
+    expect(methodOf(registry, "iam.Groups/List").output.name).toBe("GroupList");
   });
 
   it("makes the records that --seed and --records say", async () => {

@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { seededSandbox } from "../sandbox/test/seeded.ts";
 import type { CommandIo } from "../src/commands/command.ts";
 import { showCutover } from "../src/commands/demo/cutover.ts";
 import { carryover, paste } from "./app/process.ts";
 import { takeDownAfterEach } from "./app/rig.ts";
+import { grpcJs, readDescriptors } from "./grpc/clients/clients.ts";
 
 takeDownAfterEach();
 
@@ -127,6 +129,11 @@ describe("the demo", () => {
     expect(await paste(`cd ${ROOT} && ${status}`, token)).toMatch(
       /^100 % of v1 requests translated; 0 of 1 client moved/,
     );
+    const method = /^grpcurl .*\.(iam\.\w+\/\w+)$/m.exec(text)?.[1] ?? "";
+    const grpc = grpcJs(address("gRPC"), readDescriptors(seededSandbox().descriptors()));
+    const listed = await grpc.call({ rpc: method, request: { name: "viewer" }, token });
+    expect(listed.response).toMatchObject({ items: [{ name: "viewer" }] });
+    await grpc.close();
     run.stop("SIGINT");
     expect(await run.ended).toEqual({ code: 0, signal: null });
     await expect(fetch(`${address("carryover")}/iam/v1/groups`)).rejects.toThrow();

@@ -22,6 +22,8 @@ import { makeRecord } from "./store/collection.ts";
 import { type Contents, contentsOf, createStore, type Snapshot, type Store, snapshotOf } from "./store/store.ts";
 import { V1 } from "./wire/schema.ts";
 
+export { VENDOR_TYPES } from "./data/vendor.ts";
+
 /** One call that the sandbox served. */
 export interface ServedCall {
   readonly method: string;

@@ -166,6 +166,14 @@ test("a call ends with its deadline, and with its client", async () => {
   });
 });
 
+test("a response that is no message of its type is an internal error", async () => {
+  const nonsense = async () => ({ status: 200, headers: [], body: new TextEncoder().encode('{"items":1}') });
+  await withSandbox({ faults: () => nonsense }, async (broken) => {
+    const { code, message } = await broken.call("iam.Groups/List", {});
+    expect([code, message]).toEqual([13, expect.stringContaining("marshaling response")]);
+  });
+});
+
 test("a fault without an answer is a stream without a status", async () => {
   await withSandbox({ faults: () => () => Promise.reject(new Error("no answer")) }, async (broken) => {
     expect((await broken.call("iam.Groups/List", {})).headers["grpc-status"]).toBeUndefined();
@@ -213,6 +221,10 @@ describe("reflection", () => {
   test("says what it does not know", async () => {
     expect((await ask({ fileContainingSymbol: "none" })).errorResponse.errorCode).toBe(5);
     expect((await ask({})).errorResponse.errorCode).toBe(3);
+    // The stream ends, without a status, when a later message is not whole.
+    const raw = Buffer.concat([framed(Buffer.of()), Buffer.of(0)]);
+    const cut = await client.call("grpc.reflection.v1.ServerReflection/ServerReflectionInfo", {}, { raw });
+    expect([cut.json?.errorResponse.errorCode, cut.headers["grpc-status"]]).toEqual([3, undefined]);
   });
 });
 

@@ -17,6 +17,7 @@ export function hashInputs() {
   for (const name of [
     ...OTHERS,
     ...filesIn("scripts/build", ".mjs"),
+    ...filesIn("kernel", ".ts"),
     ...filesIn("src", ".ts"),
     ...filesIn("sandbox/src", ".ts"),
   ]) {

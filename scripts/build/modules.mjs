@@ -7,12 +7,14 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT } from "./bundle.mjs";
 import { hashInputs, isBuiltFrom, markBuilt } from "./inputs.mjs";
+import { buildKernel } from "./kernel.mjs";
 import { compile } from "./types.mjs";
 
 const MODULES = join(ROOT, ".build/modules");
 
 /** Builds them where they are out of date, and gives their folder. */
 export async function buildModules() {
+  await buildKernel();
   const inputs = hashInputs();
   if (isBuiltFrom(MODULES, inputs)) return MODULES;
   mkdirSync(dirname(MODULES), { recursive: true });

@@ -9,7 +9,7 @@ export interface CommandIo {
   /** All of standard input. */
   readonly readStdin: () => Uint8Array;
   /** Throws when the file exists, unless `replace`. */
-  readonly writeFile: (path: string, text: string, replace: boolean) => void;
+  readonly writeFile: (path: string, contents: string | Uint8Array, replace: boolean) => void;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
   readonly fetch: typeof fetch;

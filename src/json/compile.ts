@@ -1,6 +1,5 @@
 /** Compiles a plan: names become bytes. */
 
-import { tokenOf, type WritableToken } from "./output.ts";
 import type { EnumPlan, FinishObject, MemberPlan, ObjectPlan, ValuePlan } from "./plan.ts";
 import { encodeString, type KeyTable, keyTable } from "./text.ts";
 
@@ -9,14 +8,10 @@ export type CompiledPlan = CompiledObject | CompiledArray | CompiledMap | Compil
 
 export interface CompiledObject {
   readonly kind: "object";
-  /** Position among the object plans of one rewriter. */
-  readonly index: number;
   readonly label: string;
   rules: KeyTable<MemberRule>;
   /** What becomes of members in no rule. */
   readonly unknown: { readonly drop: boolean; readonly report: boolean };
-  /** How many names must come out at most once; rules and inserts number them. */
-  slots: number;
   slotOf: ReadonlyMap<string, number>;
   inserts: readonly CompiledInsert[];
   readonly finish: FinishObject | undefined;
@@ -34,8 +29,6 @@ interface CompiledMap {
 
 export interface CompiledEnum {
   readonly kind: "enum";
-  /** Position among the enum plans of one rewriter. */
-  readonly index: number;
   /** By string; what is found is the JSON token to write. */
   readonly names: KeyTable<Uint8Array>;
   readonly numbers: ReadonlyMap<number, Uint8Array>;
@@ -48,7 +41,7 @@ interface CompiledConvert {
 
 export interface CompiledInsert {
   readonly slot: number;
-  /** `"name":value`. */
+  /** `,"name":value`. */
   readonly member: Uint8Array;
 }
 
@@ -60,7 +53,7 @@ export interface MemberRule {
   /** Number of the name that must be there only once, or -1. */
   readonly slot: number;
   /** JSON token of the new name. */
-  readonly newKey: WritableToken | undefined;
+  readonly newKey: Uint8Array | undefined;
   /** Name under which `finish` finds it. */
   readonly capture: string;
   readonly value: CompiledPlan | undefined;
@@ -70,73 +63,62 @@ export interface MemberRule {
   readonly key: boolean;
   /** Whether meeting it is reported, and as what. */
   readonly report: "unknown" | "shadowed" | undefined;
-  /** True when nothing is to be done about it but to see that it comes once. */
-  readonly simple: boolean;
 }
 
-/** Compiles plans that belong to one rewriter. */
-export interface Compiler {
-  readonly known: Map<ValuePlan, CompiledPlan>;
-  /** Object plans so far; each has its own working state while rewriting. */
-  objects: number;
-  /** Enum plans so far, the same way. */
-  enums: number;
-}
+/** What was compiled so far, for one rewriter. */
+export type CompiledPlans = Map<ValuePlan, CompiledPlan>;
 
-export function createCompiler(): Compiler {
-  return { known: new Map(), objects: 0, enums: 0 };
-}
+/** An object has a bit for each name that must come out at most once. */
+const MOST_SLOTS = 64;
 
 /** Compiles `plan`, each plan once, so that plans may contain themselves. */
-export function compileValue(compiler: Compiler, plan: ValuePlan | undefined): CompiledPlan | undefined {
+export function compileValue(compiled: CompiledPlans, plan: ValuePlan | undefined): CompiledPlan | undefined {
   if (plan === undefined || plan === "copy") return undefined;
-  const known = compiler.known.get(plan);
+  const known = compiled.get(plan);
   if (known !== undefined) return known;
   switch (plan.kind) {
     case "object":
-      return compileObject(compiler, plan, undefined);
+      return compileObject(compiled, plan, undefined);
     case "array": {
       const made: CompiledArray = { kind: "array", items: undefined };
-      compiler.known.set(plan, made);
-      made.items = compileValue(compiler, plan.items);
+      compiled.set(plan, made);
+      made.items = compileValue(compiled, plan.items);
       return made;
     }
     case "map": {
       const made: CompiledMap = { kind: "map", values: undefined };
-      compiler.known.set(plan, made);
-      made.values = compileValue(compiler, plan.values);
+      compiled.set(plan, made);
+      made.values = compileValue(compiled, plan.values);
       return made;
     }
     case "enum":
-      return compileEnum(compiler, plan);
+      return compileEnum(compiled, plan);
     case "convert":
       return { kind: "convert", convert: plan.convert };
   }
 }
 
-function compileEnum(compiler: Compiler, plan: EnumPlan): CompiledEnum {
+function compileEnum(compiled: CompiledPlans, plan: EnumPlan): CompiledEnum {
   const token = (name: string): Uint8Array => Buffer.from(encodeString(name));
   const names = new Map([...plan.names].map(([from, to]) => [from, token(to)]));
   const numbers = new Map([...(plan.numbers ?? [])].map(([from, to]) => [from, token(to)]));
-  const made: CompiledEnum = { kind: "enum", index: compiler.enums++, names: keyTable(names), numbers };
-  compiler.known.set(plan, made);
+  const made: CompiledEnum = { kind: "enum", names: keyTable(names), numbers };
+  compiled.set(plan, made);
   return made;
 }
 
 /** Compiles an object plan; `key` names the member that identifies a record (such a plan is never shared with a nested one). */
-export function compileObject(compiler: Compiler, plan: ObjectPlan, key: string | undefined): CompiledObject {
+export function compileObject(compiled: CompiledPlans, plan: ObjectPlan, key: string | undefined): CompiledObject {
   const made: CompiledObject = {
     kind: "object",
-    index: compiler.objects++,
     label: plan.label ?? "",
     rules: keyTable(new Map()),
     unknown: { drop: plan.unknown === "drop", report: plan.reportUnknown ?? true },
-    slots: 0,
     slotOf: new Map(),
     inserts: [],
     finish: plan.finish,
   };
-  if (key === undefined) compiler.known.set(plan, made);
+  if (key === undefined) compiled.set(plan, made);
   const slots = new Map<string, number>();
   const slotFor = (name: string): number => {
     if (!slots.has(name)) slots.set(name, slots.size);
@@ -144,10 +126,10 @@ export function compileObject(compiler: Compiler, plan: ObjectPlan, key: string 
   };
   made.inserts = (plan.insert ?? []).map((insert) => ({
     slot: slotFor(`out ${insert.key}`),
-    member: Buffer.from(`${encodeString(insert.key)}:${insert.value}`),
+    member: Buffer.from(`,${encodeString(insert.key)}:${insert.value}`),
   }));
-  made.rules = keyTable(memberRules(compiler, plan, key, slotFor));
-  made.slots = slots.size;
+  made.rules = keyTable(memberRules(compiled, plan, key, slotFor));
+  if (slots.size > MOST_SLOTS) throw new Error(`more than ${MOST_SLOTS} members of an object are edited`);
   made.slotOf = new Map(
     [...slots].filter(([name]) => name.startsWith("out ")).map(([name, slot]) => [name.slice(4), slot]),
   );
@@ -156,14 +138,14 @@ export function compileObject(compiler: Compiler, plan: ObjectPlan, key: string 
 
 /** One rule for each name that means something to the plan. */
 function memberRules(
-  compiler: Compiler,
+  compiled: CompiledPlans,
   plan: ObjectPlan,
   key: string | undefined,
   slotFor: (name: string) => number,
 ): Map<string, MemberRule> {
   const rules = new Map<string, MemberRule>();
   const label = plan.label ?? "";
-  for (const [name, member] of plan.members) rules.set(name, listed(compiler, plan, name, member, key, slotFor));
+  for (const [name, member] of plan.members) rules.set(name, listed(compiled, plan, name, member, key, slotFor));
   const shadowing = [...plan.members.values()].flatMap(({ rename, drop, capture }) =>
     rename === undefined || drop === true || capture !== undefined ? [] : [rename],
   );
@@ -173,13 +155,13 @@ function memberRules(
   }
   const inserted = (plan.insert ?? []).map((insert) => insert.key);
   for (const name of key === undefined ? inserted : [...inserted, key]) {
-    if (!rules.has(name)) rules.set(name, listed(compiler, plan, name, {}, key, slotFor));
+    if (!rules.has(name)) rules.set(name, listed(compiled, plan, name, {}, key, slotFor));
   }
   return rules;
 }
 
 function listed(
-  compiler: Compiler,
+  compiled: CompiledPlans,
   plan: ObjectPlan,
   name: string,
   member: MemberPlan,
@@ -194,14 +176,14 @@ function listed(
     return ruleFor(label, name, { action: "capture", key: isKey, capture, slot: slotFor(`capture ${capture}`) });
   }
   const out = member.rename ?? name;
-  const value = compileValue(compiler, member.value);
+  const value = compileValue(compiled, member.value);
   const insert = plan.insert?.find((candidate) => candidate.key === out);
   const others = [...plan.members].some(([other, { rename }]) => other !== name && rename === out);
   const emitted = plan.emits?.includes(out) === true;
   const edited = isKey || out !== name || value !== undefined || insert !== undefined || others || emitted;
   return ruleFor(label, name, {
     slot: edited ? slotFor(`out ${out}`) : -1,
-    newKey: out === name ? undefined : tokenOf(encodeString(out)),
+    newKey: out === name ? undefined : Buffer.from(encodeString(out)),
     value,
     overNull: insert?.overNull === true ? Buffer.from(insert.value) : undefined,
     key: isKey,
@@ -209,9 +191,7 @@ function listed(
 }
 
 /** A rule that keeps the member, but for what `given` says. One literal: rules have one shape inside the engine. */
-export function ruleFor(label: string, name: string, given: Partial<Omit<MemberRule, "simple">>): MemberRule {
+export function ruleFor(label: string, name: string, given: Partial<MemberRule>): MemberRule {
   const { action = "keep", slot = -1, newKey, capture = "", value, overNull, key = false, report } = given;
-  const edited = newKey !== undefined || value !== undefined || overNull !== undefined;
-  const simple = action === "keep" && !edited && !key && report === undefined;
-  return { label, name, action, slot, newKey, capture, value, overNull, key, report, simple };
+  return { label, name, action, slot, newKey, capture, value, overNull, key, report };
 }

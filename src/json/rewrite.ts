@@ -1,19 +1,12 @@
 /** Edits a JSON body, or a page of a list, without building objects. */
 
 import { isAscii } from "node:buffer";
-import {
-  type CompiledObject,
-  type CompiledPlan,
-  type Compiler,
-  compileObject,
-  compileValue,
-  createCompiler,
-} from "./compile.ts";
+import { type CompiledObject, type CompiledPlan, type CompiledPlans, compileObject, compileValue } from "./compile.ts";
 import { fail, relocated } from "./error.ts";
-import { copyWords, outputOffset, replace, untouched, written } from "./output.ts";
-import { listReports, type ObjectPlan, type PagePlan, type RewriteReport, reportOf, type ValuePlan } from "./plan.ts";
+import { giveBack, type Kernel, loadText, refresh, reportsOf, takeKernel } from "./kernel.ts";
+import { COUNT, LAST_END, RECORD_SIZE, RECORDS, TEXT } from "./layout.ts";
+import { type ObjectPlan, type PagePlan, type RewriteReport, reportOf, type ValuePlan } from "./plan.ts";
 import {
-  allocate,
   depthOf,
   enter,
   type ScanOptions,
@@ -24,9 +17,7 @@ import {
   skipSpace,
   skipValue,
 } from "./scan.ts";
-import { beginCall, createRewriteState, endCall, type RewriteState } from "./state.ts";
 import { decodeString, loneSurrogate } from "./text.ts";
-import { walkObject, walkValue } from "./walk.ts";
 
 /** A rewritten body. */
 export interface ValueResult {
@@ -54,14 +45,14 @@ export interface PageRewriter {
  * (default: `pass`), has a lone surrogate escape. Nothing comes out then.
  */
 export function createValueRewriter(plan: ValuePlan, options: ScanOptions = {}): (text: Uint8Array) => ValueResult {
-  const compiler = createCompiler();
-  const compiled = compileValue(compiler, plan);
+  const compiled = compileValue(new Map(), plan);
   const depth = depthOf(options);
-  return createCall(compiler, (work, text) => {
-    const bytes = rewriteWhole(work, compiled, text, depth);
-    refuseSurrogates(text, options);
-    return { bytes, reports: listReports(work.reports) };
-  });
+  return (text) =>
+    withKernel(text, (kernel) => {
+      const bytes = rewriteWhole(kernel, compiled, text, depth);
+      refuseSurrogates(text, options);
+      return { bytes, reports: reportsOf(kernel) };
+    });
 }
 
 /** `createValueRewriter` for one use. */
@@ -75,56 +66,48 @@ export function rewriteValue(text: Uint8Array, plan: ValuePlan, options: ScanOpt
  * missing or no string.
  */
 export function createPageRewriter(plan: PagePlan): PageRewriter {
-  const compiler = createCompiler();
-  const compiled = compileObject(compiler, plan.record === "copy" ? UNTOUCHED : plan.record, plan.key);
-  const finish = (work: RewriteState, page: RewrittenPage, text: Uint8Array): PageResult => {
+  const compiled: CompiledPlans = new Map();
+  const record = compileObject(compiled, plan.record === "copy" ? UNTOUCHED : plan.record, plan.key);
+  const finish = (kernel: Kernel, page: RewrittenPage, text: Uint8Array): PageResult => {
     refuseSurrogates(text, plan);
-    return { ...page, reports: listReports(work.reports) };
+    return { ...page, reports: reportsOf(kernel) };
   };
-  const atOnce = createCall(compiler, (work, text) => {
-    const steps = rewriteRecords(work, plan, compiled, text);
-    let step = steps.next();
-    while (step.done !== true) step = steps.next();
-    return finish(work, step.value, text);
-  });
+  const atOnce = (text: Uint8Array): PageResult =>
+    withKernel(text, (kernel) => {
+      const steps = rewriteRecords(kernel, plan, record, text);
+      let step = steps.next();
+      while (step.done !== true) step = steps.next();
+      return finish(kernel, step.value, text);
+    });
   const inSlices: PageRewriter["inSlices"] = async (text, turn) => {
-    const work = createRewriteState(compiler);
+    const kernel = takeKernel();
     try {
-      beginCall(work, text);
-      const steps = rewriteRecords(work, plan, compiled, text);
+      const steps = rewriteRecords(kernel, plan, record, text);
       let step = steps.next();
       while (step.done !== true) {
         await turn();
         step = steps.next();
       }
-      return finish(work, step.value, text);
+      return finish(kernel, step.value, text);
     } catch (error) {
       throw relocated(text, error);
+    } finally {
+      giveBack(kernel);
     }
   };
   return Object.assign(atOnce, { inSlices });
 }
 
-/** Runs `rewrite` for each text that comes, with working state that is used again: making it costs more than a small text. */
-function createCall<T>(
-  compiler: Compiler,
-  rewrite: (work: RewriteState, text: Uint8Array) => T,
-): (text: Uint8Array) => T {
-  let spare: RewriteState | undefined;
-  return (text) => {
-    // A conversion may call this very function: its call then has a state of its own.
-    const work = spare ?? createRewriteState(compiler);
-    spare = undefined;
-    try {
-      beginCall(work, text);
-      const result = rewrite(work, text);
-      endCall(work);
-      spare = work;
-      return result;
-    } catch (error) {
-      throw relocated(text, error);
-    }
-  };
+/** Runs `rewrite` with a kernel. A conversion may rewrite as well: it then has one of its own. */
+function withKernel<T>(text: Uint8Array, rewrite: (kernel: Kernel) => T): T {
+  const kernel = takeKernel();
+  try {
+    return rewrite(kernel);
+  } catch (error) {
+    throw relocated(text, error);
+  } finally {
+    giveBack(kernel);
+  }
 }
 
 const UNTOUCHED: ObjectPlan = { kind: "object", members: new Map(), reportUnknown: false };
@@ -134,13 +117,27 @@ export function rewritePage(text: Uint8Array, plan: PagePlan): PageResult {
   return createPageRewriter(plan)(text);
 }
 
-function rewriteWhole(work: RewriteState, plan: CompiledPlan | undefined, text: Uint8Array, depth: number): Uint8Array {
-  const { text: view, output } = work;
-  const start = skipSpace(view, 0);
-  if (plan?.kind === "object" && view.getUint8(start) !== 0x7b) fail(start, "expected an object");
-  const end = walkValue(work, plan, start, depth, undefined);
-  skipEnd(view, end, text.length);
-  return output.from === 0 ? text : written(output, text.length);
+function rewriteWhole(kernel: Kernel, plan: CompiledPlan | undefined, text: Uint8Array, depth: number): Uint8Array {
+  const root = loadText(kernel, plan, text);
+  const start = skipSpace(kernel.text, 0);
+  if (plan?.kind === "object" && kernel.source[start] !== 0x7b) fail(start, "expected an object");
+  const end = kernel.calls.walkValue(root, TEXT + start, depth, 0) - TEXT;
+  refresh(kernel);
+  skipEnd(kernel.text, end, text.length);
+  return newText(kernel, text, text.length);
+}
+
+/** What became of `text` up to `end`; a view of it when nothing was edited. */
+function newText({ calls }: Kernel, text: Uint8Array, end: number): Uint8Array {
+  const from = calls.untouchedFrom();
+  if (from === TEXT && end === text.length) return text;
+  if (from !== 0) return text.subarray(from - TEXT, end);
+  const start = calls.finished(TEXT + end);
+  const size = calls.newLength();
+  const bytes = Buffer.allocUnsafe(size);
+  // Copying may have made the memory grow.
+  bytes.set(new Uint8Array(calls.memory.buffer, start, size));
+  return bytes;
 }
 
 function refuseSurrogates(text: Uint8Array, options: ScanOptions): void {
@@ -165,57 +162,69 @@ export interface RewrittenPage {
 type PageScalar = string | number | null;
 
 interface PageRecords {
-  /** Where the string token of each record's key is in the source. */
-  readonly keyStarts: number[];
-  readonly keyEnds: number[];
-  readonly starts: number[];
-  readonly ends: number[];
+  /** The address of the records' plan. */
+  readonly root: number;
+  /** Strings can be read off as they stand: all ASCII, no escapes. */
+  readonly literal: boolean;
+  /** Of each slice: four words for each record, as `layout.ts` says. */
+  readonly slices: Int32Array[];
+  readonly keys: string[];
   bytes: Uint8Array;
 }
 
 /** So much of a page is rewritten at a time by those that give others a turn in between. */
 const SLICE_BYTES = 128 * 1024;
 
-/**
- * Reads the page of `text`, which `work` has loaded, rewriting its records. Throws `JsonError` without a pointer. Yields between
- * records, after each slice.
- */
-export function* rewriteRecords(
-  work: RewriteState,
+/** Reads the page of `text`, rewriting its records. Throws `JsonError` without a pointer. Yields between records, after each slice. */
+function* rewriteRecords(
+  kernel: Kernel,
   plan: PagePlan,
   record: CompiledObject,
   text: Uint8Array,
 ): Generator<undefined, RewrittenPage> {
-  const { source, text: view } = work;
+  const root = loadText(kernel, record, text);
   const depth = depthOf(plan);
-  const records: PageRecords = { keyStarts: [], keyEnds: [], starts: [], ends: [], bytes: text.subarray(0, 0) };
+  const records: PageRecords = { root, literal: isLiteral(text), slices: [], keys: [], bytes: text.subarray(0, 0) };
   const scalars = new Map<string, PageScalar>();
   const seen = new Set<string>();
-  const start = skipSpace(view, 0);
-  if (view.getUint8(start) !== 0x7b) fail(start, "expected an object");
+  const start = skipSpace(kernel.text, 0);
+  if (kernel.source[start] !== 0x7b) fail(start, "expected an object");
   enter(start, depth);
   let found = plan.missingItems === "empty";
-  let at = skipSpace(view, start + 1);
-  while (view.getUint8(at) !== 0x7d) {
-    const nameEnd = skipKey(view, at);
-    const name = decodeString(source, at, nameEnd);
-    const value = skipSpace(view, skipColon(view, nameEnd));
+  let at = skipSpace(kernel.text, start + 1);
+  while (kernel.source[at] !== 0x7d) {
+    const nameEnd = skipKey(kernel.text, at);
+    const name = decodeString(kernel.source, at, nameEnd);
+    const value = skipSpace(kernel.text, skipColon(kernel.text, nameEnd));
     const items = name === plan.items;
     if (items || plan.scalars?.includes(name)) claimName(seen, name, at);
-    if (items && !(view.getUint8(value) === 0x6e && plan.missingItems === "empty")) {
+    if (items && !(kernel.source[value] === 0x6e && plan.missingItems === "empty")) {
       found = true;
-      at = yield* rewriteArray(work, record, value, depth - 1, records, text);
+      at = yield* rewriteArray(kernel, value, depth - 1, records, text);
     } else {
-      at = skipValue(view, value, depth - 1);
-      if (!items) readOther(work, plan, name, value, at, scalars);
+      at = skipValue(kernel.text, value, depth - 1);
+      if (!items) readOther(kernel, plan, name, value, at, scalars);
     }
-    at = skipComma(view, at, 0x7d);
+    at = skipComma(kernel.text, at, 0x7d);
   }
   if (!found) fail(start, "no member with the records");
-  skipEnd(view, at + 1, text.length);
-  const { bytes } = records;
-  const keys = isLiteral(text) ? literalKeys(work, records) : decodedKeys(work, records);
-  return { bytes, starts: new Int32Array(records.starts), ends: new Int32Array(records.ends), keys, scalars };
+  skipEnd(kernel.text, at + 1, text.length);
+  const { bytes, keys } = records;
+  return { bytes, ...bounds(records), keys, scalars };
+}
+
+/** Where each record begins and ends. */
+function bounds({ slices, keys }: PageRecords): Pick<RewrittenPage, "starts" | "ends"> {
+  const starts = new Int32Array(keys.length);
+  const ends = new Int32Array(keys.length);
+  let i = 0;
+  for (const slice of slices) {
+    for (let at = 0; at < slice.length; at += RECORD_WORDS) {
+      starts[i] = slice[at] as number;
+      ends[i++] = slice[at + 1] as number;
+    }
+  }
+  return { starts, ends };
 }
 
 function claimName(seen: Set<string>, name: string, at: number): void {
@@ -225,15 +234,14 @@ function claimName(seen: Set<string>, name: string, at: number): void {
 
 /** Takes note of a member that is not the records. */
 function readOther(
-  work: RewriteState,
+  { source, reports }: Kernel,
   plan: PagePlan,
   name: string,
   start: number,
   end: number,
   into: Map<string, PageScalar>,
 ): void {
-  const { source, text: view, reports } = work;
-  const byte = view.getUint8(start);
+  const byte = source[start] as number;
   if (!plan.scalars?.includes(name)) reportOf(reports, "unknown", plan.label ?? "", name).count++;
   else if (byte === 0x22) into.set(name, decodeString(source, start, end));
   else if (byte === 0x6e) into.set(name, null);
@@ -241,89 +249,70 @@ function readOther(
   else reportOf(reports, "shape", plan.label ?? "", name).count++;
 }
 
-/** Where the reading of an array stands: at the next record, after the last one. */
-interface ArrayPosition {
-  at: number;
-  end: number;
-}
-
 /** Rewrites the array at `start`. */
 function* rewriteArray(
-  work: RewriteState,
-  record: CompiledObject,
+  kernel: Kernel,
   start: number,
   depth: number,
   records: PageRecords,
   text: Uint8Array,
 ): Generator<undefined, number> {
-  const { text: view, output } = work;
-  if (view.getUint8(start) !== 0x5b) fail(start, "expected an array of records");
+  if (kernel.source[start] !== 0x5b) fail(start, "expected an array of records");
   enter(start, depth);
-  const first = skipSpace(view, start + 1);
-  const reading: ArrayPosition = { at: first, end: first };
-  output.from = first;
-  while (!rewriteSlice(work, record, reading, depth, records)) yield;
-  const { at, end } = reading;
-  records.bytes = untouched(output) ? text.subarray(output.from, end) : written(output, end);
+  let at = skipSpace(kernel.text, start + 1);
+  kernel.calls.startRun(TEXT + at);
+  for (;;) {
+    at = rewriteSlice(kernel, at, depth, records);
+    if (kernel.source[at] === 0x5d) break;
+    yield;
+  }
+  const end = records.keys.length === 0 ? at : kernel.bytes.readInt32LE(LAST_END) - TEXT;
+  records.bytes = newText(kernel, text, end);
   return at + 1;
 }
 
-/** Rewrites records up to the end of a slice; true when there are no more. No generator: the engine is quicker at plain loops. */
+/** Rewrites records up to the end of a slice, and gives where the next one begins. */
 function rewriteSlice(
-  work: RewriteState,
-  record: CompiledObject,
-  reading: ArrayPosition,
+  kernel: Kernel,
+  start: number,
   depth: number,
-  records: PageRecords,
-): boolean {
-  const { text: view, output } = work;
-  let { at, end } = reading;
-  const slice = at + SLICE_BYTES;
-  while (view.getUint8(at) !== 0x5d && at < slice) {
-    if (view.getUint8(at) !== 0x7b) fail(at, "expected an object as record");
-    if (records.ends.length > 0 && at !== end + 1) replace(output, end, at, ",");
-    records.starts.push(outputOffset(output, at));
-    work.keyEnd = 0;
-    end = walkObject(work, record, at, depth - 1);
-    if (work.keyEnd === 0) fail(at, "record without its key");
-    records.keyStarts.push(work.keyStart);
-    records.keyEnds.push(work.keyEnd);
-    records.ends.push(outputOffset(output, end));
-    at = skipComma(view, end, 0x5d);
-  }
-  reading.at = at;
-  reading.end = end;
-  return view.getUint8(at) === 0x5d;
+  { root, literal, slices, keys }: PageRecords,
+): number {
+  const from = TEXT + start;
+  const at = kernel.calls.walkRecords(root, from, from + SLICE_BYTES, depth, keys.length) - TEXT;
+  refresh(kernel);
+  const count = kernel.bytes.readInt32LE(COUNT);
+  const slice = new Int32Array(kernel.bytes.buffer, RECORDS, count * RECORD_WORDS).slice();
+  slices.push(slice);
+  if (literal) addLiteralKeys(kernel, slice, keys);
+  else addKeys(kernel, slice, keys);
+  return at;
 }
+
+const RECORD_WORDS = RECORD_SIZE / 4;
 
 /** True when strings can be read off as they stand: all ASCII, no escapes. */
 function isLiteral(text: Uint8Array): boolean {
   return isAscii(text) && Buffer.from(text.buffer, text.byteOffset, text.length).indexOf(0x5c) === -1;
 }
 
-/** All keys become one string that they are parts of: each by itself would cost four times as much. */
-function literalKeys({ text }: RewriteState, { keyStarts, keyEnds }: PageRecords): string[] {
-  const count = keyStarts.length;
+/** All keys of a slice become one string that they are parts of: each by itself would cost four times as much. */
+function addLiteralKeys(kernel: Kernel, slice: Int32Array, keys: string[]): void {
   let size = 0;
-  for (let i = 0; i < count; i++) size += (keyEnds[i] as number) - (keyStarts[i] as number) - 2;
-  // Words are written to their end.
-  const { bytes, view } = allocate(size + 8);
-  for (let i = 0, at = 0; i < count; i++) {
-    const start = (keyStarts[i] as number) + 1;
-    const length = (keyEnds[i] as number) - 1 - start;
-    copyWords(text, start, view, at, length);
-    at += length;
-  }
-  const all = bytes.toString("latin1", 0, size);
-  const keys: string[] = [];
-  for (let i = 0, at = 0; i < count; i++) {
-    const end = at + (keyEnds[i] as number) - (keyStarts[i] as number) - 2;
+  for (let i = 2; i < slice.length; i += RECORD_WORDS) size += (slice[i + 1] as number) - (slice[i] as number) - 2;
+  const start = kernel.calls.gatherKeys(slice.length / RECORD_WORDS, size);
+  refresh(kernel);
+  const all = kernel.bytes.toString("latin1", start, start + size);
+  let at = 0;
+  for (let i = 2; i < slice.length; i += RECORD_WORDS) {
+    const end = at + (slice[i + 1] as number) - (slice[i] as number) - 2;
     keys.push(all.slice(at, end));
     at = end;
   }
-  return keys;
 }
 
-function decodedKeys({ source }: RewriteState, { keyStarts, keyEnds }: PageRecords): string[] {
-  return keyStarts.map((start, i) => decodeString(source, start, keyEnds[i] as number));
+function addKeys({ bytes }: Kernel, slice: Int32Array, keys: string[]): void {
+  for (let i = 2; i < slice.length; i += RECORD_WORDS) {
+    keys.push(decodeString(bytes, slice[i] as number, slice[i + 1] as number));
+  }
 }

@@ -123,7 +123,7 @@ function registryOf(files: readonly FileDescriptorProto[]): FileRegistry {
 function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const out = new Set<FileDescriptorProto>();
   const add = (file: FileDescriptorProto): void => {
-    for (const name of file.dependency) add(files.find((one) => one.name === name) ?? file);
+    for (const one of files) if (file.dependency.includes(one.name)) add(one);
     out.add(file);
   };
   for (const file of files) add(file);

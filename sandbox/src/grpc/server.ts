@@ -41,8 +41,8 @@ export function createGrpcServer({ send, registry, maxMessageBytes }: GrpcOption
     try {
       await serve(begin(stream, headers, known, maxMessageBytes), known, send);
     } catch (error) {
-      if (error instanceof Failure) sendStatus(stream, error.status);
-      // No answer is what a fault layer asked for.
+      if (error instanceof Failure && !stream.headersSent) sendStatus(stream, error.status);
+      // No answer is what a fault layer asked for. After a first message there is no status for a later one.
       else stream.close();
     }
   });
@@ -104,7 +104,8 @@ async function unary(
     Math.min(grpcTimeoutMs(request), LONGEST_MS),
   );
   try {
-    const result = fromHttp(method, await send(request, { signal: stop.signal }), registry);
+    const response = await send(request, { signal: stop.signal });
+    const result = orFailure("marshaling response", () => fromHttp(method, response, registry));
     if (isStatus(result)) return sendStatus(stream, result);
     sendMessage(stream, result);
     stream.end();
@@ -115,18 +116,27 @@ async function unary(
 
 /** Field names are those of .proto files: HTTP rules name them so, and every decoder takes them. */
 function requestJson(method: DescMethod, message: Uint8Array, registry: FileRegistry): JsonObject {
-  try {
+  return orFailure("unmarshaling request", () => {
     const request = fromBinary(method.input, message);
     return toJson(method.input, request, { registry, useProtoFieldName: true }) as JsonObject;
+  });
+}
+
+/** What `run` gives; an error of its own ends the call. */
+function orFailure<T>(doing: string, run: () => T): T {
+  try {
+    return run();
   } catch (error) {
-    throw new Failure(RpcCode.INTERNAL, `error unmarshalling request: ${String(error)}`);
+    throw new Failure(RpcCode.INTERNAL, `error ${doing}: ${String(error)}`);
   }
 }
 
 async function only(messages: AsyncIterable<Buffer>): Promise<Buffer> {
-  const all: Buffer[] = [];
-  for await (const one of messages) all.push(one);
-  const [first] = all;
-  if (first === undefined || all.length > 1) throw new Failure(RpcCode.INTERNAL, `${all.length} messages, not one`);
+  let first: Buffer | undefined;
+  for await (const one of messages) {
+    if (first !== undefined) throw new Failure(RpcCode.INTERNAL, "more than one message");
+    first = one;
+  }
+  if (first === undefined) throw new Failure(RpcCode.INTERNAL, "no message");
   return first;
 }

@@ -12,17 +12,24 @@ export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "o
   io.print(introduction(demo));
   io.print(`# Paste this first: a ready token of the sandbox\nTOKEN=${demo.token}\n`);
   for (const call of demoCalls(demo)) io.print(`# ${call.title}\n${toCurl(call)}\n`);
+  io.print(`# The same over gRPC, when grpcurl is installed\n${grpcCall(demo)}\n`);
   io.print(`# Where the migration stands, on one screen\nnpx carryover status ${demo.adminUrl}\n`);
   io.print(
     `# Or see them all made, and a cutover with a rollback: npm start -- --tour\n\n${OUTLOOK}\n\nCtrl-C stops both.`,
   );
 }
 
-export function introduction({ url, adminUrl, sandboxUrl }: Demo): string {
+function grpcCall({ grpcUrl, grpcMethod }: Demo): string {
+  const data = JSON.stringify({ name: "viewer" });
+  return `grpcurl -plaintext -H "Authorization: Bearer $TOKEN" -d '${data}' ${new URL(grpcUrl).host} ${grpcMethod}`;
+}
+
+export function introduction({ url, adminUrl, sandboxUrl, grpcUrl }: Demo): string {
   return `carryover demo. The platform is a sandbox: made-up records in this process, gone when it stops.
 
   carryover  ${url}   v1 clients point here
-  platform   ${sandboxUrl}   the sandbox: v2, native v1, token exchange
+  gRPC       ${grpcUrl}   the same for gRPC clients
+  platform   ${sandboxUrl}   the sandbox: v2, native v1, token exchange; HTTP and gRPC
   admin      ${adminUrl}   /healthz /readyz /metrics
 `;
 }

@@ -1,5 +1,5 @@
 /** What the demo and its tour run on: a sandbox platform, and carryover in front of it, each in this process. */
-import { createSandbox, type Sandbox } from "#sandbox";
+import { createSandbox, type Sandbox, VENDOR_TYPES } from "#sandbox";
 import { type App, type AppOptions, createApp } from "../../app.ts";
 import { loadCatalogue } from "../../catalogue.ts";
 import { loadConfig } from "../../config/config.ts";
@@ -24,6 +24,7 @@ export interface Front {
   readonly app: App;
   readonly url: string;
   readonly adminUrl: string;
+  readonly grpcUrl?: string | undefined;
   /** The command that starts the same, and what it prints. */
   readonly command: string;
   readonly announcement: string;
@@ -35,6 +36,9 @@ export interface Demo {
   readonly url: string;
   readonly adminUrl: string;
   readonly sandboxUrl: string;
+  /** Where v1 is translated and v2 passes through over gRPC, and the full name of a v1 method to try there. */
+  readonly grpcUrl: string;
+  readonly grpcMethod: string;
   close(graceMs?: number): Promise<void>;
 }
 
@@ -43,17 +47,24 @@ export async function startDemo(ports: DemoPorts, log: Log): Promise<Demo> {
   const platform = await startPlatform(createSandbox(), ports.sandbox);
   const { sandbox, url: sandboxUrl } = platform;
   try {
-    const { app, url, adminUrl } = await startFront(
+    const {
+      app,
+      url,
+      adminUrl,
+      grpcUrl = "",
+    } = await startFront(
       platform,
       ports,
-      { upstreamStsUrl: sandboxUrl, cutoverMode: "translate" },
+      { upstreamStsUrl: sandboxUrl, cutoverMode: "translate", listenGrpcPort: "0", grpcDescriptors: "the sandbox's" },
       { log },
+      () => sandbox.descriptors(),
     );
     const close = async (graceMs?: number) => {
       await app.close(graceMs);
       await sandbox.close();
     };
-    return { sandbox, token: sandbox.token("admin"), url, adminUrl, sandboxUrl, close };
+    const grpcMethod = `${VENDOR_TYPES}.iam.Roles/List`;
+    return { sandbox, token: sandbox.token("admin"), url, adminUrl, sandboxUrl, grpcUrl, grpcMethod, close };
   } catch (error) {
     await sandbox.close();
     throw error;
@@ -71,6 +82,7 @@ export async function startFront(
   ports: Omit<DemoPorts, "sandbox">,
   flags: Readonly<Record<string, string>>,
   options: Pick<AppOptions, "log">,
+  readFile: () => Uint8Array = () => new Uint8Array(),
 ): Promise<Front> {
   const all = {
     listenHost: "127.0.0.1",
@@ -82,7 +94,7 @@ export async function startFront(
     upstreamV1Url: platform,
     ...flags,
   };
-  const { config } = loadConfig({ flags: all, env: {}, readFile: () => new Uint8Array() });
+  const { config } = loadConfig({ flags: all, env: {}, readFile });
   const catalogue = await loadCatalogue(config.upstream.v2.version);
   const app = createApp(config, catalogue, options);
   const addresses = await app.listen();

@@ -40,6 +40,9 @@ export interface Client {
   close(): Promise<void>;
 }
 
+/** Longer than any call takes on a busy machine. */
+const DEADLINE_MS = 60_000;
+
 export function readDescriptors(bytes: Uint8Array): FileRegistry {
   return createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
 }
@@ -87,7 +90,7 @@ export function grpcJs(url: string, registry: FileRegistry): Client {
           (bytes) => fromBinary(output, bytes),
           fromJson(input, request as JsonValue, { registry }),
           metadata,
-          { deadline: Date.now() + 10_000 },
+          { deadline: Date.now() + DEADLINE_MS },
           done,
         );
       }),
@@ -107,7 +110,7 @@ export function connectNode(url: string, registry: FileRegistry): Client {
         (message: Message, options: object) => Promise<Message>
       >;
       const message = fromJson(method.input, request as JsonValue, { registry });
-      const options = { headers: { authorization: `Bearer ${token}` }, timeoutMs: 10_000 };
+      const options = { headers: { authorization: `Bearer ${token}` }, timeoutMs: DEADLINE_MS };
       try {
         const response = await client[method.localName]?.(message, options);
         if (response === undefined) throw new Error(`no rpc ${rpc}`);
