@@ -214,7 +214,10 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     fail(relay, problem);
   };
   up.on("error", broken);
-  up.once("close", () => broken(new Error("the stream was closed early")));
+  up.once("close", () => {
+    // An error takes microseconds, and most streams close because they are done.
+    if (!relay.done) broken(new Error("the stream was closed early"));
+  });
   up.once("response", ((headers, flags, raw) => {
     clearTimeout(late);
     if (relay.done) return;

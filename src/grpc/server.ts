@@ -101,7 +101,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     maxSessionRejectedStreams: MOST_FAULTS,
   };
   const server = createServer(settings);
-  const state = { stopping: false, whenEmpty: () => {} };
+  const state = { whenEmpty: () => {} };
   // A session is made, and told of, while its connection is.
   let connection: Socket | undefined;
   server.prependListener("connection", (socket) => {
@@ -209,8 +209,12 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         );
       }
       if (left > 0) await emptyWithin(state, calls, LAST_WORDS_MS);
-      for (const { cut } of sessions.values()) cut();
+      // Sessions without a call end by themselves, once their clients have what was written.
+      const late = setTimeout(() => {
+        for (const { cut } of sessions.values()) cut();
+      }, LAST_WORDS_MS);
       await closed;
+      clearTimeout(late);
       return left;
     },
     inFlight: () => calls.size,
