@@ -85,6 +85,23 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- define "carryover.listenPort" -}}{{ include "carryover.port" (list . "listen" 8080) }}{{- end }}
 {{- define "carryover.adminPort" -}}{{ include "carryover.port" (list . "admin" 8081) }}{{- end }}
 
+{{/* Nothing when there is none. */}}
+{{- define "carryover.grpcPort" -}}
+{{- with dig "listen" "grpc" "port" "" .Values.config -}}
+{{- int . -}}
+{{- else -}}
+{{- if and .Values.service.grpcPort (include "carryover.configElsewhere" .) }}{{ int .Values.service.grpcPort }}{{ end -}}
+{{- end -}}
+{{- end }}
+{{- define "carryover.serviceGrpcPort" -}}
+{{- with include "carryover.grpcPort" . }}{{ default . $.Values.service.grpcPort | int }}{{ end -}}
+{{- end }}
+
+{{/* "true" when somebody's object holds the descriptors. */}}
+{{- define "carryover.hasDescriptors" -}}
+{{- with .Values.grpcDescriptors }}{{ if or .existingConfigMap .existingSecret }}true{{ end }}{{ end -}}
+{{- end }}
+
 {{/* "true" when the Service has IPv6, or may have it. */}}
 {{- define "carryover.hasIPv6" -}}
 {{- if or (has "IPv6" .Values.service.ipFamilies) (has .Values.service.ipFamilyPolicy (list "PreferDualStack" "RequireDualStack")) -}}true{{- end -}}
@@ -206,6 +223,12 @@ file, so they hold for a configuration of somebody else's as well.
 {{- if include "carryover.configElsewhere" . }}
 listen.port: {{ include "carryover.listenPort" . | quote }}
 admin.port: {{ include "carryover.adminPort" . | quote }}
+{{- with include "carryover.grpcPort" . }}
+listen.grpc.port: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- if include "carryover.hasDescriptors" . }}
+grpc.descriptors: /etc/carryover/grpc/api.binpb
 {{- end }}
 {{- if include "carryover.configElsewhere" . }}
 listen.host: {{ include "carryover.anyHost" . | quote }}
@@ -294,7 +317,7 @@ CARRYOVER_{{ regexReplaceAll "([a-z0-9])([A-Z])" . "${1}_${2}" | replace "." "_"
 {{- $ports := .Values.networkPolicy.upstreamPorts -}}
 {{- if not $ports -}}
 {{- range $name := list "v2" "v1" "sts" -}}
-{{- with dig "upstream" $name "url" "" $.Values.config -}}
+{{- range list (dig "upstream" $name "url" "" $.Values.config) (dig "upstream" $name "grpcUrl" "" $.Values.config) | compact -}}
 {{- $url := urlParse . -}}
 {{- $given := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}
 {{- $ports = append $ports (default (ternary 443 80 (eq $url.scheme "https")) $given | int) -}}

@@ -74,6 +74,16 @@
 {{- if and (eq .type "ClusterIP") (eq (int .port) (int .adminPort)) }}
 - service.adminPort: {{ int .adminPort }} is service.port as well; set another one, or 0 for none
 {{- end }}
+{{- if and .grpcPort (not (include "carryover.grpcPort" $)) }}
+- service.grpcPort: there is no gRPC port behind it; set config.listen.grpc.port, or leave it out
+{{- end }}
+{{- with include "carryover.serviceGrpcPort" $ }}
+{{- $taken := list ($.Values.service.port | int) }}
+{{- if eq $.Values.service.type "ClusterIP" }}{{ $taken = append $taken ($.Values.service.adminPort | int) }}{{ end }}
+{{- if has (int .) $taken }}
+- service.grpcPort: {{ . }} is service.port or service.adminPort as well; set another one
+{{- end }}
+{{- end }}
 {{- if and (eq .type "ClusterIP") (or .nodePort .externalTrafficPolicy) }}
 - service.type: nodePort and externalTrafficPolicy say something of NodePort and LoadBalancer only; set such a type, or leave them out
 {{- end }}
@@ -92,8 +102,8 @@
 {{- end }}
 {{- with .Values.ingress }}
 {{- if .enabled }}
-{{- if and .grpc.hosts (not .grpc.name) }}
-- ingress.grpc.name: is not set; set the platform's gRPC Service, or leave ingress.grpc.hosts out
+{{- if and .grpc.hosts (not (include "carryover.grpcBackend" (list $ .grpc))) }}
+- ingress.grpc.name: is not set, and carryover has no gRPC port; set the platform's gRPC Service, {{ include "carryover.grpcPortValue" $ }}, or leave ingress.grpc.hosts out
 {{- end }}
 {{- range .grpc.hosts }}
 {{- if has . $.Values.ingress.hosts }}
@@ -116,6 +126,28 @@
 {{- range $parts }}{{ $sum = add $sum . }}{{ end }}
 {{- if and .timeout (gt $sum 0) (le $sum (include "carryover.requestSeconds" $ | int)) }}
 - httpRoute.timeout: {{ .timeout }} is not above config.limits.requestSeconds ({{ include "carryover.requestSeconds" $ }}s), so the Gateway would answer before carryover; set more, or lower that
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "carryover.faults.grpcRoute" -}}
+{{- with .Values.grpcRoute }}
+{{- if .enabled }}
+{{- $parents := default $.Values.httpRoute.parentRefs .parentRefs }}
+{{- if not $parents }}
+- grpcRoute.parentRefs: is empty, so no Gateway serves the route; set the Gateway, as [{name: gateway, namespace: infra}]
+{{- end }}
+{{- if not (include "carryover.grpcPort" $) }}
+- grpcRoute.enabled: carryover has no gRPC port; set {{ include "carryover.grpcPortValue" $ }}, or leave it out
+{{- end }}
+{{- $http := $.Values.httpRoute }}
+{{- if and $http.enabled (eq (toJson $parents) (toJson $http.parentRefs)) }}
+{{- $shared := not (and .hostnames $http.hostnames) }}
+{{- range .hostnames }}{{ if has . $http.hostnames }}{{ $shared = true }}{{ end }}{{ end }}
+{{- if $shared }}
+- grpcRoute.hostnames: the Gateway accepts only one of an HTTPRoute and a GRPCRoute for a host; give gRPC a host of its own, or set grpcRoute.enabled=false: the HTTPRoute routes gRPC too
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -183,7 +215,7 @@
 {{/* Without a cluster nothing can be looked up: then the namespace itself is not found either. */}}
 {{- define "carryover.faults.existing" -}}
 {{- if and .Values.checkExisting (lookup "v1" "Namespace" "" (include "carryover.namespace" .)) }}
-{{- range $path := list "configFrom" "rulesFrom" }}
+{{- range $path := list "configFrom" "rulesFrom" "grpcDescriptors" }}
 {{- with index $.Values $path }}
 {{- include "carryover.faults.missing" (list $ "ConfigMap" .existingConfigMap .key (printf "%s.existingConfigMap" $path)) }}
 {{- include "carryover.faults.missing" (list $ "Secret" .existingSecret .key (printf "%s.existingSecret" $path)) }}

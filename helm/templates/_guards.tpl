@@ -15,6 +15,7 @@
 {{- include "carryover.faults.request" . }}
 {{- include "carryover.faults.services" . }}
 {{- include "carryover.faults.routes" . }}
+{{- include "carryover.faults.grpcRoute" . }}
 {{- include "carryover.faults.network" . }}
 {{- include "carryover.faults.monitoring" . }}
 {{- include "carryover.faults.existing" . }}
@@ -100,6 +101,11 @@
 {{- end }}
 {{- end }}
 
+{{/* Where the port is set. */}}
+{{- define "carryover.grpcPortValue" -}}
+{{ ternary "service.grpcPort" "config.listen.grpc.port" (eq (include "carryover.configElsewhere" .) "true") }}
+{{- end }}
+
 {{- define "carryover.faults.addresses" -}}
 {{- range $side := list "listen" "admin" }}
 {{- $host := dig $side "host" "" $.Values.config }}
@@ -113,6 +119,14 @@
 {{- if eq $port 0 }}
 - config.{{ $side }}.port: a free port is one that no Service knows; leave it out, or set one from 1 to 65535
 {{- end }}
+{{- end }}
+{{- with include "carryover.grpcPort" . }}
+{{- if has . (list (include "carryover.listenPort" $) (include "carryover.adminPort" $)) }}
+- config.listen.grpc.port: {{ . }} is config.listen.port or config.admin.port as well; set another one
+{{- end }}
+{{- end }}
+{{- if eq (dig "listen" "grpc" "port" 1 .Values.config | int) 0 }}
+- config.listen.grpc.port: a free port is one that no Service knows; set one from 1 to 65535, or leave it out
 {{- end }}
 {{- if eq (include "carryover.listenPort" .) (include "carryover.adminPort" .) }}
 - config.admin.port: {{ include "carryover.adminPort" . }} is config.listen.port as well; set another one
@@ -141,6 +155,19 @@
 {{- if dig "admin" "tokenFile" "" .Values.config }}{{ $tokens = append $tokens "config.admin.tokenFile" }}{{ end }}
 {{- if gt (len $tokens) 1 }}
 - {{ join ", " $tokens }}: each gives the admin token; leave one of them
+{{- end }}
+{{- with .Values.grpcDescriptors }}
+{{- if and .existingConfigMap .existingSecret }}
+- grpcDescriptors: has both existingConfigMap and existingSecret; leave one of them out
+{{- end }}
+{{- end }}
+{{- if include "carryover.hasDescriptors" . }}
+{{- if dig "grpc" "descriptors" "" .Values.config }}
+- grpcDescriptors: config.grpc.descriptors names a file, too; leave one of them out
+{{- end }}
+{{- if not (include "carryover.grpcPort" .) }}
+- grpcDescriptors: nothing uses them without a gRPC port; set {{ include "carryover.grpcPortValue" . }}, or leave them out
+{{- end }}
 {{- end }}
 {{- if and .Values.salt.existingSecret (dig "cutover" "salt" "" .Values.config) }}
 - salt.existingSecret: config.cutover.salt is set as well; leave one of them out
@@ -195,7 +222,7 @@
 {{/* What the chart says by a variable, said otherwise by somebody else's variable or flag. */}}
 {{- define "carryover.faults.overridden" -}}
 {{- $own := include "carryover.ownOptions" . | fromYaml }}
-{{- range $path := keys $own (dict "config" 1 "listen.port" 1 "admin.port" 1 "listen.host" 1 "admin.host" 1) | uniq | sortAlpha }}
+{{- range $path := keys $own (dict "config" 1 "listen.port" 1 "admin.port" 1 "listen.grpc.port" 1 "listen.host" 1 "admin.host" 1) | uniq | sortAlpha }}
 {{- if include "carryover.saidOutside" (list $ $path) }}
 - extraEnv, extraArgs: {{ include "carryover.variable" $path }} and {{ include "carryover.flag" $path }} are the chart's to set; use {{ include "carryover.valueOf" $path }} instead
 {{- end }}
@@ -209,6 +236,7 @@
 {{- else if eq . "cutover.rulesFile" -}}rules or rulesFrom
 {{- else if eq . "cutover.salt" -}}salt.existingSecret
 {{- else if eq . "state.dir" -}}state
+{{- else if eq . "grpc.descriptors" -}}grpcDescriptors
 {{- else if contains ".tls." . -}}tls.{{ index (splitList "." .) 1 }}
 {{- else -}}config.{{ . }}
 {{- end -}}

@@ -121,6 +121,9 @@ envFrom:
 ports:
   - { name: http, containerPort: {{ include "carryover.listenPort" . }}, protocol: TCP }
   - { name: admin, containerPort: {{ include "carryover.adminPort" . }}, protocol: TCP }
+  {{- with include "carryover.grpcPort" . }}
+  - { name: grpc, containerPort: {{ . }}, protocol: TCP }
+  {{- end }}
 {{- range $name := list "startupProbe" "livenessProbe" "readinessProbe" }}
 {{- with index $.Values $name }}
 {{ $name }}:
@@ -154,6 +157,9 @@ volumeMounts:
 {{- if include "carryover.hasToken" . }}
 - { name: admin-token, mountPath: /etc/carryover/admin, readOnly: true }
 {{- end }}
+{{- if include "carryover.hasDescriptors" . }}
+- { name: grpc-descriptors, mountPath: /etc/carryover/grpc, readOnly: true }
+{{- end }}
 {{- range $name := list "v2" "v1" "sts" }}
 {{- if or (include "carryover.hasCa" (list $ $name)) (include "carryover.hasClientCert" (list $ $name)) }}
 - { name: tls-{{ $name }}, mountPath: /etc/carryover/tls/{{ $name }}, readOnly: true }
@@ -179,6 +185,10 @@ volumeMounts:
   secret:
     secretName: {{ include "carryover.tokenSecret" . }}
     items: [{ key: {{ .Values.adminToken.key | quote }}, path: token }]
+{{- end }}
+{{- if include "carryover.hasDescriptors" . }}
+- name: grpc-descriptors
+  {{- include "carryover.volumeFrom" (list .Values.grpcDescriptors "" "api.binpb") | nindent 2 }}
 {{- end }}
 {{- range $name := list "v2" "v1" "sts" }}
 {{- if or (include "carryover.hasCa" (list $ $name)) (include "carryover.hasClientCert" (list $ $name)) }}

@@ -70,6 +70,19 @@ nginx.ingress.kubernetes.io/proxy-send-timeout: "60"
 {{- end }}
 {{- end }}
 
+{{/* (list . $route.grpc): where gRPC goes, as {name, namespace, port}: what was said, else carryover's own port. Nothing without either. */}}
+{{- define "carryover.grpcBackend" -}}
+{{- $root := index . 0 -}}
+{{- $said := index . 1 -}}
+{{- if $said.name -}}
+{{- toYaml (pick $said "name" "namespace" "port") -}}
+{{- else -}}
+{{- with include "carryover.serviceGrpcPort" $root -}}
+{{- dict "name" (include "carryover.fullname" $root) "port" (int .) | toYaml -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{- define "carryover.routeTimeout" -}}
 {{- with .Values.httpRoute.timeout -}}
 timeouts: { request: {{ quote . }} }

@@ -7,7 +7,8 @@ const RECORDS = 200;
 
 /**
  * Gives `answers` (by request target), the same from a platform that leaves zeros out (`bare`), those of `native` v1, the `calls` to
- * make and the client's `token`. Throws when the list is not one page of 200.
+ * make the client's `token`, and the API's
+ * `descriptors`. Throws when the list is not one page of 200.
  */
 export async function recordAnswers() {
   const { sandbox, list, uid } = await seeded(false);
@@ -22,6 +23,7 @@ export async function recordAnswers() {
     native: { [v1List]: await ask(sandbox, "GET", v1List), [v1ById]: await ask(sandbox, "GET", v1ById) },
     calls: { v2Get, v1Get: `${v1List}/${uid}`, v2List: LIST, v1List, v1ById },
     token: sandbox.token("admin"),
+    descriptors: sandbox.descriptors(),
   };
 }
 

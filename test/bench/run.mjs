@@ -22,6 +22,7 @@ import { measureProfile } from "./rows/profile.mjs";
 import { measureRaces } from "./rows/races.mjs";
 import { measureReaders } from "./rows/readers.mjs";
 import { measureRewriting } from "./rows/rewriting.mjs";
+import { measureRpc } from "./rows/rpc.mjs";
 import { measureSeries } from "./rows/series.mjs";
 import { measureShadow } from "./rows/shadow.mjs";
 import { measureStart } from "./rows/start.mjs";
@@ -39,6 +40,7 @@ const ROWS = [
     title: "Requests a second",
     measure: measureRaces,
   },
+  { keys: ["rpc-pass", "rpc-get"], title: "gRPC", measure: measureRpc },
   { keys: ["rewrite"], title: "Rewriting a page", measure: measureRewriting },
   { keys: ["readers"], title: "A long list beside following the cursor", measure: measureReaders },
   { keys: ["long"], tries: "T-LOD-12 (delay)", title: "A very long list", measure: measureLongList },
@@ -58,12 +60,27 @@ const ROWS = [
 ];
 const KEYS = ROWS.flatMap((row) => row.keys);
 /** Those with a number to reach: measured with the other Node as well. */
-const WITH_TARGET = ["pass", "get", "list", "zeros", "lua", "rewrite", "readers", "long", "latency", "start", "busy"];
+const WITH_TARGET = [
+  "pass",
+  "get",
+  "list",
+  "zeros",
+  "lua",
+  "rewrite",
+  "rpc-pass",
+  "rpc-get",
+  "readers",
+  "long",
+  "latency",
+  "start",
+  "busy",
+];
 
 /** Large enough to show differences. */
 const FULL = {
   races: { rounds: 9, seconds: 2, warmupRequests: 6_000, connections: 32 },
   rewriting: { rounds: 15, pages: 400 },
+  rpc: { rounds: 9, seconds: 2, warmupSeconds: 4, connections: 8, calls: 4 },
   readers: { records: 10_000, readers: [4, 8], rounds: 9, colds: 3, latencyMs: 20 },
   long: { records: [20_000, 100_000], rounds: 9, latenciesMs: [20, 0], idleSeconds: 5 },
   steady: { rate: 1_500, rounds: 9, seconds: 2, warmupSeconds: 0.5, connections: 64 },
@@ -84,6 +101,7 @@ const FULL = {
 const QUICK = {
   races: { rounds: 3, seconds: 1, warmupRequests: 6_000, connections: 32 },
   rewriting: { rounds: 9, pages: 300 },
+  rpc: { rounds: 3, seconds: 1, warmupSeconds: 3, connections: 8, calls: 4 },
   readers: { records: 2_000, readers: [4, 8], rounds: 1, colds: 1, latencyMs: 20 },
   long: { records: [2_000, 8_000], rounds: 1, latenciesMs: [20, 0], idleSeconds: 0.5 },
   steady: { rate: 1_500, rounds: 1, seconds: 0.5, warmupSeconds: 0.3, connections: 64 },

@@ -42,6 +42,7 @@ const APIS = [
   "monitoring.coreos.com/v1/PrometheusRule",
   "gateway.networking.k8s.io/v1",
   "gateway.networking.k8s.io/v1/HTTPRoute",
+  "gateway.networking.k8s.io/v1/GRPCRoute",
 ];
 
 export interface Rendering {

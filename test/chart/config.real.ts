@@ -97,16 +97,22 @@ describe.each(ciValues())("$name", ({ path }) => {
   it("listens on the ports that the objects name", () => {
     const { container, labels } = proxyOf(all);
     const ports = new Map<string, number>(container.ports.map((port: Manifest) => [port.name, port.containerPort]));
-    expect([ports.get("http"), ports.get("admin")]).toEqual([config.listen.port, config.admin.port]);
+    expect([ports.get("http"), ports.get("admin"), ports.get("grpc")]).toEqual([
+      config.listen.port,
+      config.admin.port,
+      config.listen.grpc.port,
+    ]);
     const services = all.filter(({ kind, spec }) => kind === "Service" && takes(spec.selector, labels));
     const targets = services.flatMap(({ spec }) => spec.ports.map(({ targetPort }: Manifest) => targetPort));
-    expect(targets).toContain("http");
-    expect(targets.filter((target) => target !== "http" && target !== "admin")).toEqual([]);
+    const clients = ports.has("grpc") ? ["http", "grpc"] : ["http"];
+    expect(targets).toEqual(expect.arrayContaining(clients));
+    expect(targets.filter((target) => target !== "admin" && !clients.includes(target))).toEqual([]);
     for (const { spec } of all.filter(
       ({ kind, spec }) => kind === "NetworkPolicy" && takes(spec.podSelector, labels),
     )) {
       const open = spec.ingress.flatMap(({ ports: of = [] }: Manifest) => of.map(({ port }: Manifest) => port));
-      for (const port of ["http", "admin"]) expect(open.includes(port) || open.includes(ports.get(port))).toBe(true);
+      for (const port of [...clients, "admin"])
+        expect(open.includes(port) || open.includes(ports.get(port))).toBe(true);
     }
   });
 
@@ -127,7 +133,7 @@ describe.each(ciValues())("$name", ({ path }) => {
 
   it("lets nobody reach the admin port through an Ingress, a route or a load balancer", () => {
     const backends = stringsIn(
-      all.filter(({ kind }) => ["Ingress", "HTTPRoute"].includes(kind)).map(({ spec }) => spec),
+      all.filter(({ kind }) => ["Ingress", "HTTPRoute", "GRPCRoute"].includes(kind)).map(({ spec }) => spec),
     );
     expect([...backends].filter((name) => name === "admin")).toEqual([]);
     const { labels } = proxyOf(all);

@@ -15,6 +15,7 @@ const CONTENTS: ReadonlyMap<string, string> = new Map([
   ["ca.crt", CERTIFICATE],
   ["tls.crt", CERTIFICATE],
   ["tls.key", PRIVATE_KEY],
+  ["api.binpb", "a-file-descriptor-set"],
 ]);
 
 /** The key that the values name instead of each key above. */
@@ -27,6 +28,7 @@ function keysIn(values: Manifest): ReadonlyMap<string, string> {
   add("rules.yaml", values.rulesFrom?.key);
   add("token", values.adminToken?.key);
   add("salt", values.salt?.key);
+  add("api.binpb", values.grpcDescriptors?.key);
   for (const name of ["v2", "v1", "sts"]) {
     add("ca.crt", values.tls?.[name]?.ca?.key);
     add("tls.crt", values.tls?.[name]?.client?.certKey);

@@ -99,25 +99,27 @@ describe("httproute.yaml", () => {
       }),
     );
     const [best] = fits.toSorted((a, b) => b.score - a.score);
-    return (best?.backendRefs ?? []).map(({ name, weight }) => `${name}${weight ?? ""}`).join(" ");
+    return (best?.backendRefs ?? [])
+      .map(({ name, port, weight }) => `${name}:${port}${weight === undefined ? "" : ` by ${weight}`}`)
+      .join(", ");
   }
 
   it("is one route", () => expect([route?.metadata.name, more]).toEqual(["api", []]));
 
   it("sends v1 by weight, and by header before weight", () => {
     for (const path of V1) {
-      expect(backends(path)).toBe("carryover10 platform90");
-      expect(backends(path, { "x-canary": "always" })).toBe("carryover");
-      expect(backends(path, { "x-canary": "never" })).toBe("platform");
+      expect(backends(path)).toBe("carryover:8080 by 10, platform:80 by 90");
+      expect(backends(path, { "x-canary": "always" })).toBe("carryover:8080");
+      expect(backends(path, { "x-canary": "never" })).toBe("platform:80");
     }
-    expect(backends("/sts/exchange")).toBe("carryover");
+    expect(backends("/sts/exchange")).toBe("carryover:8080");
   });
 
-  it("sends v2, everything else and gRPC past carryover", () => {
+  it("sends gRPC to carryover's port for it, v2 and everything else past carryover", () => {
     for (const path of NOT_V1) {
-      expect(backends(path, { "x-canary": "always" })).toBe("platform");
-      expect(backends(path, { "content-type": "application/grpc" })).toBe("platform-grpc");
-      expect(backends(path, { "content-type": "application/grpc+proto" })).toBe("platform-grpc");
+      expect(backends(path, { "x-canary": "always" })).toBe("platform:80");
+      expect(backends(path, { "content-type": "application/grpc" })).toBe("carryover:8082");
+      expect(backends(path, { "content-type": "application/grpc+proto" })).toBe("carryover:8082");
     }
   });
 

@@ -15,6 +15,8 @@ export interface Behind {
   readonly adminUrl?: string;
   readonly platformUrl: string;
   readonly grpcUrl?: string;
+  /** The file of descriptors, for a recipe that reads them. */
+  readonly descriptors?: string;
   /** Of v1 traffic through carryover; default 100. */
   readonly percent?: number;
   /** Changes the recipe, to show what happens without a setting of it. */
@@ -74,6 +76,7 @@ async function tryProxy(program: Program, behind: Behind): Promise<Ingress | str
 function valuesOf(behind: Behind, port: number, h2Port: number): Record<string, string> {
   const carryover = new URL(behind.carryoverUrl);
   const platform = new URL(behind.platformUrl);
+  const grpc = new URL(behind.grpcUrl ?? behind.platformUrl);
   const { percent = 100 } = behind;
   return {
     LISTEN_PORT: String(port),
@@ -83,7 +86,9 @@ function valuesOf(behind: Behind, port: number, h2Port: number): Record<string, 
     PROXY_ADMIN_PORT: new URL(behind.adminUrl ?? behind.carryoverUrl).port,
     PLATFORM_HOST: platform.hostname,
     PLATFORM_PORT: platform.port,
-    PLATFORM_GRPC_PORT: new URL(behind.grpcUrl ?? behind.platformUrl).port,
+    GRPC_HOST: grpc.hostname,
+    GRPC_PORT: grpc.port,
+    DESCRIPTORS: behind.descriptors ?? "",
     PERCENT: String(percent),
     SHARE:
       percent === 100

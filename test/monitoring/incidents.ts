@@ -3,9 +3,10 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
+import { freePort } from "../../scripts/free-ports.mjs";
 import { LOCALHOST } from "../listener/support/certificates.ts";
 import { type Instance, type Prometheus, serve, startAlertmanager, startInstance, until } from "./processes.ts";
-import { type Ask, asker, everyKind, type Platform, slowPut, startPlatform } from "./traffic.ts";
+import { type Ask, asker, everyKind, type Platform, rpcs, slowPut, startPlatform } from "./traffic.ts";
 
 /** One alert as Alertmanager sends it to a receiver. */
 export interface Told {
@@ -19,7 +20,7 @@ export interface Stage {
   /** Alerts that arrived, in their order. */
   readonly told: Told[];
   /** Serve clients; both follow the same rules, each from a file of its own. */
-  readonly edge: readonly Instance[];
+  readonly edge: readonly (Instance & { readonly rpcUrl: string })[];
   readonly platform: Platform;
   /** Has everything go wrong. */
   readonly odd: Instance;
@@ -108,15 +109,18 @@ function ofPlatform(url: string): Record<string, string> {
   };
 }
 
-async function startEdge(folder: string, name: string, url: string): Promise<Instance> {
+async function startEdge(folder: string, name: string, url: string): Promise<Stage["edge"][number]> {
   const rules = join(folder, `${name}.yaml`);
   await writeFile(rules, RULES);
-  return startInstance({
+  const port = await freePort();
+  const instance = await startInstance({
     ...ofPlatform(url),
+    "listen-grpc-port": String(port),
     "cutover-rules-file": rules,
     "clients-names": "ci-bot=ci-bot,web-ui=web-ui",
     "state-dir": join(folder, name),
   });
+  return { ...instance, rpcUrl: `http://127.0.0.1:${port}` };
 }
 
 /** In Prometheus's text, as carryover says it. */
@@ -124,6 +128,7 @@ function madeUpMetrics(internal: number): string {
   const twoWeeksAgo = Math.floor(Date.now() / 1000) - 15 * 86_400;
   return `# TYPE carryover_problems_total counter
 carryover_problems_total{reason="INTERNAL"} ${internal}
+carryover_problems_total{reason="MESSAGE_TOO_LARGE"} ${internal}
 # TYPE carryover_client_last_v1_request_timestamp_seconds gauge
 carryover_client_last_v1_request_timestamp_seconds{client="monthly"} ${twoWeeksAgo}
 `;
@@ -138,6 +143,7 @@ export async function fireAll(stage: Stage): Promise<void> {
   await told(
     stage,
     "CarryoverInternalError",
+    "CarryoverMessagesTooLarge",
     "CarryoverRuleExpired",
     "CarryoverRuleCouldMove",
     "CarryoverStateNotSaved",
@@ -167,14 +173,15 @@ export async function fireAll(stage: Stage): Promise<void> {
 /** Clients of both edge instances, until stopped. */
 function traffic({ edge, platform }: Stage): () => Promise<void> {
   const state = { going: true };
-  const loop = async (ask: Ask): Promise<void> => {
+  const loop = async (ask: Ask, rpcUrl: string): Promise<void> => {
     while (state.going) {
       await everyKind(ask, platform.sandbox);
+      await rpcs(rpcUrl, platform.sandbox);
       // Clients that never pause leave no time to whatever else is to be seen here.
       await sleep(250);
     }
   };
-  const loops = edge.map(({ url }) => loop(asker(url, platform.sandbox)));
+  const loops = edge.map(({ url, rpcUrl }) => loop(asker(url, platform.sandbox), rpcUrl));
   return async () => {
     state.going = false;
     await Promise.all(loops);

@@ -1,9 +1,11 @@
 /** Traffic that gives every metric a value, and platform faults to go with it. */
 import { request as httpRequest } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
 import type { ApiRequest, ApiResponse, SendLayer } from "../../src/model/http.ts";
 import { exchange } from "../comparison/http.ts";
+import { call } from "../grpc/support/rpc.ts";
 import { later } from "./processes.ts";
 
 /** What v2 does for a while. */
@@ -112,6 +114,15 @@ export function slowPut(url: string, target: string, token: string, ms: number):
     request.write('{"name":');
     setTimeout(() => request.end('"slow"}'), ms);
   });
+}
+
+/** One gRPC call that is served, and one without a token. */
+export async function rpcs(url: string, sandbox: Sandbox): Promise<void> {
+  const path = `/${VENDOR_TYPES}.iam.v2beta1.GroupsService/ListGroups`;
+  await Promise.all([
+    call(url, path, undefined, { authorization: `Bearer ${sandbox.token("admin")}` }),
+    call(url, path),
+  ]);
 }
 
 /** A little of everything that clients do, once. */

@@ -72,6 +72,32 @@ export const errors = {
       unit: "ops",
       queries: [[`topk(10, ${rate("carryover_notes_total", "note", ',note!~"list-.*"')})`, "{{note}}"]],
     }),
+    lines(
+      {
+        title: "gRPC calls by code",
+        description:
+          "gRPC calls a second by code, of both versions. Empty: carryover has no gRPC port, or nobody calls it.",
+        unit: "reqps",
+        width: 12,
+        noValue: "none",
+        queries: [[rate("carryover_grpc_requests_total", "code"), "{{code}}"]],
+      },
+      { stacked: true, colours: { OK: "green" } },
+    ),
+    lines({
+      title: "gRPC calls that fail",
+      description:
+        "The ten methods with most failures a second. RESOURCE_EXHAUSTED of a list: it is longer than grpc.maxMessageBytes. UNIMPLEMENTED has no method: nobody serves such a call.",
+      unit: "reqps",
+      width: 12,
+      noValue: "none",
+      queries: [
+        [
+          `topk(10, ${rate("carryover_grpc_requests_total", "service, method, code", ',code!="OK"')})`,
+          "{{service}}/{{method}} {{code}}",
+        ],
+      ],
+    }),
     lines({
       title: "Clients that left, log lines lost",
       description: "Requests a second whose client did not wait, and log lines that nobody took.",

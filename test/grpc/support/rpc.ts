@@ -140,6 +140,7 @@ export function unary(
     const request: Buffer[] = [];
     stream.on("data", (chunk: Buffer) => request.push(chunk));
     stream.on("end", () => {
+      if (stream.destroyed) return;
       const all = messages(Buffer.concat(request));
       const fields = { ":status": 200, "content-type": "application/grpc", ...head };
       if (all.length === 0) return stream.respond({ ...fields, ...trailers }, { endStream: true });

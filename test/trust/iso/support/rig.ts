@@ -23,6 +23,8 @@ rules:
 export interface Through {
   readonly port: number;
   readonly adminUrl: string;
+  /** Empty where no flag asks for the gRPC port. */
+  readonly rpcUrl: string;
   /** Requests that ended, by what became of them. */
   readonly ended: { aborted: number; internal: number };
 }
@@ -36,7 +38,12 @@ export async function through(
   later(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "rules.yaml"), RULES);
   const ended = { aborted: 0, internal: 0 };
-  const { url, adminUrl, close } = await startCarryover({
+  const {
+    url,
+    adminUrl,
+    grpcUrl: rpcUrl = "",
+    close,
+  } = await startCarryover({
     v2Url: platform.url,
     v1Url: platform.url,
     flags: {
@@ -54,7 +61,7 @@ export async function through(
     },
   });
   later(close);
-  return { port: Number(new URL(url).port), adminUrl, ended };
+  return { port: Number(new URL(url).port), adminUrl, rpcUrl, ended };
 }
 
 type Make = (tenant: Tenant, random: () => number) => Pick<Errand, "method" | "target"> & Partial<Errand>;
