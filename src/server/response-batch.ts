@@ -52,8 +52,8 @@ function bytesText({ buffer, byteOffset, length }: Uint8Array): string {
 
 function write(res: ServerResponse, body: string): void {
   const { socket } = res;
-  // It waits for its turn in a pipeline.
-  if (socket === null) {
+  // It waits for its turn in a pipeline, or the connection has ended: then nothing may be finished.
+  if (socket === null || !socket.writable) {
     res.end(body, "latin1");
     return;
   }
