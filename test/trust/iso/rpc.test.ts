@@ -57,7 +57,7 @@ function errands(descriptors: Uint8Array): (tenant: Tenant, random: () => number
     const dice = random();
     if (dice < 0.3) return { kind: "one", codes: [0], ...v1("List", { id }) };
     if (dice < 0.4) return { kind: "list", codes: [0], ...v1("List", {}) };
-    if (dice < 0.405) return { kind: "many", codes: [0], ...v1("List", { name: "many" }) };
+    if (dice < 0.42) return { kind: "many", codes: [0], ...v1("List", { name: "many" }) };
     if (dice < 0.55) return { kind: "update", codes: [0], ...v1("Update", { id, name: `${marker} is asked` }) };
     if (dice < 0.65) return { kind: "error", codes: [5], ...v1("Delete", { id: `${marker}/missing` }) };
     if (dice < 0.8) return { kind: "native", codes: [0], way: "native", ...v1("List", { id }) };
