@@ -22,6 +22,8 @@ const BOUNDED: readonly (readonly [where: string, why: string])[] = [
   ["src/shadow/results.ts", "at most 200 characters of a difference"],
   ["src/translate/error.ts", "at most 1,000 characters of a field's name"],
   ["src/upstream/pool.ts", "a configured address"],
+  ["src/grpc/descriptors.ts", "paths of the operator's descriptors"],
+  ["src/grpc/status.ts", "Base64 of our own, which ends with two of them at most"],
 ];
 
 /**
