@@ -34,7 +34,7 @@ export interface StreamTaker {
 /** The HTTP/2 sessions to one upstream. */
 export interface GrpcSessions {
   /**
-   * Gives `taker` a new stream on a session with room: at once where there is one. Refuses with UPSTREAM_UNREACHABLE or
+   * Gives `taker` a new stream for a POST on a session with room: at once where there is one. Refuses with UPSTREAM_UNREACHABLE or
    * UPSTREAM_TIMEOUT, and with the breaker's Problem while it is open.
    */
   open(headers: OutgoingHttpHeaders, taker: StreamTaker): void;
@@ -67,7 +67,6 @@ const MOST_SESSIONS = 16;
 const PING_MS = 5_000;
 /** MiB of one session: hundreds of calls share it, and Node refuses streams beyond. */
 const SESSION_MIB = 64;
-const KEPT_OPEN = { endStream: false };
 
 export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
   const { origin, host, hostname } = new URL(options.url);
@@ -129,7 +128,7 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     const request = (): void => {
       let stream: ClientHttp2Stream;
       try {
-        stream = session.http2.request(headers, KEPT_OPEN);
+        stream = session.http2.request(headers);
       } catch (error) {
         lost(error);
         return;
