@@ -20,8 +20,8 @@ import {
   writeHead,
 } from "./call.ts";
 import { type GrpcSessions, wasRefused } from "./sessions.ts";
-import { createSweep, type Sweep } from "./sweep.ts";
 import { type RpcStatus, statusOfTrailers } from "./status.ts";
+import { createSweep, type Sweep } from "./sweep.ts";
 
 /** An upstream that calls pass to. */
 export interface RelayTarget {
