@@ -19,6 +19,8 @@ export interface GrpcCall extends RequestContext {
   /** Until then it may wait in a queue. */
   readonly deadline: number;
   readonly codec: StatusCodec;
+  /** The client's own deadline; Infinity where it has none. */
+  readonly clientAt: number;
   /** When something of a call that passes through last moved; it may go on as long as something does. */
   aliveAt: number;
   /** Trailers have been handed over, or the client has left. */
@@ -27,16 +29,24 @@ export interface GrpcCall extends RequestContext {
   stop: ((reason: unknown) => void) | undefined;
 }
 
+/** What fields inherit, since a client may call one `constructor`. (An object without a prototype takes several times as long to copy.) */
+const NOTHING = Object.freeze(Object.create(null));
+const ONLY_HEAD = { endStream: true };
+const WITH_TRAILERS = { waitForTrailers: true };
 export const CONTENT_TYPE: HeaderField = ["content-type", "application/grpc"];
 
 /** Fields as node:http2 takes them: repeats as one list. */
 export function http2Headers(list: HeaderList): OutgoingHttpHeaders {
-  const fields: Record<string, string | string[]> = {};
-  for (const [name, value] of list) {
-    const before = fields[name];
-    fields[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
-  }
+  const fields: OutgoingHttpHeaders = Object.create(NOTHING);
+  for (const field of list) addField(fields, field);
   return fields;
+}
+
+export function addField(fields: OutgoingHttpHeaders, [name, value]: HeaderField): void {
+  const before = fields[name];
+  if (before === undefined) fields[name] = value;
+  else if (Array.isArray(before)) before.push(value);
+  else fields[name] = [String(before), value];
 }
 
 /** Fields as node:http2 gives them (name, value, name, value), without pseudo-header fields. */
@@ -67,7 +77,7 @@ export function endCall(call: GrpcCall, status: RpcStatus, headers: HeaderList =
     endWithTrailers(stream, trailers);
   } else {
     const fields = ownFields([CONTENT_TYPE], exchange.requestId, headers);
-    writeHead(stream, 200, { ...http2Headers(fields), ...trailers }, true);
+    writeHead(stream, 200, Object.assign(http2Headers(fields), trailers), true);
   }
   closeAfter(stream);
 }
@@ -75,11 +85,11 @@ export function endCall(call: GrpcCall, status: RpcStatus, headers: HeaderList =
 /** `fields`, and those that every response gets: `Via`, the request id, and `planned` where they are missing. */
 export function ownFields(fields: HeaderField[], requestId: string, planned: HeaderList): HeaderField[] {
   addResponseHeaders(fields, requestId, "");
-  fields.push(...missingHeaders(fields, planned));
+  if (planned.length > 0) fields.push(...missingHeaders(fields, planned));
   return fields;
 }
 
-/** Begins a response, and ends it where it `isLast`; otherwise trailers follow. Throws for fields that node:http2 does not send. */
+/** Begins a response with `fields`, which are its own, and ends it where it `isLast`; otherwise trailers follow. Throws for fields that node:http2 does not send. */
 export function writeHead(
   stream: ServerHttp2Stream,
   status: number,
@@ -87,12 +97,13 @@ export function writeHead(
   isLast: boolean,
 ): void {
   if (stream.destroyed || stream.closed) return;
-  stream.respond({ ":status": status, ...fields }, isLast ? { endStream: true } : { waitForTrailers: true });
+  fields[":status"] = status;
+  stream.respond(fields, isLast ? ONLY_HEAD : WITH_TRAILERS);
 }
 
 /** Ends a response that has begun. Trailers that node:http2 does not send cost the stream. */
 export function endWithTrailers(stream: ServerHttp2Stream, trailers: OutgoingHttpHeaders, last?: Uint8Array): void {
-  stream.once("wantTrailers", () => {
+  stream.on("wantTrailers", () => {
     try {
       stream.sendTrailers(trailers);
     } catch {

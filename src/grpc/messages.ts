@@ -44,7 +44,7 @@ export async function readMessage(call: GrpcCall, limits: MessageLimits, signal:
         pieces.push(piece);
         length += piece.length;
         if (wanted === undefined && length >= PREFIX) {
-          const bytes = Buffer.concat(pieces).readUInt32BE(1);
+          const bytes = joined(pieces, length).readUInt32BE(1);
           wanted = PREFIX + bytes;
           if (bytes > limits.maxBytes) return reject(tooLarge("request", bytes, limits.maxBytes));
           if (bytes > UNHELD_BYTES) {
@@ -58,29 +58,34 @@ export async function readMessage(call: GrpcCall, limits: MessageLimits, signal:
         }
         if (length > (wanted ?? PREFIX)) reject(malformed("more than one message"));
       });
-      stream.once("end", () => {
-        if (length === wanted) resolve(Buffer.concat(pieces, length));
+      stream.on("end", () => {
+        if (length === wanted) resolve(joined(pieces, length));
         else reject(malformed(length === 0 ? "no message" : "its message is cut off"));
       });
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     });
     call.exchange.requestBytes = whole.length;
-    return { whole, bytes: await bytesOf(whole, call, limits.maxBytes), release };
+    const bytes = whole[0] === 0 ? whole.subarray(PREFIX) : await decompressed(whole, call, limits.maxBytes);
+    return { whole, bytes, release };
   } catch (error) {
     release();
     throw error;
   }
 }
 
+/** Without a copy of a short message, which comes in one piece. */
+function joined(pieces: readonly Buffer[], length: number): Buffer {
+  const [first] = pieces;
+  return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, length);
+}
+
 function malformed(what: string): Problem {
   return new Problem("INVALID_BODY", `a unary call has one message, and this has ${what}`, { options: [] });
 }
 
-async function bytesOf(whole: Buffer, { received }: GrpcCall, maxBytes: number): Promise<Uint8Array> {
+async function decompressed(whole: Buffer, { received }: GrpcCall, maxBytes: number): Promise<Uint8Array> {
   const bytes = whole.subarray(PREFIX);
-  const flag = whole[0];
-  if (flag === 0) return bytes;
-  if (flag !== 1) throw new Problem("INVALID_BODY", "the message's first byte is neither 0 nor 1", { options: [] });
+  if (whole[0] !== 1) throw new Problem("INVALID_BODY", "the message's first byte is neither 0 nor 1", { options: [] });
   const encoding = onlyValue(received, "grpc-encoding");
   if (encoding !== "gzip") {
     throw new Problem("GRPC_UNSUPPORTED", "grpc-encoding: only gzip and identity are supported");

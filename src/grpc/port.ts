@@ -18,7 +18,7 @@ import type { CallQueue } from "../upstream/call-queue.ts";
 import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
 import { type DescriptorGaps, gapsOf } from "./gaps.ts";
-import { type RelayTarget, relayCall } from "./relay.ts";
+import { awaitHeads, type RelayTarget, relayCall } from "./relay.ts";
 import { versionOfService } from "./rpcs.ts";
 import { createGrpcServer, type GrpcServer, type SessionTimeouts } from "./server.ts";
 import { createGrpcSessions, type GrpcSessions } from "./sessions.ts";
@@ -111,7 +111,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   const serve = (call: GrpcCall): void => {
     const { exchange } = call;
     const rpc = descriptors?.rpcs.get(call.target);
-    const version = versionOfService(exchange.rpc?.service ?? "", domains);
+    const version = rpc?.version ?? versionOfService(exchange.rpc?.service ?? "", domains);
     if (version === undefined) throw new Problem("METHOD_NOT_ALLOWED", "unknown service");
     // Health checks and reflection are no use of the API: who makes them is nobody to migrate.
     if (version !== "platform") {
@@ -217,5 +217,5 @@ function targetOf(
     ...(breaker ? { breaker: (probe) => createBreaker({ now, random, later, probe, turned }) } : {}),
   });
   renewal.attach(name, sessions);
-  return { name, sessions, queue: queues.get(name), headersMs: timeouts.headersSeconds * 1_000, now };
+  return { name, sessions, queue: queues.get(name), heads: awaitHeads(timeouts.headersSeconds * 1_000, now), now };
 }

@@ -3,11 +3,12 @@ import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "nod
 import type { Readable, Writable } from "node:stream";
 import { recordCall, type Upstream } from "../model/exchange.ts";
 import { type HeaderList, header } from "../model/http.ts";
-import { httpOfRpc, Problem, RpcCode, rpcOfHttp } from "../model/problem.ts";
+import { httpOfRpc, type Problem, RpcCode, rpcOfHttp } from "../model/problem.ts";
 import { reportFailure } from "../upstream/breaker.ts";
 import type { CallQueue, CallSlot } from "../upstream/call-queue.ts";
 import { failure, invalidAnswer } from "../upstream/failure.ts";
 import {
+  addField,
   closeAfter,
   endWithTrailers,
   failCall,
@@ -20,15 +21,31 @@ import {
 } from "./call.ts";
 import { type GrpcSessions, wasRefused } from "./sessions.ts";
 import { type RpcStatus, statusOfTrailers } from "./status.ts";
+import { createSweep, type Sweep } from "./sweep.ts";
 
 /** An upstream that calls pass to. */
 export interface RelayTarget {
   readonly name: Upstream;
   readonly sessions: GrpcSessions;
   readonly queue: Pick<CallQueue, "enter"> | undefined;
-  /** Milliseconds from the end of the request to the response's head. */
-  readonly headersMs: number;
+  /** Calls whose response has not begun. */
+  readonly heads: Sweep<AwaitedHead>;
   readonly now: () => number;
+}
+
+/** A response's head that is waited for. */
+interface AwaitedHead {
+  /** When the request began, and then when it ended. */
+  since: number;
+  readonly late: () => void;
+}
+
+export function awaitHeads(ms: number, now: () => number): Sweep<AwaitedHead> {
+  return createSweep<AwaitedHead>(
+    now,
+    ({ since }) => since + ms,
+    ({ late }) => late(),
+  );
 }
 
 /** What else a call that passes needs. */
@@ -68,7 +85,9 @@ export function relayCall(call: GrpcCall, target: RelayTarget, plan: RelayPlan):
     up: undefined,
     sent: [],
     done: false,
-    ...{ repeated: false, listens: false },
+    repeated: false,
+    listens: false,
+    awaited: undefined,
   };
   const { queue } = target;
   const origin = { credential, kind: "short", begun: false, since: exchange.startedAt, deadline } as const;
@@ -80,7 +99,7 @@ export function relayCall(call: GrpcCall, target: RelayTarget, plan: RelayPlan):
   };
   const start = (slot: CallSlot): void => {
     relay.slot = slot;
-    void attempt(relay);
+    attempt(relay);
   };
   if (queue === undefined) start({ done: () => {} });
   else giveUp = queue.enter(origin, { start, refuse: (problem) => failCall(call, problem) });
@@ -97,6 +116,8 @@ interface Relay {
   done: boolean;
   repeated: boolean;
   listens: boolean;
+  /** Until the response begins. */
+  awaited: AwaitedHead | undefined;
 }
 
 /** Notes the upstream's part of a call, once. */
@@ -119,27 +140,27 @@ function fail(relay: Relay, problem: Problem): void {
   failCall(relay.call, problem);
 }
 
-async function attempt(relay: Relay): Promise<void> {
+function attempt(relay: Relay): void {
   const { call, target } = relay;
-  try {
-    const { stream: up, beganAt } = await target.sessions.open({
-      ":method": "POST",
-      ":path": call.target,
-      ":authority": target.sessions.authority,
-      te: "trailers",
-      ...http2Headers([...call.headers, ...call.received.filter(([name]) => PASSED.has(name))]),
-    });
-    if (relay.done) {
-      up.close(constants.NGHTTP2_CANCEL);
-      return;
-    }
-    relay.up = up;
-    receive(relay, up, beganAt);
-    for (const chunk of relay.sent ?? []) up.write(chunk);
-    send(relay, up);
-  } catch (error) {
-    fail(relay, Problem.from(error));
-  }
+  const headers = http2Headers(call.headers);
+  for (const field of call.received) if (PASSED.has(field[0])) addField(headers, field);
+  headers[":method"] = "POST";
+  headers[":path"] = call.target;
+  headers[":authority"] = target.sessions.authority;
+  headers.te = "trailers";
+  target.sessions.open(headers, {
+    begin: (up, beganAt) => {
+      if (relay.done) {
+        up.close(constants.NGHTTP2_CANCEL);
+        return;
+      }
+      relay.up = up;
+      receive(relay, up, beganAt);
+      for (const chunk of relay.sent ?? []) up.write(chunk);
+      send(relay, up);
+    },
+    refuse: (problem) => fail(relay, problem),
+  });
 }
 
 function send(relay: Relay, up: ClientHttp2Stream): void {
@@ -162,7 +183,11 @@ function send(relay: Relay, up: ClientHttp2Stream): void {
       keep(relay, chunk);
       write(chunk, relay.up, stream);
     });
-    stream.once("end", () => relay.up?.end());
+    stream.on("end", () => {
+      // The time to the response's head counts from the end of the request.
+      if (relay.awaited !== undefined) relay.awaited.since = relay.target.now();
+      relay.up?.end();
+    });
   }
   stream.resume();
 }
@@ -187,15 +212,17 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   let head: HeaderList | undefined;
   let http = 0;
   let trailers: HeaderList = [];
-  const late = setTimeout(() => {
-    target.sessions.suspect(up);
-    const timedOut = Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" });
-    broken(timedOut);
-  }, target.headersMs);
-  // The time counts from the end of the request.
-  up.once("finish", () => late.refresh());
+  const awaited: AwaitedHead = {
+    since: target.now(),
+    late: () => {
+      target.sessions.suspect(up);
+      broken(Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" }));
+    },
+  };
+  relay.awaited = awaited;
+  target.heads.add(awaited);
   const broken = (error: unknown): void => {
-    clearTimeout(late);
+    target.heads.delete(awaited);
     if (relay.done || relay.up !== up) return;
     if (
       head === undefined &&
@@ -206,7 +233,7 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
       relay.repeated = true;
       relay.up = undefined;
       stream.pause();
-      void attempt(relay);
+      attempt(relay);
       return;
     }
     const problem = failure(error, { method: "POST", sent: true });
@@ -214,31 +241,31 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     fail(relay, problem);
   };
   up.on("error", broken);
-  up.once("close", () => {
+  up.on("close", () => {
+    target.heads.delete(awaited);
     // An error takes microseconds, and most streams close because they are done.
     if (!relay.done) broken(new Error("the stream was closed early"));
   });
-  up.once("response", ((headers, flags, raw) => {
-    clearTimeout(late);
+  up.on("response", ((headers, flags, raw) => {
+    target.heads.delete(awaited);
     if (relay.done) return;
     target.sessions.breaker.answered();
     relay.sent = undefined;
-    head = headersOf(raw);
+    head = ownFields(headersOf(raw), call.exchange.requestId, plan.headers ?? []);
     http = Number(headers[":status"]);
     call.aliveAt = target.now();
     const isLast = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
-    const fields = ownFields([...head], call.exchange.requestId, plan.headers ?? []);
     // A place is for one call until it is answered: a stream may last.
     relay.slot?.done({ status: http });
     try {
-      writeHead(stream, http, http2Headers(fields), isLast);
+      writeHead(stream, http, http2Headers(head), isLast);
     } catch (cause) {
       fail(relay, invalidAnswer("fields that cannot be passed on", { method: "POST", sent: true }, cause));
       return;
     }
     if (isLast) over(relay, http, head);
   }) satisfies RawListener as never);
-  up.once("trailers", ((_headers, _flags, raw) => {
+  up.on("trailers", ((_headers, _flags, raw) => {
     trailers = headersOf(raw);
   }) satisfies RawListener as never);
   up.on("data", (chunk: Uint8Array) => {
@@ -247,8 +274,7 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     plan.watch?.data(chunk);
     write(chunk, stream, up);
   });
-  up.once("end", () => {
-    clearTimeout(late);
+  up.on("end", () => {
     if (relay.done || head === undefined) return;
     if (http === 200 && header(trailers, "grpc-status") === undefined) {
       fail(relay, invalidAnswer("no grpc-status", { method: "POST", sent: true }));

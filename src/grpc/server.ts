@@ -18,6 +18,7 @@ import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } f
 import { checkRequest } from "../server/request-checks.ts";
 import { failCall, type GrpcCall, headersOf } from "./call.ts";
 import type { StatusCodec } from "./status.ts";
+import { createSweep } from "./sweep.ts";
 
 export interface GrpcServerOptions {
   readonly host: string;
@@ -89,7 +90,14 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const trusts = createTrustedProxies(options.trustedProxies);
   const sessions = new Map<Http2Session, SessionControl>();
-  const calls = new Set<GrpcCall>();
+  const requestMs = limits.requestSeconds * 1_000;
+  // A call may go on while something of it moves.
+  const running = createSweep<GrpcCall>(
+    options.now,
+    (call) => (call.ended ? Number.POSITIVE_INFINITY : Math.min(call.clientAt, call.aliveAt + requestMs)),
+    (call) => failCall(call, expired(call, options.now())),
+  );
+  const calls = running.all;
   const settings: ServerOptions = {
     settings: {
       enablePush: false,
@@ -110,13 +118,14 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   server.on("session", (session) => {
     const socket = connection;
     const cut = (): void => void socket?.destroy();
-    sessions.set(session, { cut, cancelled: createResetLimit(options.now, cut) });
+    const peer = socket?.remoteAddress ?? "";
+    sessions.set(session, { peer, cut, cancelled: createResetLimit(options.now, cut) });
     watchSession(session, cut, timeouts);
     session.once("close", () => sessions.delete(session));
   });
   server.on("stream", ((stream, headers, _flags, raw: readonly string[]) => {
     // Told as well by `close`, which every stream has.
-    stream.on("error", () => {});
+    stream.on("error", ignored);
     try {
       accept(stream, headers, raw);
     } catch (cause) {
@@ -134,12 +143,11 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const ownId = givenRequestId(received);
     const requestId = ownId ?? options.newRequestId();
     const exchange = createExchange(requestId, options.now(), headers[":method"] ?? "", path);
-    const { session } = stream;
-    const peer = session?.socket.remoteAddress ?? "";
+    const control = stream.session === undefined ? undefined : sessions.get(stream.session);
+    const peer = control?.peer ?? "";
     const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer), newId: options.newRequestId };
     const { headers: forwarded, odd } = requestHeaders(received, facts);
     if (odd > 0) exchange.notes.push("odd-header-name");
-    const requestMs = limits.requestSeconds * 1_000;
     const ownMs = clientTimeout(onlyValue(received, "grpc-timeout")) ?? Number.POSITIVE_INFINITY;
     const call: GrpcCall = {
       method: "POST",
@@ -152,18 +160,17 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       stream,
       received,
       codec: options.codec,
+      clientAt: exchange.startedAt + ownMs,
       aliveAt: exchange.startedAt,
       ended: false,
       stop: undefined,
     };
-    const timer = deadlineOf(call, requestMs, exchange.startedAt + ownMs, options.now);
-    calls.add(call);
-    stream.once("close", () => {
-      timer.clear();
-      calls.delete(call);
+    running.add(call);
+    stream.on("close", () => {
+      running.delete(call);
       if (!call.ended) {
         clientLeft(call);
-        if (session !== undefined) sessions.get(session)?.cancelled();
+        control?.cancelled();
       }
       report(exchange, options);
       if (calls.size === 0) state.whenEmpty();
@@ -222,6 +229,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 }
 
 interface SessionControl {
+  /** The address of the client. */
+  readonly peer: string;
   /** Ends the connection, whatever its client does. */
   cut(): void;
   /** The client has cancelled a call. */
@@ -271,24 +280,15 @@ function watchSession(session: ServerHttp2Session, cut: () => void, { pingMs, id
   session.once("close", () => clearInterval(pings));
 }
 
-/** A timer for the client's deadline, and for a call in which nothing has moved for `requestMs`. */
-function deadlineOf(call: GrpcCall, requestMs: number, clientAt: number, now: () => number): { clear(): void } {
-  let timer: NodeJS.Timeout;
-  const look = (): void => {
-    const left = Math.min(clientAt, call.aliveAt + requestMs) - now();
-    if (left > 0) {
-      timer = setTimeout(look, Math.ceil(left));
-      return;
-    }
-    const options = clientAt <= now() ? [] : (["limits.requestSeconds"] as const);
-    failCall(
-      call,
-      new Problem("UPSTREAM_TIMEOUT", "the call's time is over", { metadata: { state: "unknown" }, options }),
-    );
-  };
-  look();
-  return { clear: () => clearTimeout(timer) };
+/** For the client's deadline, and for a call in which nothing has moved for `limits.requestSeconds`. */
+function expired({ clientAt }: GrpcCall, now: number): Problem {
+  return new Problem("UPSTREAM_TIMEOUT", "the call's time is over", {
+    metadata: { state: "unknown" },
+    options: clientAt <= now ? [] : ["limits.requestSeconds"],
+  });
 }
+
+function ignored(): void {}
 
 /** Why a call is not let in, if it is not. */
 function refusalOf(
@@ -297,7 +297,9 @@ function refusalOf(
   here: number,
 ): Problem | undefined {
   // Node itself only looks at the number of fields.
-  if (received.reduce((sum, [name, value]) => sum + name.length + value.length, target.length) > limits.headerBytes) {
+  let bytes = target.length;
+  for (const [name, value] of received) bytes += name.length + value.length;
+  if (bytes > limits.headerBytes) {
     return new Problem("HEADERS_TOO_LARGE", "the call's metadata is too long");
   }
   const problem = checkRequest({ method: "POST", target, httpVersion: "2", received }, limits);

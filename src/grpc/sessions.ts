@@ -24,13 +24,20 @@ export interface SessionsOptions {
   readonly breaker?: ((probe: BreakerProbe) => Breaker) | undefined;
 }
 
+/** Who wants a stream. */
+export interface StreamTaker {
+  /** `beganAt` is for the breaker. */
+  begin(stream: ClientHttp2Stream, beganAt: number): void;
+  refuse(problem: Problem): void;
+}
+
 /** The HTTP/2 sessions to one upstream. */
 export interface GrpcSessions {
   /**
-   * A new stream on a session with room. Rejects with UPSTREAM_UNREACHABLE or UPSTREAM_TIMEOUT, and with the breaker's Problem while
-   * it is open. `beganAt` is for the breaker.
+   * Gives `taker` a new stream for a POST on a session with room: at once where there is one. Refuses with UPSTREAM_UNREACHABLE or
+   * UPSTREAM_TIMEOUT, and with the breaker's Problem while it is open.
    */
-  open(headers: OutgoingHttpHeaders): Promise<{ readonly stream: ClientHttp2Stream; readonly beganAt: number }>;
+  open(headers: OutgoingHttpHeaders, taker: StreamTaker): void;
   /** A call on `stream` got no response in time: its session has to show that it is alive. */
   suspect(stream: ClientHttp2Stream): void;
   readonly breaker: Breaker;
@@ -45,10 +52,13 @@ export interface GrpcSessions {
 interface Session {
   readonly http2: ClientHttp2Session;
   readonly ready: Promise<void>;
+  isReady: boolean;
   /** Streams that are open, and those that wait for `ready`. */
   streams: number;
   /** Takes no further streams. */
   retired: boolean;
+  /** A stream has ended. */
+  readonly left: () => void;
 }
 
 /** Sessions to one upstream at most; beyond their streams, calls wait within HTTP/2. */
@@ -75,9 +85,19 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
       ...(tls?.certFile === undefined ? {} : { cert: Buffer.from(tls.certFile) }),
       ...(tls?.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),
     });
-    const session: Session = { http2, ready: readyOf(http2, options.connectMs), streams: 0, retired: false };
+    const session: Session = {
+      http2,
+      ready: readyOf(http2, options.connectMs),
+      isReady: false,
+      streams: 0,
+      retired: false,
+      left: () => {
+        session.streams--;
+      },
+    };
     session.ready.then(
       () => {
+        session.isReady = true;
         const { socket } = http2;
         if (socket instanceof Socket && socket.remoteAddress !== undefined) addresses.add(socket.remoteAddress);
       },
@@ -98,6 +118,43 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     if (best !== undefined && (best.streams < room || sessions.length >= MOST_SESSIONS)) return best;
     return openSession();
   };
+  const openOn = (
+    session: Session,
+    headers: OutgoingHttpHeaders,
+    taker: StreamTaker,
+    beganAt: number,
+    isFirst: boolean,
+  ): void => {
+    const request = (): void => {
+      let stream: ClientHttp2Stream;
+      try {
+        stream = session.http2.request(headers);
+      } catch (error) {
+        lost(error);
+        return;
+      }
+      stream.on("close", session.left);
+      taker.begin(stream, beganAt);
+    };
+    const lost = (error: unknown): void => {
+      session.left();
+      if (isHeaderFault(error)) {
+        taker.refuse(new Problem("INVALID_REQUEST", "a header field cannot be passed on"));
+        return;
+      }
+      retire(session);
+      // A session may end between two looks at it: then a new one is tried.
+      if (isFirst && isSessionFault(error)) {
+        openOn(openSession(), headers, taker, beganAt, false);
+        return;
+      }
+      breaker.failed(beganAt);
+      taker.refuse(failure(error, { method: "POST", sent: false }));
+    };
+    session.streams++;
+    if (session.isReady) request();
+    else session.ready.then(request, lost);
+  };
   const probe = async (): Promise<boolean> => {
     const session = openSession();
     try {
@@ -112,29 +169,10 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
   };
   const breaker = options.breaker?.(probe) ?? noBreaker();
   return {
-    async open(headers) {
+    open(headers, taker) {
       const beganAt = breaker.begin();
-      if (typeof beganAt !== "number") throw beganAt;
-      // A session may end between two looks at it: then a new one is tried.
-      for (let attempts = 2; ; attempts--) {
-        const session = attempts === 2 ? pick() : openSession();
-        session.streams++;
-        try {
-          await session.ready;
-          const stream = session.http2.request(headers, { endStream: false });
-          stream.once("close", () => {
-            session.streams--;
-          });
-          return { stream, beganAt };
-        } catch (error) {
-          session.streams--;
-          if (isHeaderFault(error)) throw new Problem("INVALID_REQUEST", "a header field cannot be passed on");
-          retire(session);
-          if (attempts > 1 && isSessionFault(error)) continue;
-          breaker.failed(beganAt);
-          throw failure(error, { method: "POST", sent: false });
-        }
-      }
+      if (typeof beganAt === "number") openOn(pick(), headers, taker, beganAt, true);
+      else taker.refuse(beganAt);
     },
     suspect: ({ session }) => {
       if (session === undefined || session.destroyed) return;

@@ -15,6 +15,8 @@ import { isJsonObject } from "../model/json.ts";
 import { Problem } from "../model/problem.ts";
 import type { HttpBinding, PathVariable, Rpc } from "./descriptors.ts";
 
+const NO_BODY = new Uint8Array();
+
 /** The HTTP request of a message. */
 export interface TranscodedRequest {
   readonly method: string;
@@ -33,14 +35,14 @@ export function requestOf({ method, bindings }: Rpc, bytes: Uint8Array, registry
       path.every((part) => typeof part === "string" || valueAt(json, jsonPath(method.input, part.field)) !== undefined),
     ) ?? bindings[0];
   if (binding === undefined) throw new Error(`${method.name} has no HTTP request`);
-  const rest = structuredClone(json);
-  const path = binding.path.map((part) => (typeof part === "string" ? part : takeVariable(rest, part, method.input)));
-  const body = takeBody(rest, binding, method.input);
-  const query = binding.body === "*" ? "" : queryOf(rest);
+  // What path and body take is no longer there for the query.
+  const path = binding.path.map((part) => (typeof part === "string" ? part : takeVariable(json, part, method.input)));
+  const body = takeBody(json, binding, method.input);
+  const query = binding.body === "*" ? "" : queryOf(json);
   return {
     method: binding.method,
     target: `${path.join("")}${query === "" ? "" : `?${query}`}`,
-    body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
+    body: body === undefined ? NO_BODY : Buffer.from(JSON.stringify(body)),
     unknown: unknownIn(message),
   };
 }

@@ -1,7 +1,7 @@
 /** A unary call of v1 that rules may have translated: message, HTTP request, the sentence, HTTP response, message. */
 
 import type { CredentialShares } from "../model/credential-shares.ts";
-import { type HeaderList, HOP_BY_HOP } from "../model/http.ts";
+import { type ClientResponse, type HeaderList, HOP_BY_HOP } from "../model/http.ts";
 import { httpOfRpc, Problem } from "../model/problem.ts";
 import type { Decide, PassPlan, PassThroughObserver, RequestContext, ResponsePlan } from "../model/request.ts";
 import { createSignalController } from "../model/signal.ts";
@@ -59,7 +59,7 @@ export async function serveUnary(call: GrpcCall, rpc: Rpc, parts: UnaryParts): P
   let message: ReadMessage | undefined;
   try {
     message = await readMessage(call, parts.limits, controller.signal);
-    call.stream.once("close", message.release);
+    call.stream.on("close", message.release);
     const request = requestOf(rpc, message.bytes, parts.descriptors.registry);
     noteUnknown(call, request.unknown, parts.unknownRequest);
     const plan = parts.decide(contextOf(call, request.method, request.target));
@@ -88,13 +88,18 @@ async function respond(
   { limits, callers, descriptors }: UnaryParts,
 ): Promise<void> {
   const { exchange, stream } = call;
-  const answer = await plan.respond(body, signal).finally(() => recordCredential(call, callers));
+  let answer: ClientResponse;
+  try {
+    answer = await plan.respond(body, signal);
+  } finally {
+    recordCredential(call, callers);
+  }
   if (call.ended) {
     discard(answer.body);
     return;
   }
   const hold = limits.memory.open(limits.shareOf(call.credential));
-  stream.once("close", () => hold.resize(0));
+  stream.on("close", () => hold.resize(0));
   const json =
     answer.body instanceof Uint8Array ? answer.body : await gather(answer.body, limits.maxBytes, hold.resize);
   if (call.ended) return;

@@ -161,6 +161,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     mismatches: [],
     notes: [],
     aborted: false,
+    rpc: undefined,
     times: undefined,
   };
 }

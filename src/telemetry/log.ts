@@ -181,6 +181,7 @@ function rareMembers(exchange: Exchange): string {
   else if (fault === "platform") add("reason", UPSTREAM_ERROR);
   if (fault !== undefined) add("fault", fault);
   if (options !== undefined && options.length > 0) add("options", options);
+  if (exchange.rpc !== undefined) add("grpcStatus", exchange.rpc.code);
   if (exchange.times !== undefined) add("times", exchange.times);
   if (exchange.aborted) add("aborted", true);
   if (list !== undefined) add("list", list);

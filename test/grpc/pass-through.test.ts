@@ -50,6 +50,7 @@ describe("a unary call", () => {
       authorization: "Bearer abc",
       "x-meta": ["1", "2"],
       "trace-bin": "AAEC",
+      constructor: "1",
       "user-agent": "grpc-go/1.70",
       "grpc-timeout": "5S",
       "grpc-accept-encoding": "gzip",
@@ -58,6 +59,7 @@ describe("a unary call", () => {
     expect(answer.body).toEqual(Buffer.concat([sent, framed(Buffer.from([1, 2, 3]))]));
     expect(answer.trailers).toMatchObject({ "grpc-status": "0", "x-cost": "7", "grpc-status-details-bin": details });
     expect(answer.head).toMatchObject({ "content-type": "application/grpc", "x-shard": "a, b" });
+    expect(Object.entries(behind.heads[0]?.headers ?? {})).toContainEqual(["constructor", "1"]);
     expect(answer.head["x-request-id"]).toBe(behind.heads[0]?.headers["x-request-id"]);
     expect(behind.heads[0]?.headers).toMatchObject({
       ":method": "POST",
@@ -225,6 +227,19 @@ describe("what goes wrong", () => {
     expect(answer.status).toBe(4);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(closed).toEqual([8]);
+  });
+
+  it("without a response's head in time is DEADLINE_EXCEEDED; the time counts from the end of the request", async () => {
+    const behind = await platform((stream, headers) => {
+      if (headers["x-slow"] === undefined) return;
+      stream.resume().on("end", () => setTimeout(() => stream.respond({ "grpc-status": 0 }, { endStream: true }), 600));
+    });
+    const { rpc, exchanges } = await carryover({ v2: behind.url }, { upstreamV2TimeoutsHeadersSeconds: "1" });
+    const slow = open(session(rpc), V2, { "x-slow": "1" });
+    setTimeout(() => slow.end(framed(new Uint8Array())), 600);
+    const [answer, none] = await Promise.all([answered(slow), call(rpc, V2)]);
+    expect([answer.status, none.status]).toEqual([0, 4]);
+    expect(exchanges.map(({ reason }) => reason)).toEqual(["UPSTREAM_TIMEOUT", undefined]);
   });
 
   it("without a native v1 is UNIMPLEMENTED, and so is a service of no known domain", async () => {

@@ -40,6 +40,10 @@ describe("the line of a request", () => {
     });
   });
 
+  test("a call over gRPC has its code", () => {
+    expect(oneLine({ rpc: { service: "iam.Groups", method: "List", code: 5 } })["grpcStatus"]).toBe(5);
+  });
+
   test("calls are summed by kind, a hundred pages stay one entry", () => {
     const call = { upstream: "v2", method: "GET", path: "/x", ms: 1 } as const;
     const calls = [...Array.from({ length: 100 }, () => ({ ...call, status: 200 })), { ...call, status: 0 }];

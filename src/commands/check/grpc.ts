@@ -1,4 +1,5 @@
 /** What `check` asks about gRPC: does each upstream speak it, and do the descriptors describe what is translated? */
+import type { ClientHttp2Stream } from "node:http2";
 import type { Catalogue } from "../../catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
@@ -26,7 +27,8 @@ async function reached(
     ...{ url: origin, tls, connectMs: timeouts.connectSeconds * 1_000, headerBytes: limits.headerBytes },
   });
   try {
-    const { stream } = await sessions.open({ ":method": "POST", ":path": "/grpc.health.v1.Health/Check" });
+    const headers = { ":method": "POST", ":path": "/grpc.health.v1.Health/Check" };
+    const stream = await new Promise<ClientHttp2Stream>((begin, refuse) => sessions.open(headers, { begin, refuse }));
     stream.on("error", () => {});
     stream.close();
     return ok(`upstream.${name} speaks HTTP/2 at ${origin}`);

@@ -13,7 +13,7 @@ export const GRPC = [
     ["clients that are gone", "if (unanswered || session.destroyed) {", "if (session.destroyed) {"],
     ["calls in flight", "const why = admit(here, () => credential);", "const why = undefined as never;"],
     ["the checks of HTTP", "if (problem !== undefined) throw problem;", "", PASSES],
-    ["the client's deadline", "Math.min(clientAt, call.aliveAt + requestMs)", "call.aliveAt + requestMs", PASSES],
+    ["the client's deadline", "Math.min(call.clientAt, call.aliveAt + requestMs)", "call.aliveAt + requestMs", PASSES],
   ]),
   ...guards("src/grpc/relay.ts", PASSES, [
     [
