@@ -70,6 +70,7 @@ const BANS: readonly Ban[] = [
     pattern: /\bObject\.assign\([^;]*?,\s*(?:\.\.\.)?[A-Za-z.]+\s*[,)]/,
     sample: "Object.assign(target, parsed)",
     but: [
+      ["grpc/call.ts", "trailers of our own"],
       ["drain/committed-list.ts", "changes to a state, whose type names its members"],
       ["drain/read-ahead.ts", "the same"],
       ["drain/state.ts", "the same"],
