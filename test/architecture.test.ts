@@ -42,6 +42,10 @@ test("no module keeps mutable state", () => {
   expect(filesWith(/^(?:export )?let /m)).toEqual(["json/kernel.ts"]);
 });
 
+test("the kernel's memory is looked at in the one file that hands out no view of it", () => {
+  expect(filesWith(/\bmemory\.buffer\b/)).toEqual(["json/memory.ts"]);
+});
+
 test("headers are never read in the way that a hostile name can crash", () => {
   expect(filesWith(/headersDistinct|insecureHTTPParser/)).toEqual([]);
 });

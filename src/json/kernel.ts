@@ -37,10 +37,10 @@ interface WebAssemblyApi {
   readonly Instance: new (module: object, imports: { readonly host: HostCalls }) => { readonly exports: unknown };
 }
 
-/** What the kernel asks for. */
+/** The functions that an instance imports. */
 export type HostCalls = Readonly<Record<string, (...words: number[]) => unknown>>;
 
-/** What an instance of the kernel exports. Its memory is for `KernelMemory` only. */
+/** The exports of one instance. Its memory is for `KernelMemory` only. */
 export interface KernelExports extends KernelCalls {
   readonly memory: WasmMemory;
 }
@@ -145,7 +145,7 @@ export function createKernel(instance: typeof instantiate = instantiate): Kernel
   return kernel;
 }
 
-/** Loads `text`, and gives the address of `plan` in memory. Throws `JsonError` when it is not UTF-8 or begins with a byte order mark. */
+/** Loads `text`, and returns the address of `plan` in memory. Throws `JsonError` when it is not UTF-8 or begins with a byte order mark. */
 export function loadText(kernel: Kernel, plan: CompiledPlan | undefined, text: Uint8Array): number {
   checkText(text);
   if (kernel.reports.size > 0) kernel.reports = new Map();

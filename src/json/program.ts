@@ -229,7 +229,7 @@ function setBytes(arena: Arena, memory: KernelMemory, at: number, lengthAt: numb
   memory.setWord(lengthAt, bytes.length);
 }
 
-/** What the name at `place`, of an object of plan number `id`, means: an address. */
+/** Reads the name at `place` in an object of plan number `id`. Returns the address of its description. */
 export function learnName(arena: Arena, memory: KernelMemory, id: number, place: NamePlace): number {
   const { first, gap, start, end, next } = place;
   const plan = arena.plans[id] as CompiledObject;

@@ -16,7 +16,7 @@ function freshKernels(instance = instantiate): Kernels {
 /** More growth of one memory would take too long. */
 const MOST_GROWTH = 200;
 
-/** Makes instances whose memory grows before and after each call of `name`, by kernel or host. `met` is told the names of all calls. */
+/** Makes instances whose memory grows before and after each call of `name`, by kernel or host. `met` gets the name of each call. */
 function growingAt(name: string, met: (name: string) => void): typeof instantiate {
   return (host) => {
     let left = MOST_GROWTH;
@@ -180,7 +180,7 @@ describe("an output larger than its input", () => {
     expect(reports).toEqual([{ kind: "unknown", object: "", member: "more", count: 1 }]);
   });
 
-  /** What a text and its new form take before memory grows for the first time. */
+  /** Bytes for a text and its new form before memory grows for the first time. */
   const ROOM = 128 * 1024;
 
   it("is what editing the parsed document gives, wherever memory grows", () => {
@@ -189,7 +189,7 @@ describe("an output larger than its input", () => {
       fc.property(documents, plans, noise, fc.nat(700), (document, plan, spacing, left) => {
         const inner = write(document, spacing);
         const source = utf8(`{"large":"ON","inner":${inner}}`);
-        // Takes so much of the room that what comes after it needs more.
+        // Leaves less room than the rest needs.
         const large = "l".repeat(ROOM - source.length - left);
         const whole = (value: typeof plan): ObjectPlan => ({
           kind: "object",
