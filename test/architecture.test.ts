@@ -38,7 +38,7 @@ test("process.env is read in main.ts only", () => {
 });
 
 test("no module keeps mutable state", () => {
-  // The kernel that is free: machinery, as compiled code is. It holds memory between two texts, and nothing of a request is read from it.
+  // The kernels that are free: machinery, as compiled code is. It holds memory between two texts, and nothing of a request is read from it.
   expect(filesWith(/^(?:export )?let /m)).toEqual(["json/kernel.ts"]);
 });
 

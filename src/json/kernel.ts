@@ -101,8 +101,9 @@ const REASONS: Readonly<Record<number, string>> = {
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 let compiled: object | undefined;
-/** The kernel that is free. Rewriting is synchronous but for long pages, so there is hardly ever need of a second one. */
-let free: Kernel | undefined;
+/** The kernels that are free. Rewriting is synchronous, so one is enough, and a second one for long pages and for conversions that rewrite. */
+const free: Kernel[] = [];
+const MOST_FREE = 2;
 
 /** Where kernels come from, one for each text, and go back to, after a text that was refused, too. */
 export interface Kernels {
@@ -112,13 +113,9 @@ export interface Kernels {
 
 /** Those of this process. */
 export const sharedKernels: Kernels = {
-  take() {
-    const kernel = free ?? createKernel();
-    free = undefined;
-    return kernel;
-  },
+  take: () => free.pop() ?? createKernel(),
   giveBack(kernel) {
-    if (kernel.memory.size <= KEPT_BYTES) free = kernel;
+    if (free.length < MOST_FREE && kernel.memory.size <= KEPT_BYTES) free.push(kernel);
   },
 };
 
