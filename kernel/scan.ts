@@ -3,6 +3,7 @@
  * Every function takes the address of a token and returns the address after it. After the text there are zeros, which stop everything.
  */
 import {
+  REASON_AFTER,
   REASON_COLON,
   REASON_COMMA_ARRAY,
   REASON_COMMA_OBJECT,
@@ -178,4 +179,10 @@ function skipArray(start: i32, depth: i32): i32 {
   let at = skipSpace(start + 1);
   while (load<u8>(at) != 0x5d) at = skipComma(skipValue(at, depth - 1), 0x5d);
   return at + 1;
+}
+
+/** Refuses anything but white space from `start` to `until`, the end of the text. */
+export function skipEnd(start: i32, until: i32): void {
+  const at = skipSpace(start);
+  if (at < until) fail(at, REASON_AFTER);
 }

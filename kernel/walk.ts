@@ -66,10 +66,11 @@ import { copy, cut, exchange, newOffset, spare, startRun } from "./output";
 import { enter, fail, skipColon, skipComma, skipName, skipSpace, skipString, skipValue } from "./scan";
 
 export { begin, finished, newLength, place, startRun, untouchedFrom } from "./output";
+export { skipColon, skipComma, skipEnd, skipName, skipSpace, skipValue } from "./scan";
 
-/** The name at `at`, after `gap`: remembers it, or puts it where it is good for one member. */
+/** The name at `at..end`, after `gap` and before the colon that ends at `next`: remembers it, or puts it where it is good for one member. */
 @external("host", "learn")
-declare function hostLearn(plan: i32, first: i32, gap: i32, at: i32): i32;
+declare function hostLearn(plan: i32, first: i32, gap: i32, at: i32, end: i32, next: i32): i32;
 /** A rule that asks for it is counted for the first time in this call. */
 @external("host", "report")
 declare function hostReport(id: i32, rule: i32): void;
@@ -206,7 +207,8 @@ function walkObject(plan: i32, start: i32, depth: i32): i32 {
           finishObject(plan, start, gap, seen, kept);
           return at + 1;
         }
-        next = hostLearn(load<i32>(plan, PLAN_ID), first ? 1 : 0, gap, at);
+        const end = skipName(at);
+        next = hostLearn(load<i32>(plan, PLAN_ID), first ? 1 : 0, gap, at, end, skipColon(end));
       }
       // What is not remembered is gone when the next such name comes.
       if (known != SCRATCH_NAME && next != SCRATCH_NAME) store<i32>(known, next, NAME_NEXT);

@@ -38,8 +38,12 @@ test("process.env is read in main.ts only", () => {
 });
 
 test("no module keeps mutable state", () => {
-  // The kernel that is free: machinery, as compiled code is. It holds memory between two texts, and nothing of a request is read from it.
+  // The kernels that are free: machinery, as compiled code is. It holds memory between two texts, and nothing of a request is read from it.
   expect(filesWith(/^(?:export )?let /m)).toEqual(["json/kernel.ts"]);
+});
+
+test("the kernel's memory is looked at in the one file that hands out no view of it", () => {
+  expect(filesWith(/\bmemory\.buffer\b/)).toEqual(["json/memory.ts"]);
 });
 
 test("headers are never read in the way that a hostile name can crash", () => {

@@ -1,4 +1,4 @@
-/** The host of the kernel, which is WebAssembly (`kernel/*.ts`): its memory, what it asks for while it rewrites, and the kernels that are free. */
+/** The host of the kernel, which is WebAssembly (`kernel/*.ts`): what it asks for while it rewrites, and the kernels that are free. */
 import type { CompiledEnum, CompiledObject, CompiledPlan, MemberRule } from "./compile.ts";
 import { fail } from "./error.ts";
 import { kernelBytes } from "./kernel-bytes.ts";
@@ -6,6 +6,7 @@ import {
   CALL,
   COMMA,
   KEPT,
+  REASON_AFTER,
   REASON_COLON,
   REASON_COMMA_ARRAY,
   REASON_COMMA_OBJECT,
@@ -24,10 +25,11 @@ import {
   SEEN,
   TEXT,
 } from "./layout.ts";
+import { KernelMemory, type WasmMemory } from "./memory.ts";
 import { listReports, type ReportsById, type RewriteReport, reportOf } from "./plan.ts";
 import { type Arena, clearArena, createArena, isNearlyFull, learnName, pointerOf } from "./program.ts";
 import { checkText } from "./scan.ts";
-import { decodeString, encodeString, findKey, sameBytes } from "./text.ts";
+import { decodeString, encodeString, findKey } from "./text.ts";
 
 /** What is used of WebAssembly: the types of Node leave it out. */
 interface WebAssemblyApi {
@@ -35,11 +37,16 @@ interface WebAssemblyApi {
   readonly Instance: new (module: object, imports: { readonly host: HostCalls }) => { readonly exports: unknown };
 }
 
-type HostCalls = Readonly<Record<string, (...words: never[]) => unknown>>;
+/** The functions that an instance imports. */
+export type HostCalls = Readonly<Record<string, (...words: number[]) => unknown>>;
+
+/** The exports of one instance. Its memory is for `KernelMemory` only. */
+export interface KernelExports extends KernelCalls {
+  readonly memory: WasmMemory;
+}
 
 /** What the kernel can do. Every position is an address: `TEXT` and the offset into the text. */
 export interface KernelCalls {
-  readonly memory: { readonly buffer: ArrayBuffer };
   begin(length: number): void;
   walkValue(plan: number, start: number, depth: number, rule: number): number;
   walkRecords(plan: number, start: number, until: number, depth: number, total: number): number;
@@ -49,15 +56,20 @@ export interface KernelCalls {
   finished(until: number): number;
   newLength(): number;
   place(start: number, end: number, size: number): number;
+  // The grammar: each takes the address of a token, and returns the one after it.
+  skipSpace(start: number): number;
+  skipName(start: number): number;
+  skipColon(start: number): number;
+  skipComma(start: number, close: number): number;
+  skipValue(start: number, depth: number): number;
+  /** `until`: the end of the text. */
+  skipEnd(start: number, until: number): void;
 }
 
 /** One kernel, which works on one text at a time. Between two texts it holds nothing but memory, and names met before. */
 export interface Kernel {
   readonly calls: KernelCalls;
-  /** The whole memory; and the text, by bytes and for scanning. New ones after the memory has grown (`refresh`). */
-  bytes: Buffer;
-  source: Buffer;
-  text: DataView;
+  readonly memory: KernelMemory;
   readonly arena: Arena;
   reports: ReportsById;
   /** The rules that were counted in this call, by address, and the report of each. */
@@ -82,59 +94,55 @@ const REASONS: Readonly<Record<number, string>> = {
   [REASON_RECORD]: "expected an object as record",
   [REASON_NO_KEY]: "record without its key",
   [REASON_KEY_STRING]: "expected a string as the record's key",
+  [REASON_AFTER]: "data after the value",
 };
 
 /** A kernel that has needed more memory is not kept. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 let compiled: object | undefined;
-/** The kernel that is free. Rewriting is synchronous but for long pages, so there is hardly ever need of a second one. */
-let free: Kernel | undefined;
+/** The kernels that are free. Rewriting is synchronous, so one is enough, and a second one for long pages and for conversions that rewrite. */
+const free: Kernel[] = [];
+const MOST_FREE = 2;
 
-/** A kernel for one text. Give it back. */
-export function takeKernel(): Kernel {
-  const kernel = free ?? createKernel();
-  free = undefined;
-  return kernel;
+/** Where kernels come from, one for each text, and go back to, after a text that was refused, too. */
+export interface Kernels {
+  take(): Kernel;
+  giveBack(kernel: Kernel): void;
 }
 
-/** After a text that was refused, too. */
-export function giveBack(kernel: Kernel): void {
-  if (kernel.bytes.length <= KEPT_BYTES) free = kernel;
-}
+/** Those of this process. */
+export const sharedKernels: Kernels = {
+  take: () => free.pop() ?? createKernel(),
+  giveBack(kernel) {
+    if (free.length < MOST_FREE && kernel.memory.size <= KEPT_BYTES) free.push(kernel);
+  },
+};
 
-function createKernel(): Kernel {
+/** A new instance, which calls `host`. */
+export function instantiate(host: HostCalls): KernelExports {
   const { Module, Instance } = Reflect.get(globalThis, "WebAssembly") as WebAssemblyApi;
   compiled ??= new Module(kernelBytes());
-  const calls = new Instance(compiled, { host: hostOf(() => kernel) }).exports as KernelCalls;
+  return new Instance(compiled, { host }).exports as KernelExports;
+}
+
+/** A kernel that has met no text. */
+export function createKernel(instance: typeof instantiate = instantiate): Kernel {
+  const calls = instance(hostOf(() => kernel));
   const kernel: Kernel = {
     calls,
-    bytes: EMPTY,
-    source: EMPTY,
-    text: new DataView(EMPTY.buffer, EMPTY.byteOffset, 0),
+    memory: new KernelMemory(calls.memory),
     arena: createArena(),
     reports: new Map(),
     counted: [],
     call: 0,
     captured: new Map(),
   };
-  refresh(kernel);
-  kernel.bytes[COMMA] = 0x2c;
+  kernel.memory.setByte(COMMA, 0x2c);
   return kernel;
 }
 
-const EMPTY = Buffer.alloc(0);
-
-/** To be called after what may have made the memory grow. */
-export function refresh(kernel: Kernel): void {
-  const { buffer } = kernel.calls.memory;
-  if (kernel.bytes.buffer === buffer) return;
-  kernel.bytes = Buffer.from(buffer);
-  kernel.source = Buffer.from(buffer, TEXT);
-  kernel.text = new DataView(buffer, TEXT);
-}
-
-/** Loads `text`, and gives the address of `plan` in memory. Throws `JsonError` when it is not UTF-8 or begins with a byte order mark. */
+/** Loads `text`, and returns the address of `plan` in memory. Throws `JsonError` when it is not UTF-8 or begins with a byte order mark. */
 export function loadText(kernel: Kernel, plan: CompiledPlan | undefined, text: Uint8Array): number {
   checkText(text);
   if (kernel.reports.size > 0) kernel.reports = new Map();
@@ -143,15 +151,14 @@ export function loadText(kernel: Kernel, plan: CompiledPlan | undefined, text: U
   if (kernel.captured.size > 0) kernel.captured.clear();
   if (isNearlyFull(kernel.arena)) clearArena(kernel.arena);
   kernel.calls.begin(text.length);
-  refresh(kernel);
-  kernel.source.set(text);
-  kernel.bytes.writeInt32LE(kernel.call, CALL);
-  return plan === undefined ? 0 : pointerOf(kernel.arena, kernel.bytes, plan);
+  kernel.memory.set(TEXT, text);
+  kernel.memory.setWord(CALL, kernel.call);
+  return plan === undefined ? 0 : pointerOf(kernel.arena, kernel.memory, plan);
 }
 
 /** What was met on the way. To be called once, at the end. */
-export function reportsOf({ bytes, counted, reports }: Kernel): readonly RewriteReport[] {
-  for (const { rule, report } of counted) report.count += bytes.readInt32LE(rule + RULE_COUNT);
+export function reportsOf({ memory, counted, reports }: Kernel): readonly RewriteReport[] {
+  for (const { rule, report } of counted) report.count += memory.word(rule + RULE_COUNT);
   return listReports(reports);
 }
 
@@ -160,10 +167,9 @@ function hostOf(self: () => Kernel): HostCalls {
   const ruleOf = (id: number): MemberRule | undefined => self().arena.rules[id];
   return {
     fail: (at: number, reason: number) => fail(at - TEXT, REASONS[reason] ?? ""),
-    learn: (plan: number, first: number, gap: number, at: number) => {
-      const kernel = self();
-      refresh(kernel);
-      return learnName(kernel, plan, first === 1, gap, at);
+    learn: (plan: number, first: number, gap: number, start: number, end: number, next: number) => {
+      const { arena, memory } = self();
+      return learnName(arena, memory, plan, { first: first === 1, gap, start, end, next });
     },
     report: (id: number, address: number) => {
       const rule = ruleOf(id);
@@ -179,20 +185,17 @@ function hostOf(self: () => Kernel): HostCalls {
       reportOf(self().reports, "shape", rule?.label ?? "", rule?.name ?? "").count++;
     },
     capture: (object: number, id: number, start: number, end: number) => {
-      const kernel = self();
-      refresh(kernel);
-      const captured = kernel.captured.get(object) ?? new Map<string, Uint8Array>();
-      // A copy: the memory may grow before it is used.
-      captured.set(ruleOf(id)?.capture ?? "", Buffer.from(kernel.bytes.subarray(start, end)));
-      kernel.captured.set(object, captured);
+      const { captured, memory } = self();
+      const members = captured.get(object) ?? new Map<string, Uint8Array>();
+      members.set(ruleOf(id)?.capture ?? "", memory.copy(start, end));
+      captured.set(object, members);
     },
     exchangeEnum: (plan: number, id: number, start: number, end: number) =>
       exchangeEnum(self(), self().arena.plans[plan] as CompiledEnum, ruleOf(id), start, end),
     convert: (id: number, start: number, end: number) => {
       const kernel = self();
-      refresh(kernel);
       const plan = kernel.arena.plans[id];
-      if (plan?.kind === "convert") put(kernel, start, end, plan.convert(kernel.bytes.subarray(start, end)));
+      if (plan?.kind === "convert") put(kernel, start, end, plan.convert(kernel.memory.copy(start, end)));
     },
     finish: (plan: number, object: number, gap: number) =>
       finish(self(), self().arena.plans[plan] as CompiledObject, object, gap),
@@ -200,12 +203,9 @@ function hostOf(self: () => Kernel): HostCalls {
 }
 
 /** Puts `text` where `start..end` of the source was. */
-function put(kernel: Kernel, start: number, end: number, text: Uint8Array | string): void {
-  // What lies in the memory is gone when that grows.
-  const bytes = typeof text === "string" || text.buffer === kernel.bytes.buffer ? Buffer.from(text) : text;
-  const at = kernel.calls.place(start, end, bytes.length);
-  refresh(kernel);
-  kernel.bytes.set(bytes, at);
+function put({ calls, memory }: Kernel, start: number, end: number, text: Uint8Array | string): void {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
+  memory.set(calls.place(start, end, bytes.length), bytes);
 }
 
 function exchangeEnum(
@@ -215,15 +215,14 @@ function exchangeEnum(
   start: number,
   end: number,
 ): void {
-  refresh(kernel);
-  const { bytes } = kernel;
-  const quoted = bytes[start] === 0x22;
-  const digits = quoted ? "" : bytes.toString("latin1", start, end);
-  const token = quoted ? findKey(plan.names, bytes, start, end) : plan.numbers.get(Number(digits));
+  const value = kernel.memory.copy(start, end);
+  const quoted = value[0] === 0x22;
+  const digits = quoted ? "" : value.toString("latin1");
+  const token = quoted ? findKey(plan.names, value, 0, value.length) : plan.numbers.get(Number(digits));
   if (token === undefined) {
-    const value = quoted ? decodeString(bytes, start, end) : digits;
-    reportOf(kernel.reports, "enum", rule?.label ?? "", rule?.name ?? "", value).count++;
-  } else if (token.length !== end - start || !sameBytes(bytes, start, token, 0, token.length)) {
+    const met = quoted ? decodeString(value, 0, value.length) : digits;
+    reportOf(kernel.reports, "enum", rule?.label ?? "", rule?.name ?? "", met).count++;
+  } else if (!value.equals(token)) {
     put(kernel, start, end, token);
   }
 }
@@ -231,23 +230,23 @@ function exchangeEnum(
 const NOTHING: ReadonlyMap<string, Uint8Array> = new Map();
 
 function finish(kernel: Kernel, plan: CompiledObject, object: number, gap: number): void {
+  const { memory } = kernel;
   const captured = kernel.captured.get(object) ?? NOTHING;
   kernel.captured.delete(object);
   plan.finish?.(captured, (key, value) => {
     const slot = plan.slotOf.get(key);
-    if (slot !== undefined) claim(kernel, slot, gap);
-    const { bytes } = kernel;
-    const name = `${bytes[KEPT] === 1 ? "," : ""}${encodeString(key)}:`;
-    bytes[KEPT] = 1;
+    if (slot !== undefined) claim(memory, slot, gap);
+    const name = `${memory.byte(KEPT) === 1 ? "," : ""}${encodeString(key)}:`;
+    memory.setByte(KEPT, 1);
     put(kernel, gap, gap, typeof value === "string" ? name + value : Buffer.concat([Buffer.from(name), value]));
   });
 }
 
 /** Notes that the name of `slot` comes out in this object; twice is an error. */
-function claim({ bytes }: Kernel, slot: number, gap: number): void {
+function claim(memory: KernelMemory, slot: number, gap: number): void {
   const at = SEEN + (slot >> 3);
   const bit = 1 << (slot & 7);
-  const seen = bytes[at] as number;
+  const seen = memory.byte(at);
   if ((seen & bit) !== 0) fail(gap - TEXT, "repeated member");
-  bytes[at] = seen | bit;
+  memory.setByte(at, seen | bit);
 }

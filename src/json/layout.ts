@@ -111,3 +111,4 @@ export const REASON_REPEATED = 10;
 export const REASON_RECORD = 11;
 export const REASON_NO_KEY = 12;
 export const REASON_KEY_STRING = 13;
+export const REASON_AFTER = 14;

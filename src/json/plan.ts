@@ -66,8 +66,8 @@ export interface EnumPlan {
 export interface ConvertPlan {
   readonly kind: "convert";
   /**
-   * Takes the bytes of the value, valid by themselves but for bytes after them that are not read yet; gives one valid
-   * JSON value, which is not checked. `raw` is gone when the rewriting ends: copy what must stay. What it throws is thrown.
+   * Takes a copy of the value's bytes, valid by themselves but for bytes after them that are not read yet; returns one valid
+   * JSON value, which is not checked. What it throws is thrown.
    */
   readonly convert: (raw: Uint8Array) => Uint8Array | string;
 }
@@ -83,8 +83,7 @@ export interface Insert {
 }
 
 /**
- * Makes members out of captured ones. `captured` has the raw values by capture name, present ones only; they are
- * gone when the rewriting ends. `emit` adds a
+ * Makes members out of captured ones. `captured` has copies of the raw values by capture name, present ones only. `emit` adds a
  * member: decoded name, valid JSON value (not checked); a name that already came out of a listed member is an error.
  */
 export type FinishObject = (

@@ -56,7 +56,7 @@ import {
   SCRATCH_RULE,
   TEXT,
 } from "./layout.ts";
-import { skipColon, skipKey } from "./scan.ts";
+import type { KernelMemory } from "./memory.ts";
 import { decodeString, encodeString, findKey } from "./text.ts";
 
 /** What lies in the arena, and what its numbers stand for. */
@@ -70,12 +70,14 @@ export interface Arena {
   readonly names: Map<number, { last: number; count: number }>;
 }
 
-/** A text in the kernel's memory. */
-interface LoadedText {
-  readonly arena: Arena;
-  readonly bytes: Buffer;
-  readonly source: Buffer;
-  readonly text: DataView;
+/** Addresses of a member's name: the end of the member before it, its quotes, and what comes after its colon. */
+export interface NamePlace {
+  /** True right after the brace. */
+  readonly first: boolean;
+  readonly gap: number;
+  readonly start: number;
+  readonly end: number;
+  readonly next: number;
 }
 
 /** Names of one plan that are remembered: more than honest platforms use. */
@@ -106,7 +108,7 @@ export function clearArena(arena: Arena): void {
 }
 
 /** Where `plan` is in `memory`; puts it there first. Throws Error for one that is larger than the memory for all. */
-export function pointerOf(arena: Arena, memory: Buffer, plan: CompiledPlan): number {
+export function pointerOf(arena: Arena, memory: KernelMemory, plan: CompiledPlan): number {
   const known = arena.pointers.get(plan);
   if (known !== undefined) return known;
   // There may be room for it without all others.
@@ -121,16 +123,16 @@ export function pointerOf(arena: Arena, memory: Buffer, plan: CompiledPlan): num
   }
 }
 
-function allocate(arena: Arena, memory: Buffer, size: number): number {
+function allocate(arena: Arena, memory: KernelMemory, size: number): number {
   const at = arena.end;
   const end = at + ((size + 15) & ~15);
   if (end > TEXT) throw new Error("a plan of rewriting takes more than the memory for all plans");
-  memory.fill(0, at, end);
+  memory.clear(at, end);
   arena.end = end;
   return at;
 }
 
-function install(arena: Arena, memory: Buffer, plan: CompiledPlan | undefined): number {
+function install(arena: Arena, memory: KernelMemory, plan: CompiledPlan | undefined): number {
   if (plan === undefined) return 0;
   const known = arena.pointers.get(plan);
   if (known !== undefined) return known;
@@ -140,7 +142,7 @@ function install(arena: Arena, memory: Buffer, plan: CompiledPlan | undefined): 
     case "array":
     case "map": {
       const at = addPlan(arena, memory, plan, plan.kind === "array" ? KIND_ARRAY : KIND_MAP, PLAN_ITEMS + 4);
-      word(memory, at + PLAN_ITEMS, install(arena, memory, plan.kind === "array" ? plan.items : plan.values));
+      memory.setWord(at + PLAN_ITEMS, install(arena, memory, plan.kind === "array" ? plan.items : plan.values));
       return at;
     }
     case "enum":
@@ -151,21 +153,21 @@ function install(arena: Arena, memory: Buffer, plan: CompiledPlan | undefined): 
 }
 
 /** Plans may contain themselves: each is known before what is inside of it. */
-function addPlan(arena: Arena, memory: Buffer, plan: CompiledPlan, kind: number, size: number): number {
+function addPlan(arena: Arena, memory: KernelMemory, plan: CompiledPlan, kind: number, size: number): number {
   const at = allocate(arena, memory, size);
   arena.pointers.set(plan, at);
-  word(memory, at + PLAN_KIND, kind);
-  word(memory, at + PLAN_ID, arena.plans.length);
+  memory.setWord(at + PLAN_KIND, kind);
+  memory.setWord(at + PLAN_ID, arena.plans.length);
   arena.plans.push(plan);
   return at;
 }
 
-function installObject(arena: Arena, memory: Buffer, plan: CompiledObject): number {
+function installObject(arena: Arena, memory: KernelMemory, plan: CompiledObject): number {
   const at = addPlan(arena, memory, plan, KIND_OBJECT, OBJECT_SIZE);
   const inserts = allocate(arena, memory, plan.inserts.length * INSERT_SIZE);
-  word(memory, at + OBJECT_INSERTS, inserts);
-  word(memory, at + OBJECT_INSERT_COUNT, plan.inserts.length);
-  word(memory, at + OBJECT_FINISH, plan.finish === undefined ? 0 : 1);
+  memory.setWord(at + OBJECT_INSERTS, inserts);
+  memory.setWord(at + OBJECT_INSERT_COUNT, plan.inserts.length);
+  memory.setWord(at + OBJECT_FINISH, plan.finish === undefined ? 0 : 1);
   for (const [i, { slot, member }] of plan.inserts.entries()) {
     const insert = inserts + i * INSERT_SIZE;
     setSlot(memory, insert + INSERT_SLOT, slot);
@@ -175,12 +177,12 @@ function installObject(arena: Arena, memory: Buffer, plan: CompiledObject): numb
   return at;
 }
 
-function installEnum(arena: Arena, memory: Buffer, plan: CompiledEnum): number {
+function installEnum(arena: Arena, memory: KernelMemory, plan: CompiledEnum): number {
   const at = addPlan(arena, memory, plan, KIND_ENUM, ENUM_SIZE);
   const { byName } = plan.names;
   const entries = allocate(arena, memory, byName.size * ENTRY_SIZE);
-  word(memory, at + ENUM_ENTRIES, entries);
-  word(memory, at + ENUM_COUNT, byName.size);
+  memory.setWord(at + ENUM_ENTRIES, entries);
+  memory.setWord(at + ENUM_COUNT, byName.size);
   let entry = entries;
   for (const [name, token] of byName) {
     const from = Buffer.from(encodeString(name));
@@ -191,18 +193,18 @@ function installEnum(arena: Arena, memory: Buffer, plan: CompiledEnum): number {
   return at;
 }
 
-function addRule(arena: Arena, memory: Buffer, rule: MemberRule): number {
+function addRule(arena: Arena, memory: KernelMemory, rule: MemberRule): number {
   const at = allocate(arena, memory, RULE_SIZE);
   arena.pointers.set(rule, at);
   writeRule(memory, at, rule, arena.rules.length);
   arena.rules.push(rule);
   if (rule.newKey !== undefined) setBytes(arena, memory, at + RULE_KEY_BYTES, at + RULE_KEY_LENGTH, rule.newKey);
   if (rule.overNull !== undefined) setBytes(arena, memory, at + RULE_NULL_BYTES, at + RULE_NULL_LENGTH, rule.overNull);
-  word(memory, at + RULE_VALUE, install(arena, memory, rule.value));
+  memory.setWord(at + RULE_VALUE, install(arena, memory, rule.value));
   return at;
 }
 
-function writeRule(memory: Buffer, at: number, rule: MemberRule, id: number): void {
+function writeRule(memory: KernelMemory, at: number, rule: MemberRule, id: number): void {
   const { action, key, report, newKey, value, overNull, slot } = rule;
   const flags =
     (action === "keep" ? 0 : FLAG_LEAVE_OUT) |
@@ -210,70 +212,62 @@ function writeRule(memory: Buffer, at: number, rule: MemberRule, id: number): vo
     (key ? FLAG_KEY : 0) |
     (report === undefined ? 0 : FLAG_REPORT) |
     (newKey === undefined && value === undefined && overNull === undefined ? 0 : FLAG_EDIT);
-  word(memory, at + RULE_FLAGS, flags);
-  word(memory, at + RULE_ID, id);
-  word(memory, at + RULE_CALL, 0);
+  memory.setWord(at + RULE_FLAGS, flags);
+  memory.setWord(at + RULE_ID, id);
+  memory.setWord(at + RULE_CALL, 0);
   setSlot(memory, at + RULE_SLOT, slot);
 }
 
-function word(memory: Buffer, at: number, value: number): void {
-  memory.writeInt32LE(value, at);
+function setSlot(memory: KernelMemory, at: number, slot: number): void {
+  if (slot >= 0) memory.setByte(at + (slot >> 3), 1 << (slot & 7));
 }
 
-function setSlot(memory: Buffer, at: number, slot: number): void {
-  if (slot >= 0) memory[at + (slot >> 3)] = 1 << (slot & 7);
-}
-
-function setBytes(arena: Arena, memory: Buffer, at: number, lengthAt: number, bytes: Uint8Array): void {
+function setBytes(arena: Arena, memory: KernelMemory, at: number, lengthAt: number, bytes: Uint8Array): void {
   const place = allocate(arena, memory, bytes.length);
-  memory.set(bytes, place);
-  word(memory, at, place);
-  word(memory, lengthAt, bytes.length);
+  memory.set(place, bytes);
+  memory.setWord(at, place);
+  memory.setWord(lengthAt, bytes.length);
 }
 
-/**
- * Reads the name at `at`, after `gap`, of an object of plan number `id`, and gives the address of what it means. Throws `JsonError` when it is no
- * name with a colon.
- */
-export function learnName(loaded: LoadedText, id: number, first: boolean, gap: number, at: number): number {
-  const { arena, bytes, source, text } = loaded;
+/** Reads the name at `place` in an object of plan number `id`. Returns the address of its description. */
+export function learnName(arena: Arena, memory: KernelMemory, id: number, place: NamePlace): number {
+  const { first, gap, start, end, next } = place;
   const plan = arena.plans[id] as CompiledObject;
-  const end = skipKey(text, at - TEXT);
-  const colon = skipColon(text, end);
-  const rule = findKey(plan.rules, source, at - TEXT, end) ?? unlistedRule(plan, source, at - TEXT, end);
-  const length = colon - (gap - TEXT);
+  const token = memory.copy(start, end);
+  const rule = findKey(plan.rules, token, 0, token.length) ?? unlistedRule(plan, token);
+  const length = next - gap;
   const needed = NAME_SIZE + RULE_SIZE + length + PADDING;
   const kept = length <= MOST_NAME_BYTES && arena.end + needed <= TEXT;
-  const name = kept ? allocate(arena, bytes, NAME_SIZE) : SCRATCH_NAME;
-  word(bytes, name + NAME_RULE, kept ? ruleAddress(arena, bytes, rule) : scratchRule(arena, bytes, rule));
-  word(bytes, name + NAME_LENGTH, length);
-  word(bytes, name + NAME_QUOTE, at - gap);
-  word(bytes, name + NAME_END, end + TEXT - gap);
-  word(bytes, name + NAME_FIRST, first ? 1 : 0);
+  const name = kept ? allocate(arena, memory, NAME_SIZE) : SCRATCH_NAME;
+  memory.setWord(name + NAME_RULE, kept ? ruleAddress(arena, memory, rule) : scratchRule(arena, memory, rule));
+  memory.setWord(name + NAME_LENGTH, length);
+  memory.setWord(name + NAME_QUOTE, start - gap);
+  memory.setWord(name + NAME_END, end - gap);
+  memory.setWord(name + NAME_FIRST, first ? 1 : 0);
   if (!kept) return name;
-  const token = allocate(arena, bytes, length);
-  bytes.copy(bytes, token, gap, gap + length);
-  word(bytes, name + NAME_BYTES, token);
-  link(arena, bytes, id, name);
+  const bytes = allocate(arena, memory, length);
+  memory.move(bytes, gap, next);
+  memory.setWord(name + NAME_BYTES, bytes);
+  link(arena, memory, id, name);
   return name;
 }
 
 /** Adds a name to those of its plan; forgets the others when they are too many to be looked through. */
-function link(arena: Arena, memory: Buffer, id: number, name: number): void {
+function link(arena: Arena, memory: KernelMemory, id: number, name: number): void {
   const head = (arena.pointers.get(arena.plans[id] as CompiledObject) as number) + OBJECT_HEAD;
   const names = arena.names.get(id);
   const known = names !== undefined && names.count < MOST_NAMES ? names : { last: head, count: 0 };
-  if (known.count === 0) word(memory, head + NAME_NEXT, 0);
-  word(memory, known.last + NAME_LINK, name);
+  if (known.count === 0) memory.setWord(head + NAME_NEXT, 0);
+  memory.setWord(known.last + NAME_LINK, name);
   arena.names.set(id, { last: name, count: known.count + 1 });
 }
 
-function ruleAddress(arena: Arena, memory: Buffer, rule: MemberRule): number {
+function ruleAddress(arena: Arena, memory: KernelMemory, rule: MemberRule): number {
   return arena.pointers.get(rule) ?? addRule(arena, memory, rule);
 }
 
 /** The rule of a name that is not remembered: a listed one stands in the arena. */
-function scratchRule(arena: Arena, memory: Buffer, rule: MemberRule): number {
+function scratchRule(arena: Arena, memory: KernelMemory, rule: MemberRule): number {
   const known = arena.pointers.get(rule);
   if (known !== undefined) return known;
   writeRule(memory, SCRATCH_RULE, rule, 0);
@@ -281,9 +275,9 @@ function scratchRule(arena: Arena, memory: Buffer, rule: MemberRule): number {
   return SCRATCH_RULE;
 }
 
-function unlistedRule(plan: CompiledObject, source: Buffer, start: number, end: number): MemberRule {
+function unlistedRule(plan: CompiledObject, token: Buffer): MemberRule {
   const { drop, report } = plan.unknown;
-  return ruleFor(plan.label, decodeString(source, start, end), {
+  return ruleFor(plan.label, decodeString(token, 0, token.length), {
     action: drop ? "drop" : "keep",
     report: report ? "unknown" : undefined,
   });

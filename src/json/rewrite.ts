@@ -3,21 +3,12 @@
 import { isAscii } from "node:buffer";
 import { type CompiledObject, type CompiledPlan, type CompiledPlans, compileObject, compileValue } from "./compile.ts";
 import { fail, relocated } from "./error.ts";
-import { giveBack, type Kernel, loadText, refresh, reportsOf, takeKernel } from "./kernel.ts";
+import { type Kernel, type KernelCalls, type Kernels, loadText, reportsOf, sharedKernels } from "./kernel.ts";
 import { ASCENDING, COUNT, LAST_END, RECORD_SIZE, RECORDS, TEXT } from "./layout.ts";
+import type { KernelMemory } from "./memory.ts";
 import { type ObjectPlan, type PagePlan, type RewriteReport, reportOf, type ValuePlan } from "./plan.ts";
-import {
-  depthOf,
-  enter,
-  type ScanOptions,
-  skipColon,
-  skipComma,
-  skipEnd,
-  skipKey,
-  skipSpace,
-  skipValue,
-} from "./scan.ts";
-import { decodeString, loneSurrogate } from "./text.ts";
+import { depthOf, enter, type ScanOptions } from "./scan.ts";
+import { loneSurrogate } from "./text.ts";
 
 /** A rewritten body. */
 export interface ValueResult {
@@ -44,11 +35,15 @@ export interface PageRewriter {
  * too deeply, repeats a member that is edited, is no object although `plan` is an object plan, or, with `surrogates: "refuse"`
  * (default: `pass`), has a lone surrogate escape. Nothing comes out then.
  */
-export function createValueRewriter(plan: ValuePlan, options: ScanOptions = {}): (text: Uint8Array) => ValueResult {
+export function createValueRewriter(
+  plan: ValuePlan,
+  options: ScanOptions = {},
+  kernels: Kernels = sharedKernels,
+): (text: Uint8Array) => ValueResult {
   const compiled = compileValue(new Map(), plan);
   const depth = depthOf(options);
   return (text) =>
-    withKernel(text, (kernel) => {
+    withKernel(kernels, text, (kernel) => {
       const bytes = rewriteWhole(kernel, compiled, text, depth);
       refuseSurrogates(text, options);
       return { bytes, reports: reportsOf(kernel) };
@@ -65,7 +60,7 @@ export function rewriteValue(text: Uint8Array, plan: ValuePlan, options: ScanOpt
  * the page is no object, the items are missing (unless the plan allows it) or no array, a record is no object, or its key is
  * missing or no string.
  */
-export function createPageRewriter(plan: PagePlan): PageRewriter {
+export function createPageRewriter(plan: PagePlan, kernels: Kernels = sharedKernels): PageRewriter {
   const compiled: CompiledPlans = new Map();
   const record = compileObject(compiled, plan.record === "copy" ? UNTOUCHED : plan.record, plan.key);
   const finish = (kernel: Kernel, page: RewrittenPage, text: Uint8Array): PageResult => {
@@ -73,14 +68,14 @@ export function createPageRewriter(plan: PagePlan): PageRewriter {
     return { ...page, reports: reportsOf(kernel) };
   };
   const atOnce = (text: Uint8Array): PageResult =>
-    withKernel(text, (kernel) => {
+    withKernel(kernels, text, (kernel) => {
       const steps = rewriteRecords(kernel, plan, record, text);
       let step = steps.next();
       while (step.done !== true) step = steps.next();
       return finish(kernel, step.value, text);
     });
   const inSlices: PageRewriter["inSlices"] = async (text, turn) => {
-    const kernel = takeKernel();
+    const kernel = kernels.take();
     try {
       const steps = rewriteRecords(kernel, plan, record, text);
       let step = steps.next();
@@ -92,21 +87,21 @@ export function createPageRewriter(plan: PagePlan): PageRewriter {
     } catch (error) {
       throw relocated(text, error);
     } finally {
-      giveBack(kernel);
+      kernels.giveBack(kernel);
     }
   };
   return Object.assign(atOnce, { inSlices });
 }
 
 /** Runs `rewrite` with a kernel. A conversion may rewrite as well: it then has one of its own. */
-function withKernel<T>(text: Uint8Array, rewrite: (kernel: Kernel) => T): T {
-  const kernel = takeKernel();
+function withKernel<T>(kernels: Kernels, text: Uint8Array, rewrite: (kernel: Kernel) => T): T {
+  const kernel = kernels.take();
   try {
     return rewrite(kernel);
   } catch (error) {
     throw relocated(text, error);
   } finally {
-    giveBack(kernel);
+    kernels.giveBack(kernel);
   }
 }
 
@@ -118,29 +113,28 @@ export function rewritePage(text: Uint8Array, plan: PagePlan): PageResult {
 }
 
 function rewriteWhole(kernel: Kernel, plan: CompiledPlan | undefined, text: Uint8Array, depth: number): Uint8Array {
+  const { calls, memory } = kernel;
   const root = loadText(kernel, plan, text);
-  const start = skipSpace(kernel.text, 0);
-  if (plan?.kind === "object" && kernel.source[start] !== 0x7b) fail(start, "expected an object");
-  const end = kernel.calls.walkValue(root, TEXT + start, depth, 0) - TEXT;
-  refresh(kernel);
-  skipEnd(kernel.text, end, text.length);
-  return newText(kernel, text, text.length, undefined);
+  const start = calls.skipSpace(TEXT);
+  if (plan?.kind === "object" && memory.byte(start) !== 0x7b) fail(start - TEXT, "expected an object");
+  const end = TEXT + text.length;
+  calls.skipEnd(calls.walkValue(root, start, depth, 0), end);
+  return newText(kernel, text, end, undefined);
 }
 
-/** What became of `text` up to `end`, with what is to be put around it; without that a view of `text` when nothing was edited. */
-function newText({ calls }: Kernel, text: Uint8Array, end: number, around: PagePlan["around"]): Uint8Array {
+/** What became of `text` up to address `end`, with what is to be put around it; without that a view of `text` when nothing was edited. */
+function newText({ calls, memory }: Kernel, text: Uint8Array, end: number, around: PagePlan["around"]): Uint8Array {
   const from = calls.untouchedFrom();
   if (around === undefined) {
-    if (from === TEXT && end === text.length) return text;
-    if (from !== 0) return text.subarray(from - TEXT, end);
+    if (from === TEXT && end === TEXT + text.length) return text;
+    if (from !== 0) return text.subarray(from - TEXT, end - TEXT);
   }
   const { open = "", close = "" } = around ?? {};
-  const start = calls.finished(TEXT + end);
+  const start = calls.finished(end);
   const size = calls.newLength();
   const bytes = Buffer.allocUnsafe(open.length + size + close.length);
   bytes.write(open, "latin1");
-  // Copying may have made the memory grow.
-  bytes.set(new Uint8Array(calls.memory.buffer, start, size), open.length);
+  memory.copyInto(bytes, open.length, start, start + size);
   bytes.write(close, open.length + size, "latin1");
   return bytes;
 }
@@ -191,6 +185,7 @@ function* rewriteRecords(
   record: CompiledObject,
   text: Uint8Array,
 ): Generator<undefined, RewrittenPage> {
+  const { calls, memory } = kernel;
   const root = loadText(kernel, record, text);
   const depth = depthOf(plan);
   const records: PageRecords = {
@@ -205,28 +200,28 @@ function* rewriteRecords(
   };
   const scalars = new Map<string, PageScalar>();
   const seen = new Set<string>();
-  const start = skipSpace(kernel.text, 0);
-  if (kernel.source[start] !== 0x7b) fail(start, "expected an object");
-  enter(start, depth);
+  const start = calls.skipSpace(TEXT);
+  if (memory.byte(start) !== 0x7b) fail(start - TEXT, "expected an object");
+  enter(start - TEXT, depth);
   let found = plan.missingItems === "empty";
-  let at = skipSpace(kernel.text, start + 1);
-  while (kernel.source[at] !== 0x7d) {
-    const nameEnd = skipKey(kernel.text, at);
-    const name = decodeString(kernel.source, at, nameEnd);
-    const value = skipSpace(kernel.text, skipColon(kernel.text, nameEnd));
+  let at = calls.skipSpace(start + 1);
+  while (memory.byte(at) !== 0x7d) {
+    const nameEnd = calls.skipName(at);
+    const name = memory.string(at, nameEnd);
+    const value = calls.skipSpace(calls.skipColon(nameEnd));
     const items = name === plan.items;
-    if (items || plan.scalars?.includes(name)) claimName(seen, name, at);
-    if (items && !(kernel.source[value] === 0x6e && plan.missingItems === "empty")) {
+    if (items || plan.scalars?.includes(name)) claimName(seen, name, at - TEXT);
+    if (items && !(memory.byte(value) === 0x6e && plan.missingItems === "empty")) {
       found = true;
       at = yield* rewriteArray(kernel, value, depth - 1, records, text);
     } else {
-      at = skipValue(kernel.text, value, depth - 1);
+      at = calls.skipValue(value, depth - 1);
       if (!items) readOther(kernel, plan, name, value, at, scalars);
     }
-    at = skipComma(kernel.text, at, 0x7d);
+    at = calls.skipComma(at, 0x7d);
   }
-  if (!found) fail(start, "no member with the records");
-  skipEnd(kernel.text, at + 1, text.length);
+  if (!found) fail(start - TEXT, "no member with the records");
+  calls.skipEnd(at + 1, TEXT + text.length);
   const { bytes, starts, ends, keys } = records;
   const ascending = records.literal ? records.ascending : undefined;
   return { bytes, starts, ends, keys, ascending, scalars };
@@ -239,22 +234,22 @@ function claimName(seen: Set<string>, name: string, at: number): void {
 
 /** Takes note of a member that is not the records. */
 function readOther(
-  { source, reports }: Kernel,
+  { memory, reports }: Kernel,
   plan: PagePlan,
   name: string,
   start: number,
   end: number,
   into: Map<string, PageScalar>,
 ): void {
-  const byte = source[start] as number;
+  const byte = memory.byte(start);
   if (!plan.scalars?.includes(name)) reportOf(reports, "unknown", plan.label ?? "", name).count++;
-  else if (byte === 0x22) into.set(name, decodeString(source, start, end));
+  else if (byte === 0x22) into.set(name, memory.string(start, end));
   else if (byte === 0x6e) into.set(name, null);
-  else if (byte < 0x3a) into.set(name, Number(source.toString("latin1", start, end)));
+  else if (byte < 0x3a) into.set(name, Number(memory.latin1(start, end)));
   else reportOf(reports, "shape", plan.label ?? "", name).count++;
 }
 
-/** Rewrites the array at `start`. */
+/** Rewrites the array at `start`, and returns the address after it. */
 function* rewriteArray(
   kernel: Kernel,
   start: number,
@@ -262,43 +257,38 @@ function* rewriteArray(
   records: PageRecords,
   text: Uint8Array,
 ): Generator<undefined, number> {
-  if (kernel.source[start] !== 0x5b) fail(start, "expected an array of records");
-  enter(start, depth);
-  let at = skipSpace(kernel.text, start + 1);
-  kernel.calls.startRun(TEXT + at);
+  const { calls, memory } = kernel;
+  if (memory.byte(start) !== 0x5b) fail(start - TEXT, "expected an array of records");
+  enter(start - TEXT, depth);
+  let at = calls.skipSpace(start + 1);
+  calls.startRun(at);
   for (;;) {
     at = rewriteSlice(kernel, at, depth, records);
-    if (kernel.source[at] === 0x5d) break;
+    if (memory.byte(at) === 0x5d) break;
     yield;
   }
-  const end = records.keys.length === 0 ? at : kernel.bytes.readInt32LE(LAST_END) - TEXT;
+  const end = records.keys.length === 0 ? at : memory.word(LAST_END);
   records.bytes = newText(kernel, text, end, records.around);
   return at + 1;
 }
 
-/** Rewrites records up to the end of a slice, and gives where the next one begins. */
-function rewriteSlice(kernel: Kernel, start: number, depth: number, records: PageRecords): number {
+/** Rewrites records up to the end of a slice, and returns where the next one begins. */
+function rewriteSlice({ calls, memory }: Kernel, from: number, depth: number, records: PageRecords): number {
   const { root, literal, starts, ends, keys } = records;
   const shift = records.around?.open.length ?? 0;
-  const from = TEXT + start;
-  const at = kernel.calls.walkRecords(root, from, from + SLICE_BYTES, depth, keys.length) - TEXT;
-  refresh(kernel);
-  const words = recordWords(kernel);
+  const at = calls.walkRecords(root, from, from + SLICE_BYTES, depth, keys.length);
+  // As `layout.ts` says.
+  const words = memory.words(RECORDS, memory.word(COUNT) * RECORD_WORDS);
   for (let i = 0; i < words.length; i += RECORD_WORDS) {
     starts.push(shift + (words[i] as number));
     ends.push(shift + (words[i + 1] as number));
   }
-  if (literal) addLiteralKeys(kernel, records);
-  else addKeys(kernel, words, keys);
+  if (literal) addLiteralKeys(calls, memory, words, records);
+  else addKeys(memory, words, keys);
   return at;
 }
 
 const RECORD_WORDS = RECORD_SIZE / 4;
-
-/** The words of the records in the latest slice, as `layout.ts` says; of no use once the memory has grown. */
-function recordWords({ bytes }: Kernel): Int32Array {
-  return new Int32Array(bytes.buffer, RECORDS, bytes.readInt32LE(COUNT) * RECORD_WORDS);
-}
 
 /** True when strings can be read off as they stand: all ASCII, no escapes. */
 function isLiteral(text: Uint8Array): boolean {
@@ -306,16 +296,13 @@ function isLiteral(text: Uint8Array): boolean {
 }
 
 /** All keys of a slice become one string that they are parts of: each by itself would cost four times as much. */
-function addLiteralKeys(kernel: Kernel, records: PageRecords): void {
+function addLiteralKeys(calls: KernelCalls, memory: KernelMemory, words: Int32Array, records: PageRecords): void {
   const { keys } = records;
   const before = keys.length;
-  let words = recordWords(kernel);
   let size = 0;
   for (let i = 2; i < words.length; i += RECORD_WORDS) size += (words[i + 1] as number) - (words[i] as number) - 2;
-  const start = kernel.calls.gatherKeys(words.length / RECORD_WORDS, size);
-  refresh(kernel);
-  words = recordWords(kernel);
-  const all = kernel.bytes.toString("latin1", start, start + size);
+  const start = calls.gatherKeys(words.length / RECORD_WORDS, size);
+  const all = memory.latin1(start, start + size);
   let at = 0;
   for (let i = 2; i < words.length; i += RECORD_WORDS) {
     const end = at + (words[i + 1] as number) - (words[i] as number) - 2;
@@ -323,11 +310,11 @@ function addLiteralKeys(kernel: Kernel, records: PageRecords): void {
     at = end;
   }
   const follows = before === 0 || before === keys.length || (keys[before] as string) > (keys[before - 1] as string);
-  records.ascending &&= follows && kernel.bytes.readInt32LE(ASCENDING) === 1;
+  records.ascending &&= follows && memory.word(ASCENDING) === 1;
 }
 
-function addKeys({ bytes }: Kernel, words: Int32Array, keys: string[]): void {
+function addKeys(memory: KernelMemory, words: Int32Array, keys: string[]): void {
   for (let i = 2; i < words.length; i += RECORD_WORDS) {
-    keys.push(decodeString(bytes, words[i] as number, words[i + 1] as number));
+    keys.push(memory.string(words[i] as number, words[i + 1] as number));
   }
 }

@@ -1,5 +1,6 @@
 /** What is the kernel's own: sixteen bytes at a time, memory that grows, and plans that share it. */
 import { describe, expect, it } from "vitest";
+import { sharedKernels } from "../../src/json/kernel.ts";
 import type { ObjectPlan } from "../../src/json/plan.ts";
 import { createPageRewriter, createValueRewriter, rewriteValue } from "../../src/json/rewrite.ts";
 import { text, utf8 } from "./documents.ts";
@@ -67,6 +68,13 @@ describe("memory", () => {
     for (let i = 0; i < 2; i++) expect(() => rewrite(utf8('"VALUE_1"'))).toThrow(/memory for all plans/);
     expect(text(rewriteValue(utf8('{"a":1}'), renaming(new Map([["a", { rename: "b" }]]))).bytes)).toBe('{"b":1}');
   });
+});
+
+it("two kernels are kept, so that a text within a text finds one", () => {
+  const taken = [1, 2, 3].map(() => sharedKernels.take());
+  for (const kernel of taken) sharedKernels.giveBack(kernel);
+  expect([sharedKernels.take(), sharedKernels.take()].every((kernel) => taken.includes(kernel))).toBe(true);
+  expect(taken.includes(sharedKernels.take())).toBe(false);
 });
 
 it("edits up to 64 members of an object", () => {
