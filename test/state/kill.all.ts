@@ -65,6 +65,8 @@ it("a step back that was logged survives kill -9 at any moment, under load", asy
     else await sleep(Math.random() * 500);
     await kill(first);
     await loading;
+    // As if 15 s had passed.
+    await rm(join(stateDir, "owner.json"));
     const second = await serve(flags);
     const { rules: states } = (await (await fetch(`${second.adminUrl}/rules`)).json()) as {
       rules: { state: string }[];

@@ -39,7 +39,7 @@ test("it ends with 2, and says so first, when an instance did not do it", async 
     [
       "NOT DONE on 1 of 2: carryover force native",
       "http://a:1 is forced to native v1 from the next request on",
-      "http://old:1 is an older version of carryover, which cannot be told to force anything",
+      "http://old:1 is an older version of carryover, which cannot be told that",
       "",
     ],
   ]);
