@@ -23,7 +23,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   }
 }
 
-/** The message of a configuration error says everything, and so does that of a directory in use. */
+/** These errors say everything in their messages. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof ConfigError || error instanceof StateInUse ? error.message : (error.stack ?? error.message);

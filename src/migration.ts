@@ -79,7 +79,7 @@ export interface Migration {
   progress(): Progress;
   /** `POST /force`: what is in force then, once it is saved. Rejects with `Problem` where there is no native v1. */
   force(command: ForceCommand): Promise<ForceState & { readonly survives: boolean }>;
-  /** `POST /confirm`: whether the rule was unknown, and what it does now, once that is saved. Rejects with `Problem` for a rule that is none. */
+  /** `POST /confirm`: whether the rule was unknown, and what it does now, once that is saved. Rejects with `Problem` for an unknown name. */
   confirm(rule: string): Promise<ConfirmedRule>;
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;

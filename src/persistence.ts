@@ -66,7 +66,7 @@ export interface SavedState {
   /** Rejects with ConfigError when `state.dir` cannot be used, and with `StateInUse` when another live process has it. */
   start(): Promise<void>;
   failing(): boolean;
-  /** When counts were lost because they could not be read, in milliseconds since 1970; undefined: never. */
+  /** When counts were lost because they could not be read, in milliseconds since 1970; undefined if they were not. */
   countsLostAt(): number | undefined;
   /** Runs once the rules' states are on disk, so that what operators are told of survives a restart; else with `false`. */
   afterSaving(run: (isSaved: boolean) => void): void;

@@ -77,7 +77,7 @@ export interface RuleProgress {
   /** `nothing`: it has expired. */
   readonly doing: CutoverMode | "nothing";
   readonly state: RuleStateName;
-  /** Its saved state cannot be read, and nobody has confirmed that it may go on. Then `state` is `stepped-back`, for older commands. */
+  /** Its saved state cannot be read, and it was not confirmed that it may go on. Then `state` is `stepped-back`, for older commands. */
   readonly unknown?: boolean | undefined;
   /** Since when; undefined if unknown. */
   readonly since: number | undefined;

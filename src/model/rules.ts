@@ -25,7 +25,7 @@ export interface ForceState {
   readonly command: ForceCommand;
   /** When that was, in milliseconds since 1970; undefined: never. */
   readonly commandAt: number | undefined;
-  /** What the command said before the last start cannot be read: native is assumed until the command says it again. */
+  /** The saved command cannot be read: native is assumed until the next command. */
   readonly lost?: boolean | undefined;
 }
 

@@ -98,7 +98,7 @@ export interface RolloutMemory {
 }
 
 /**
- * Rules of which something was saved that cannot be read: by name, what was found. `*`: each rule without a memory. Empty once the first rules
+ * Rules whose saved state cannot be read: by name, the JSON that was found. `*`: each rule without a memory. Empty once the first rules
  * are in force, whose states then say it.
  */
 export type LostRules = ReadonlyMap<string, unknown>;
@@ -106,7 +106,7 @@ export type LostRules = ReadonlyMap<string, unknown>;
 /** Part of `ForceState`: outlives the rules in force. */
 export type ForcedByHand = Pick<ForceState, "command" | "commandAt" | "lost">;
 
-/** Somebody may have forced native. */
+/** Native may have been forced. */
 export const LOST_FORCE: ForcedByHand = { command: "native", commandAt: undefined, lost: true };
 
 export const NOT_FORCED: ForcedByHand = { command: "none", commandAt: undefined };

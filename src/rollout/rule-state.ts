@@ -53,7 +53,7 @@ export interface RuleState {
   readonly failures: number;
   /** When the mode or the percentage last changed, milliseconds since 1970. */
   readonly since: number;
-  /** Set while what was learnt of the rule is lost, and nobody has confirmed that it may go on. */
+  /** Set while the evidence about the rule is lost, until a person confirms that it may go on. */
   readonly unknown: UnknownState | undefined;
   /** Members of its saved state that only another version knows. */
   readonly kept: Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ export interface RuleState {
 export interface UnknownState {
   /** As it was found, in JSON; null when nothing was. */
   readonly entry: unknown;
-  /** Native v1 serves until somebody confirms. False: there is none, so that the rule translates. */
+  /** Native v1 serves until a person confirms. False: without a native v1 the rule translates. */
   readonly native: boolean;
 }
 
@@ -148,7 +148,7 @@ export function unknownRuleState(fresh: RuleState, unknown: UnknownState): RuleS
   return mode === "translate" || (mode === "shadow" && promoteWhen?.automatic === true) ? { ...fresh, unknown } : fresh;
 }
 
-/** Somebody says that an unknown rule may go on as its file says. */
+/** A person lets an unknown rule go on as its file says. */
 export function confirmed(state: RuleState, at: number): RuleTransition {
   const after = { ...state, unknown: undefined, since: at };
   const reason = `carryover confirm ${state.rule.name}: its evidence begins at zero`;
@@ -167,7 +167,7 @@ export function confirmed(state: RuleState, at: number): RuleTransition {
 export function unknownReport(state: RuleState, at: number): RolloutEvent {
   const { name, mode } = state.rule;
   const until = `until carryover confirm ${name}`;
-  const reason = `its saved state cannot be read: ${state.unknown?.native === true ? `native v1 serves ${until}` : `it translates all the same, since there is no native v1; said ${until}`}`;
+  const reason = `its saved state cannot be read: ${state.unknown?.native === true ? `native v1 serves ${until}` : `it translates all the same without a native v1; said ${until}`}`;
   return { kind: "unknown", rule: name, at, from: mode, to: effectiveMode(state), reason };
 }
 

@@ -17,7 +17,7 @@ export interface SectionOptions {
   snapshot(): Iterable<string>;
   /** Takes what was saved. Returns what of it cannot be used; empty: nothing. Throws when nothing of it can be used. */
   restore(text: string): readonly string[];
-  /** What was saved cannot be read, or is gone. */
+  /** The section cannot be read, or is gone. */
   lost(): void;
   /** What follows from `lost`, for the operator. */
   readonly whenLost: string;
@@ -185,7 +185,7 @@ export function checkOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, CHECK_DIGITS);
 }
 
-/** The JSON object in `pieces`, the last of which is `}`, with a check of all of it as its last member. */
+/** The JSON object in `pieces`, which end with `}`, with a check of all of it as its last member. */
 export function* withCheck(pieces: Iterable<string>): Generator<string> {
   const hash = createHash("sha256");
   let last = "";

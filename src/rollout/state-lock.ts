@@ -31,7 +31,7 @@ export interface StateLockOptions {
   readonly wall: () => number;
   /** Logs one line for the operator. */
   readonly warn: (message: string, cause: unknown) => void;
-  /** Whether the sections on disk are those that this process wrote: only then may it claim again what somebody removed. */
+  /** Whether the sections on disk are those that this process wrote: only then may it claim a removed file again. */
   readonly isUnchanged: () => Promise<boolean>;
   /** The directory was claimed again, and its files may be missing. */
   readonly reclaimed: () => void;
@@ -191,7 +191,7 @@ export function createStateLock(options: StateLockOptions): StateLock {
       throw new Error(
         state === "lost"
           ? "another process has taken the directory over"
-          : `${path} is gone: somebody removed files of the directory`,
+          : `${path} is gone: files of the directory were removed`,
       );
     },
     release: async () => {

@@ -29,7 +29,7 @@ export interface StateStore extends StateReader {
   placeOf(section: string): string;
 }
 
-/** `used`: something was kept here. `marked`: every section was. Neither: this is new, or somebody removed all of it. */
+/** `used`: something was kept here. `marked`: every section was. Neither: the folder is new, or all of it was removed. */
 export interface StoreUse {
   readonly used: boolean;
   readonly marked: boolean;
@@ -101,10 +101,10 @@ export function createFolderReader(folder: string): StateReader {
   };
 }
 
-/** Says that sections were kept here, also when somebody removed all of them. */
+/** Shows that sections were kept here, even when all of them were removed. */
 const MARKER = "used.txt";
 const MARKER_TEXT =
-  "carryover keeps the states of its rules in this directory (state.dir). To begin anew, remove everything in it while carryover is stopped:\nwithout rollout.json alone, rules stay on native v1 until `carryover confirm RULE`.\n";
+  "carryover keeps the states of its rules in this directory (state.dir). To start again, remove everything in it while carryover is stopped:\nwithout rollout.json alone, rules stay on native v1 until `carryover confirm RULE`.\n";
 
 /** By the marker, and by sections whatever became of them. */
 function useOf(names: readonly string[]): StoreUse {
@@ -123,7 +123,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** What is at `path` itself, be it a link to nothing; undefined: nothing is. */
+/** The file, folder or link at `path`, without following a link. Undefined if there is none. */
 function nodeAt(path: string): Promise<BigIntStats | undefined> {
   return lstat(path, { bigint: true }).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;

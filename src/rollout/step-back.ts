@@ -110,7 +110,7 @@ export function stepBackMemory({ time, window, phase, factor, stepBacks }: StepB
   return { time, window, phase, factor, stepBacks };
 }
 
-/** The same, stepped back, with a made-up cause that exceeds every threshold. */
+/** The state stepped back, with a made-up cause that exceeds every threshold. */
 export function heldBack(state: StepBack): StepBack {
   const { settings, time, phase } = state;
   if (phase.kind === "back") return state;

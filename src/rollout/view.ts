@@ -95,14 +95,14 @@ export function stateText(state: RuleState): string {
       state.unknown === undefined
         ? ""
         : `; its saved state cannot be read: it moves on no more until \`carryover confirm ${rule.name}\``;
-    if (unknown !== "") return `native answers${compared}${unknown}`;
+    if (unknown !== "") return `native responds${compared}${unknown}`;
     return rule.mode === "native" ? "native answers" : `native answers${compared}${promotionText(state)}`;
   }
   if (state.unknown?.native === true) {
-    return `its saved state cannot be read: native answers${compared} until \`carryover confirm ${rule.name}\``;
+    return `its saved state cannot be read: native responds${compared} until \`carryover confirm ${rule.name}\``;
   }
   if (state.unknown !== undefined) {
-    return `translates${compared}, though its saved state cannot be read: there is no native v1; \`carryover confirm ${rule.name}\` ends this warning`;
+    return `translates${compared}, though its saved state cannot be read, without a native v1; \`carryover confirm ${rule.name}\` ends this warning`;
   }
   const promoted = promotion.promoted ? "moved on by itself: " : "";
   const left = blockedOperationTexts(state);

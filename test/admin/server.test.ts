@@ -265,7 +265,7 @@ describe("POST /force", () => {
     expect(answer.body).not.toContain("option");
   });
 
-  test("beside it, POST /confirm takes the name of a rule, with the token alone", async () => {
+  test("POST /confirm takes the name of a rule, with the token alone", async () => {
     const said: string[] = [];
     const url = await start({
       token: TOKEN,

@@ -26,7 +26,7 @@ test("says nothing where no state was kept", async () => {
   expect([await check(undefined), await check(stateFolder()), await check("/nowhere")]).toEqual([[], [], []]);
 });
 
-test("names rules whose saved state cannot be read, reads only, and may run beside a carryover", async () => {
+test("names rules whose saved state cannot be read, reads only, and may run while a carryover lives", async () => {
   const folder = stateFolder();
   await stateProcess(folder, { rules: RULES }).start();
   const names = readdirSync(folder);

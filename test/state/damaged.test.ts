@@ -1,4 +1,4 @@
-/** What becomes of each rule and of `carryover force` for every way in which the saved state may be damaged. */
+/** For each kind of damage to the saved state: the state of each rule, and of `carryover force`. */
 import {
   chmodSync,
   cpSync,
@@ -58,8 +58,12 @@ afterAll(() => {
   for (const folder of [made.folder, made.forced]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** What each rule does after a start in a copy of `from` that `damage` changed. */
-async function after(from: string, damage: (folder: string) => void, choices: Parameters<typeof stateProcess>[1] = {}) {
+/** The state of each rule after a start in a copy of `from` that `damage` changed. */
+async function restartIn(
+  from: string,
+  damage: (folder: string) => void,
+  choices: Parameters<typeof stateProcess>[1] = {},
+) {
   const folder = stateFolder();
   cpSync(from, folder, { recursive: true });
   damage(folder);
@@ -119,7 +123,7 @@ describe("a saved state", () => {
     ["that is whole", () => {}, SAME],
     [
       "in an empty directory",
-      (folder) => readdirSync(folder).forEach((name) => rmSync(join(folder, name))),
+      (folder) => readdirSync(folder).forEach((name) => void rmSync(join(folder, name))),
       { ...SAME, back: "forward" },
     ],
     ["that is cut at its first byte", cut(0), ALL],
@@ -173,7 +177,7 @@ describe("a saved state", () => {
       }),
       ALL,
     ],
-    ["that nobody may read", (folder) => chmodSync(rollout(folder), 0), process.getuid?.() === 0 ? SAME : ALL],
+    ["without a permission to read", (folder) => chmodSync(rollout(folder), 0), process.getuid?.() === 0 ? SAME : ALL],
     [
       "without rules",
       member((saved) => {
@@ -419,7 +423,7 @@ describe("a saved state", () => {
       SAME,
     ],
   ])("%s", async (_, damage, expected) => {
-    const { back, forward, look, forced, two } = await after(made.folder, damage);
+    const { back, forward, look, forced, two } = await restartIn(made.folder, damage);
     expect({ back, forward, look, forced }).toEqual(expected);
     // Native v1 serves a rule that is unknown, whatever else is known.
     if (back === "unknown" && forced === "none") {
@@ -434,7 +438,7 @@ describe("a saved state", () => {
     ["with one changed letter", edit((text) => text.replace('"command":"native"', '"command":"nativf"'))],
     ["that is whole", () => {}],
   ])("%s does not forget that native was forced", async (_, damage) => {
-    const { forced, two } = await after(made.forced, damage);
+    const { forced, two } = await restartIn(made.forced, damage);
     expect(forced).toBe("native");
     two.control.forceByHand("none", two.at);
     expect(two.control.force()).toMatchObject({ effective: "none", command: "none" });
@@ -446,7 +450,7 @@ describe("an unknown rule", () => {
   const lose = (folder: string) => rmSync(rollout(folder));
 
   test("stays unknown over a restart, and for an earlier version it is one that stepped back", async () => {
-    const { folder, two } = await after(made.folder, lose);
+    const { folder, two } = await restartIn(made.folder, lose);
     await two.saved.close();
     const { rules, force } = JSON.parse(readFileSync(rollout(folder), "utf8"));
     expect(
@@ -457,12 +461,12 @@ describe("an unknown rule", () => {
       ["look", undefined],
     ]);
     expect(force).toMatchObject({ command: "native" });
-    const next = await after(folder, () => {});
+    const next = await restartIn(folder, () => {});
     expect([next.back, next.forward, next.forced]).toEqual(["unknown", "unknown", "native"]);
   });
 
   test("goes on once it is confirmed, also after the next restart", async () => {
-    const { folder, two } = await after(
+    const { folder, two } = await restartIn(
       made.folder,
       entry("back", (one) => {
         one.requests = 7;
@@ -484,7 +488,7 @@ describe("an unknown rule", () => {
       new Set(["stepped-back", "rules"]),
       new Set(["unknown", "confirmed"]),
     ]);
-    expect((await after(folder, () => {})).back).toBe("forward");
+    expect((await restartIn(folder, () => {})).back).toBe("forward");
   });
 
   test("is about what the file says: another match or mode begins as configured", async () => {
@@ -492,16 +496,16 @@ describe("an unknown rule", () => {
       about("back", "group", { evidenceKey: "other" }),
       about("back", "group", { mode: "native" }),
     ]) {
-      const { two } = await after(made.folder, lose);
+      const { two } = await restartIn(made.folder, lose);
       two.control.replace({ force: "none", fallback: undefined, digest: "b", rules: [other] });
       expect(two.control.states()[0]?.state).toBe("forward");
     }
   });
 
   test("translates without a native v1, and says so until it is confirmed", async () => {
-    const { two, back, forced } = await after(made.folder, lose, { native: false });
+    const { two, back, forced } = await restartIn(made.folder, lose, { native: false });
     expect([back, forced, two.choose().mode]).toEqual(["unknown", "none", "translate"]);
-    expect(JSON.stringify(two.control.view())).toContain("there is no native v1");
+    expect(JSON.stringify(two.control.view())).toContain("without a native v1");
     expect(two.control.confirm("back", two.at)).toBe(true);
   });
 
@@ -511,7 +515,7 @@ describe("an unknown rule", () => {
       shadow: { sample: 1, control: 0 },
       promoteWhen: { differencesBelow: 0.01, minClients: 3, automatic: true },
     });
-    const { two, look: state } = await after(made.folder, lose, { rules: [RULES[0]!, RULES[1]!, look] });
+    const { two, look: state } = await restartIn(made.folder, lose, { rules: [RULES[0]!, RULES[1]!, look] });
     expect(state).toBe("unknown");
     two.compare(400, { served: "shadow", resource: "repo", rule: "look", ruleId: look.evidenceKey });
     expect(two.control.states()[2]).toMatchObject({ promoted: false, couldMove: false, comparisons: 400 });
@@ -520,7 +524,7 @@ describe("an unknown rule", () => {
 
 test("a new, renamed or moved rule starts as configured, or as it was", async () => {
   const rules = [about("new", "tag"), RULES[1]!, RULES[0]!, about("renamed", "repo")];
-  const { two } = await after(made.folder, () => {}, { rules });
+  const { two } = await restartIn(made.folder, () => {}, { rules });
   expect(two.control.states().map(({ name, state }) => [name, state])).toEqual([
     ["new", "forward"],
     ["forward", "forward"],
@@ -531,7 +535,7 @@ test("a new, renamed or moved rule starts as configured, or as it was", async ()
 
 test("what only a newer version knows is written back for it", async () => {
   const odd = { kind: "paused", at: 1 };
-  const { folder, two } = await after(made.folder, (place) => {
+  const { folder, two } = await restartIn(made.folder, (place) => {
     member((saved) => {
       saved.guard = { on: true };
       saved.transitions.push(odd);
@@ -557,7 +561,7 @@ test("what only a newer version knows is written back for it", async () => {
 });
 
 test("a readable entry of an unknown rule is used again", async () => {
-  const { back } = await after(made.folder, (place) => {
+  const { back } = await restartIn(made.folder, (place) => {
     member(({ rules }) => {
       const [found] = rules;
       rules[0] = { ...found, stepBack: undefined, unknown: { entry: { ...found } }, check: undefined };
@@ -574,16 +578,16 @@ describe("counts", () => {
     ["with one changed digit", counts((text) => text.replace('"v1":30', '"v1":31'))],
     ["that are missing", (folder) => rmSync(join(folder, "counts.json"))],
   ])("%s are said to be lost, and begin now", async (_, damage) => {
-    const { two, folder } = await after(made.folder, damage);
+    const { two, folder } = await restartIn(made.folder, damage);
     expect(two.saved.countsLostAt()).toBe(two.at);
     expect(two.ledger.snapshot()).toMatchObject({ clients: [], since: two.at });
     await two.saved.close();
-    expect((await after(folder, () => {})).two.saved.countsLostAt()).toBe(two.at);
+    expect((await restartIn(folder, () => {})).two.saved.countsLostAt()).toBe(two.at);
   });
 
   test("that are whole, or of an earlier version, are read", async () => {
     for (const damage of [() => {}, counts((text) => text.replace(/,"check":"[0-9a-f]+"\}$/, "}"))]) {
-      const { two } = await after(made.folder, damage);
+      const { two } = await restartIn(made.folder, damage);
       expect([two.saved.countsLostAt(), two.ledger.snapshot().clients[0]?.requests.v1]).toEqual([undefined, 30]);
     }
   });

@@ -48,7 +48,7 @@ async function kill({ run }: Instance): Promise<void> {
 
 const hasTold = ({ run }: Instance): boolean => run.out().includes("cutover: stepped-back");
 
-it("a second process refuses to start beside a live one, takes over from a paused one within 15 s, and that one writes no more", async () => {
+it("a second process refuses to start while the first lives, takes over from a paused one within 15 s, and that one writes no more", async () => {
   const url = await platform();
   const folder = await mkdtemp(join(tmpdir(), "kill-"));
   later(() => rm(folder, { recursive: true, force: true }));

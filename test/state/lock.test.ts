@@ -150,7 +150,7 @@ test("a beat goes into the file that was looked at, and a beat of a paused proce
 
 test.each([
   ["and nothing else was written there, it claims it again", true, 1],
-  ["and somebody else wrote there, it never writes again", false, 0],
+  ["and another process wrote there, it never writes again", false, 0],
 ])("when its file is removed, %s", async (_, unchanged, reclaimed) => {
   const folder = stateFolder();
   const one = process(folder, "a", { isUnchanged: async () => unchanged });

@@ -130,7 +130,7 @@ describe("a section", () => {
     expect(broken.warnings[0]).toContain("/state/n.json cannot be read (kept as /state/n.damaged)");
   });
 
-  test("of which a part cannot be used is kept, too", async () => {
+  test("with a part that cannot be used is kept, too", async () => {
     disk.text = '{"number":7,"more":"the rest"}';
     const one = start();
     await one.section.start(false);

@@ -26,7 +26,7 @@ const lock: Parameters<typeof createFolderStore>[1] = {
   reclaimed: () => {},
 };
 const stores: StateStore[] = [];
-/** One that nobody has taken. */
+/** A store that is not claimed yet. */
 const store = (folder = place.folder): StateStore => {
   const one = createFolderStore(folder, lock);
   stores.push(one);
@@ -76,7 +76,7 @@ describe("preparing", () => {
     ["a section", ["rollout.json"], { used: true, marked: false }],
     ["a damaged section", ["counts.damaged-2"], { used: true, marked: false }],
     ["the marker", ["used.txt"], { used: true, marked: true }],
-    ["files of somebody else", ["lost+found", "notes.txt"], { used: false, marked: false }],
+    ["other files", ["lost+found", "notes.txt"], { used: false, marked: false }],
   ])("tells whether the folder was in use: %s", async (_, names, use) => {
     for (const name of names) writeFileSync(inside(name), "");
     expect(await store().prepare()).toEqual(use);

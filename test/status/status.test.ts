@@ -148,7 +148,7 @@ describe("carryover status", () => {
     ["correct the rules file: carryover check --rules-only --rules FILE", { lastReloadSuccessful: false }],
     ["when the emergency is over: force: none in the rules file", { force: "native" }],
     [
-      "if nobody forced native v1, carryover force none: what it said is lost",
+      "unless a person forced native v1, carryover force none: its state is lost",
       {
         force: "native",
         forcedBy: { effective: "native", file: "none", command: "native", commandAt: undefined, lost: true },

@@ -1,4 +1,4 @@
-/** `carryover check` of `state.dir`: would each rule know its state? Reads only, so it can run beside a carryover that uses the directory. */
+/** `carryover check` of `state.dir`: would each rule know its state? Reads only, so it can run while a carryover uses the directory. */
 import type { Config } from "../../config/config.ts";
 import type { Rules } from "../../model/rules.ts";
 import { createRollout } from "../../rollout/rollout.ts";
@@ -47,7 +47,7 @@ export async function checkState(
       ? [
           warn(
             "what carryover force said cannot be read: everything is served by native v1",
-            "carryover force none, if nobody forced it",
+            "carryover force none, unless a person forced it",
           ),
         ]
       : []),

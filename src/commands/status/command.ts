@@ -104,7 +104,7 @@ type ChangeResult<State> =
   | { readonly address: string; readonly state: State }
   | { readonly address: string; readonly fault: string };
 
-/** The output of `--json`, beside what was asked. */
+/** The output of `--json`, which also has the argument. */
 interface ChangeReport<State> {
   readonly version: 1;
   readonly results: readonly ChangeResult<State>[];

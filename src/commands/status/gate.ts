@@ -190,7 +190,7 @@ export function stateText({ mode, doing, state, age }: FleetRule): string {
       return `stepped back${ago}, native v1 responds`;
     case "unknown":
       return doing === "translate"
-        ? `translates${lasting}, though its saved state cannot be read: there is no native v1`
+        ? `translates${lasting}, though its saved state cannot be read, without a native v1`
         : `has a saved state that cannot be read, native v1 responds${lasting}`;
     case "returning":
       return `returns to ${mode}${lasting}`;

@@ -157,7 +157,8 @@ function nextOf({ rules }: Pick<MigrationStatus, "rules">, fleet: Fleet): string
     return "correct the rules file: carryover check --rules-only --rules FILE";
   const forced = instances.find(({ progress }) => progress.force !== "none")?.progress;
   if (forced !== undefined) {
-    if (forced.forcedBy?.lost === true) return "if nobody forced native v1, carryover force none: what it said is lost";
+    if (forced.forcedBy?.lost === true)
+      return "unless a person forced native v1, carryover force none: its state is lost";
     const lift = forced.forcedBy?.command === "native" ? "carryover force none" : "force: none in the rules file";
     return `when the emergency is over: ${lift}`;
   }
