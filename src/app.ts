@@ -211,6 +211,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
       }),
     }),
     force: migration.force,
+    confirm: migration.confirm,
     log: logError,
   });
   return lifeOf({ listener, grpc, admin, migration, watches, log, config }, state, async () => {

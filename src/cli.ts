@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError } from "commander";
 import type { CommandIo, Outcome } from "./commands/command.ts";
 import { openPorts } from "./commands/listening.ts";
 import { ConfigError } from "./config/faults.ts";
+import { StateInUse } from "./rollout/state-lock.ts";
 import { VERSION } from "./version.ts";
 
 /** Exit code for a wrong command line or configuration (EX_USAGE of sysexits.h). */
@@ -22,10 +23,10 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   }
 }
 
-/** The message of a configuration error says everything. */
+/** These errors say everything in their messages. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error instanceof ConfigError ? error.message : (error.stack ?? error.message);
+  return error instanceof ConfigError || error instanceof StateInUse ? error.message : (error.stack ?? error.message);
 }
 
 /** In the order of the help text. Each loads only the code that it needs. */
@@ -39,6 +40,7 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: O
     ["status", async (...parts) => (await import("./commands/status/command.ts")).addStatus(...parts)],
     ["gate", async (...parts) => (await import("./commands/status/command.ts")).addGate(...parts)],
     ["force", async (...parts) => (await import("./commands/status/command.ts")).addForce(...parts)],
+    ["confirm", async (...parts) => (await import("./commands/status/command.ts")).addConfirm(...parts)],
     ["report", async (...parts) => (await import("./commands/report/command.ts")).addReport(...parts)],
   ]);
 

@@ -18,8 +18,9 @@ export interface Carryover {
   /** Options that work but are probably not intended, one sentence each. */
   readonly warnings: readonly string[];
   /**
-   * Reads the rules, then opens both ports. Rejects with `ConfigError` for wrong rules, and with Node's own error
-   * (`code: "EADDRINUSE"`) for a port that cannot be opened; then neither port is open. Rejects also when `close()` was
+   * Reads the rules, then opens both ports. Rejects with `ConfigError` for wrong rules, with Node's own error
+   * (`code: "EADDRINUSE"`) for a port that cannot be opened, and with an `Error` that names the other process while one uses `state.dir`; then
+   * neither port is open. Waits up to 15 s when the last process there crashed. Rejects also when `close()` was
    * called before the ports were open. To be called once.
    */
   listen(): Promise<{

@@ -24,7 +24,7 @@ import {
   type RuleStatus,
 } from "./model/progress.ts";
 import type { RequestHead } from "./model/request.ts";
-import type { CutoverMode, ForceCommand, ForceState, Rule } from "./model/rules.ts";
+import type { ConfirmedRule, CutoverMode, ForceCommand, ForceState, Rule } from "./model/rules.ts";
 import { clearLastMatch } from "./model/text.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
@@ -79,6 +79,8 @@ export interface Migration {
   progress(): Progress;
   /** `POST /force`: what is in force then, once it is saved. Rejects with `Problem` where there is no native v1. */
   force(command: ForceCommand): Promise<ForceState & { readonly survives: boolean }>;
+  /** `POST /confirm`: whether the rule was unknown, and what it does now, once that is saved. Rejects with `Problem` for an unknown name. */
+  confirm(rule: string): Promise<ConfirmedRule>;
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
   /** Calls `listener` from now on; to be called before `start`. */
@@ -116,7 +118,14 @@ export function createMigration(
   const totals = createTotals(wall);
   const bucketOf = createBucket(salt);
   const onEvent = (event: RolloutEvent): void => saved.afterSaving(() => logRolloutEvent(log, event));
-  const rollout = createRollout({ rules: undefined, mode, bucketOf, wall, onEvent });
+  const rollout = createRollout({
+    rules: undefined,
+    mode,
+    native: config.upstream.v1 !== undefined,
+    bucketOf,
+    wall,
+    onEvent,
+  });
   const digests = createCredentialDigests(config);
   const { credentialOf } = digests;
   const shadow = createBackgroundShadow(config, decisions, {
@@ -167,6 +176,7 @@ export function createMigration(
         shadow,
         lastReloadSuccessful,
         saved: () => !saved.failing(),
+        countsLostAt: saved.countsLostAt,
         totals: totals.snapshot,
         ledger: ledger.snapshot,
       }),
@@ -177,6 +187,15 @@ export function createMigration(
       rollout.forceByHand(command, wall());
       const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
       return { ...rollout.force(), survives };
+    },
+    confirm: async (name) => {
+      const wasUnknown = rollout.confirm(name, wall());
+      const status = rollout.states().find((one) => one.name === name);
+      if (wasUnknown === undefined || status === undefined) {
+        throw new Problem("INVALID_REQUEST", `there is no rule ${JSON.stringify(name)}: see /rules`);
+      }
+      const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
+      return { rule: name, wasUnknown, doing: status.effective, survives };
     },
     observe: (exchange) => {
       rollout.observe(exchange);
@@ -224,10 +243,11 @@ function warnOfLostNames(before: NameMeanings, names: ReadonlySet<string>, rules
 }
 
 /** Changes that operators want an alert for are warnings. */
+const LOUD: ReadonlySet<RolloutEvent["kind"]> = new Set(["stepped-back", "unknown", "forced", "expired"]);
+
 function logRolloutEvent(log: Log, { kind, rule, from, to, reason }: RolloutEvent): void {
   const facts = { ...(rule === undefined ? {} : { rule }), from, to, reason };
-  if (kind === "stepped-back" || kind === "forced" || kind === "expired")
-    log.warn(`cutover: ${kind}`, undefined, facts);
+  if (LOUD.has(kind)) log.warn(`cutover: ${kind}`, undefined, facts);
   else log.info(`cutover: ${kind}`, facts);
 }
 
@@ -367,6 +387,7 @@ interface ProgressSources {
   readonly shadow: Pick<Shadow, "bounds"> | undefined;
   readonly lastReloadSuccessful: () => boolean;
   readonly saved: () => boolean;
+  readonly countsLostAt: () => number | undefined;
   readonly totals: () => RequestTotals;
   readonly ledger: () => LedgerSnapshot;
 }
@@ -384,6 +405,7 @@ export function progressOf(sources: ProgressSources): Progress {
     forcedBy: rollout.force(),
     digest: rollout.rules()?.digest,
     saved: sources.saved(),
+    countsLostAt: sources.countsLostAt(),
     lastReloadSuccessful: sources.lastReloadSuccessful(),
     totals: sources.totals(),
     ledger: sources.ledger(),
@@ -397,7 +419,9 @@ export function progressOf(sources: ProgressSources): Progress {
 function ruleProgressOf(status: RuleStatus, rule: Rule | undefined): RuleProgress {
   const { name, mode, effective, since } = status;
   const evidence = rule && ruleEvidence(rule, status);
-  return { name, mode, doing: effective, state: ruleStateWord(status), since, detail: ruleDetail(status), evidence };
+  const unknown = status.state === "unknown" ? { unknown: true } : {};
+  const state = ruleStateWord(status);
+  return { name, mode, doing: effective, state, ...unknown, since, detail: ruleDetail(status), evidence };
 }
 
 /** What somebody else can judge by whether the rule may go further. */
@@ -423,7 +447,7 @@ function ruleEvidence({ match, promoteWhen, stepBack }: Rule, status: RuleStatus
 
 function ruleStateWord({ state, expired, promoted, couldMove }: RuleStatus): RuleProgress["state"] {
   if (expired) return "expired";
-  if (state === "back") return "stepped-back";
+  if (state === "back" || state === "unknown") return "stepped-back";
   if (state === "returning") return "returning";
   if (couldMove) return "could-move";
   return promoted ? "promoted" : "as-written";

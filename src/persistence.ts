@@ -1,17 +1,28 @@
 /** What survives a restart: rule states, their evidence, comparisons and the ledger, in `state.dir`. */
 import { createHash, createHmac, randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { pid } from "node:process";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/faults.ts";
 import type { ClientIdentity } from "./ledger/identity.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { readSnapshot } from "./ledger/snapshot.ts";
-import type { Timer } from "./model/clock.ts";
+import { LAST_TIME, type Timer } from "./model/clock.ts";
 import { member } from "./model/json.ts";
 import { type CredentialOf, createCredentials } from "./rollout/callers.ts";
 import { NOT_FORCED, type Rollout } from "./rollout/rollout.ts";
 import { withoutEvidence } from "./rollout/rule-state.ts";
-import { createSavedSection, jsonArray, type SavedSection } from "./rollout/saved-section.ts";
-import { readSavedComparisons, readSavedNames, readSavedRollout, savedRollout } from "./rollout/saved-state.ts";
+import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck } from "./rollout/saved-section.ts";
+import {
+  ALL_LOST,
+  NOTHING_KEPT,
+  type ReadRollout,
+  readSavedComparisons,
+  readSavedNames,
+  readSavedRollout,
+  savedRollout,
+} from "./rollout/saved-state.ts";
+import { StateInUse } from "./rollout/state-lock.ts";
 import { createFolderStore } from "./rollout/state-store.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -52,9 +63,11 @@ interface SavedParts {
 }
 
 export interface SavedState {
-  /** Rejects with ConfigError when `state.dir` cannot be used. */
+  /** Rejects with ConfigError when `state.dir` cannot be used, and with `StateInUse` when another live process has it. */
   start(): Promise<void>;
   failing(): boolean;
+  /** When counts were lost because they could not be read, in milliseconds since 1970; undefined if they were not. */
+  countsLostAt(): number | undefined;
   /** Runs once the rules' states are on disk, so that what operators are told of survives a restart; else with `false`. */
   afterSaving(run: (isSaved: boolean) => void): void;
   close(): Promise<void>;
@@ -72,21 +85,52 @@ const SAVE_MS = 1_000;
 export function createSavedState(
   config: Config,
   parts: SavedParts,
-  { log, later }: { readonly log: Log; readonly later: Timer },
+  { log, later, wall }: { readonly log: Log; readonly later: Timer; readonly wall: () => number },
 ): SavedState {
   const { dir } = config.state;
   if (dir === undefined) {
     return {
       start: async () => {},
       failing: () => false,
+      countsLostAt: () => undefined,
       afterSaving: (run) => run(false),
       close: async () => {},
     };
   }
   const { rollout, ledger, shadow, identity, digests, totals } = parts;
-  const store = createFolderStore(dir);
-  const basis = basisOf(config);
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
+  const store = createFolderStore(dir, {
+    host: hostname(),
+    process: pid,
+    later,
+    wall,
+    warn,
+    isUnchanged: async () => (await Promise.all(sections.map((section) => section.isUnchanged()))).every(Boolean),
+    reclaimed: () => {
+      for (const section of sections) void section.save(true);
+      void store.markUsed().catch(() => {});
+    },
+  });
+  const basis = basisOf(config);
+  const hasNative = config.upstream.v1 !== undefined;
+  let kept = NOTHING_KEPT;
+  let countsLostAt: number | undefined;
+  const restoreRules = (found: Pick<ReadRollout, "force" | "rules" | "lost" | "transitions">, holds: boolean): void => {
+    const { force, rules, lost, transitions } = found;
+    if (force.command === "native" && hasNative) {
+      const reason = force.lost
+        ? "what carryover force said before the restart cannot be read: native until carryover force none"
+        : "carryover force native, before the restart";
+      log.warn("cutover: forced", undefined, { from: "none", to: "native", reason });
+    }
+    rollout.restore({
+      // Without native v1 nothing can be forced to it any more.
+      force: hasNative ? force : NOT_FORCED,
+      rules: holds ? rules : rules.map(withoutEvidence),
+      lost,
+      transitions,
+    });
+  };
   const rules = createSavedSection({
     store,
     name: "rollout",
@@ -94,27 +138,21 @@ export function createSavedState(
     later,
     warn,
     revision: rollout.revision,
-    snapshot: () => savedRollout({ key: digests.key(), basis, ...rollout.memory() }),
-    restore: (found) => {
-      const { key, basis: before, force, rules: saved, transitions } = readSavedRollout(found, identity.nameNow);
-      digests.restore(key);
-      const holds = before === basis;
+    snapshot: () => savedRollout({ key: digests.key(), basis, kept, ...rollout.memory() }),
+    restore: (text) => {
+      const found = readSavedRollout(JSON.parse(text), identity.nameNow);
+      if (found.key !== undefined) digests.restore(found.key);
+      const holds = found.basis === basis && found.key !== undefined;
       if (!holds)
         log.info("evidence of rules begins anew: carryover or options that change responses are others now", {});
-      if (force.command === "native" && config.upstream.v1 !== undefined) {
-        log.warn("cutover: forced", undefined, {
-          from: "none",
-          to: "native",
-          reason: "carryover force native, before the restart",
-        });
-      }
-      rollout.restore({
-        // Without native v1 nothing can be forced to it any more.
-        force: config.upstream.v1 === undefined ? NOT_FORCED : force,
-        rules: holds ? saved : saved.map(withoutEvidence),
-        transitions,
-      });
+      ({ kept } = found);
+      restoreRules(found, holds);
+      return found.unusable;
     },
+    lost: () => restoreRules(ALL_LOST, true),
+    whenLost: hasNative
+      ? "rules that translate stay on native v1 until carryover confirm RULE, and everything does until carryover force none"
+      : "rules translate, since there is no native v1; carryover confirm RULE ends the warning of each",
   });
   const counts = createSavedSection({
     store,
@@ -124,8 +162,10 @@ export function createSavedState(
     later,
     warn,
     revision: ledger.revision,
-    snapshot: () => savedCounts(parts, basis),
-    restore: (found) => {
+    snapshot: () => withCheck(savedCounts(parts, basis, countsLostAt)),
+    restore: (text) => {
+      if (!isIntact(text)) throw new Error("it is not as it was written");
+      const found: unknown = JSON.parse(text);
       if (member(found, "version") !== 1) throw new Error("version: expected 1");
       const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
       const comparisons = readSavedComparisons(member(found, "comparisons"), nameNow);
@@ -133,15 +173,29 @@ export function createSavedState(
       totals.restore(member(found, "totals"));
       ledger.restore(snapshot, nameNow);
       if (member(found, "basis") === basis) shadow?.restore(comparisons);
+      const lostAt = member(found, "lostAt");
+      if (typeof lostAt === "number" && lostAt <= LAST_TIME) countsLostAt = lostAt;
+      return [];
     },
+    lost: () => {
+      countsLostAt = wall();
+    },
+    whenLost: "who called v1 before is forgotten, and every count begins now",
   });
   const sections: readonly SavedSection[] = [rules, counts];
   return {
     start: async () => {
       try {
-        await store.prepare();
-        for (const section of sections) await section.start();
+        const { used, marked } = await store.prepare();
+        await rules.start(used);
+        // Earlier versions saved no counts in their first minutes.
+        await counts.start(marked);
+        if (marked) return;
+        for (const section of sections) await section.save(true);
+        // Else it is written by the next process.
+        if (!sections.some((section) => section.failing())) await store.markUsed().catch(() => {});
       } catch (error) {
+        if (error instanceof StateInUse) throw error;
         const why = error instanceof Error ? error.message : String(error);
         const remedy =
           "name a directory that this process may read and write, or remove the option to keep everything in memory";
@@ -149,6 +203,7 @@ export function createSavedState(
       }
     },
     failing: () => sections.some((section) => section.failing()),
+    countsLostAt: () => countsLostAt,
     afterSaving: (run) => {
       const once = onlyOnce(run);
       const giveUp = later(SAVE_MS, () => once(false));
@@ -159,6 +214,7 @@ export function createSavedState(
     },
     close: async () => {
       for (const section of sections) await section.close();
+      await store.release();
     },
   };
 }
@@ -170,9 +226,13 @@ function basisOf({ upstream, v1, unknownFields, shadow }: Config): string {
   return createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 16);
 }
 
-function* savedCounts({ identity, ledger, totals, shadow }: SavedParts, basis: string): Generator<string> {
+function* savedCounts(
+  { identity, ledger, totals, shadow }: SavedParts,
+  basis: string,
+  lostAt: number | undefined,
+): Generator<string> {
   const { entries, head } = ledger.stream();
-  const first = { version: 1, basis, names: identity.meanings(), comparisons: shadow?.bounds() ?? [] };
+  const first = { version: 1, basis, lostAt, names: identity.meanings(), comparisons: shadow?.bounds() ?? [] };
   yield JSON.stringify(first).replace(/\}$/, ',"ledger":{"clients":');
   yield* jsonArray(entries);
   yield JSON.stringify(head()).replace(/^\{/, ",");

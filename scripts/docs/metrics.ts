@@ -178,7 +178,7 @@ const LABELS: readonly LabelMeaning[] = [
       "Each name of `clients.names`, `c-` and a keyed hash for up to `clients.metricSeries` (200) further clients (`/clients` shows their names), `unknown`, `excluded`, `unauthenticated`, `other`",
   },
   { name: "rule", means: "Name of a rule", values: "Those of the rules file, at most 500" },
-  { name: "state", means: "Whether it rolled back", values: "`forward`, `back`, `returning`" },
+  { name: "state", means: "Whether it rolled back", values: "`forward`, `back`, `returning`, `unknown`" },
   {
     name: "result",
     means: "The worst difference",

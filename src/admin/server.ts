@@ -22,6 +22,8 @@ export interface AdminOptions {
   readonly texts?: ReadonlyMap<string, AdminTextView>;
   /** `POST /force`: carries it out, and returns what is in force then. Without it nothing can be changed here. */
   readonly force?: (command: ForceCommand) => unknown;
+  /** `POST /confirm`: lets the rule of that name go on, and returns what it does then. */
+  readonly confirm?: (rule: string) => unknown;
   /** Receives what a view or the metrics threw, which the client does not see. */
   readonly log?: (message: string, cause: unknown) => void;
 }
@@ -57,9 +59,11 @@ const noSchemas = (): never => {
 /** `{"force":"native"}` is short. */
 const MOST_BODY_BYTES = 1024;
 const FORCE = "/force";
+const CONFIRM = "/confirm";
+const CHANGES: ReadonlySet<string | undefined> = new Set([FORCE, CONFIRM]);
 const NEEDS_TOKEN = "this needs a token: set admin.tokenFile, without it nobody may change anything";
 
-/** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` is never open. */
+/** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` and `/confirm` are never open. */
 export function createAdminServer(options: AdminOptions): AdminServer {
   const server = fastify({
     logger: false,
@@ -78,13 +82,15 @@ export function createAdminServer(options: AdminOptions): AdminServer {
   server.addHook("onRequest", refuseWriting);
   addOpen(server, options);
   addViews(server, options);
-  addForce(server, options);
+  addChanges(server, options);
   const names = ["healthz", "readyz", "metrics", ...options.views.keys(), ...(options.texts?.keys() ?? [])];
   const paths = names.map((name) => `/${name}`).join(", ");
   server.setNotFoundHandler((_request, reply) =>
     replyProblem(
       reply,
-      new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths}, or POST ${FORCE}`, { options: [] }),
+      new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths}, or POST ${[...CHANGES].join(", ")}`, {
+        options: [],
+      }),
     ),
   );
   server.setErrorHandler((error, _request, reply) => {
@@ -98,9 +104,9 @@ export function createAdminServer(options: AdminOptions): AdminServer {
   };
 }
 
-/** Only `/force` changes anything. No other body is read. */
+/** Only `/force` and `/confirm` change anything. No other body is read. */
 function refuseWriting({ method, routeOptions }: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (method === "GET" || method === "HEAD" || (method === "POST" && routeOptions.url === FORCE)) {
+  if (method === "GET" || method === "HEAD" || (method === "POST" && CHANGES.has(routeOptions.url))) {
     done();
     return;
   }
@@ -112,8 +118,7 @@ function refuseWriting({ method, routeOptions }: FastifyRequest, reply: FastifyR
  * A change needs a token, on this machine as well. It also keeps pages in a local browser out: they cannot send `Authorization`
  * or JSON elsewhere without asking first (CORS), and are told no.
  */
-function addForce(server: FastifyInstance, { force, token }: AdminOptions): void {
-  if (force === undefined) return;
+function addChanges(server: FastifyInstance, { force, confirm, token }: AdminOptions): void {
   // Any other type is refused.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: MOST_BODY_BYTES }, (_, body, done) =>
@@ -127,18 +132,33 @@ function addForce(server: FastifyInstance, { force, token }: AdminOptions): void
     // What follows was not read.
     else replyProblem(reply.header("connection", "close"), problem);
   };
-  server.post(FORCE, { onRequest: refuse }, async ({ body }, reply) => {
-    const state = await force(forceCommandOf(body));
-    return reply
-      .header("content-type", "application/json; charset=utf-8")
-      .header("cache-control", "no-store")
-      .send(JSON.stringify(state));
-  });
+  const add = (path: string, change: (body: unknown) => unknown): void => {
+    server.post(path, { onRequest: refuse }, async ({ body }, reply) => {
+      const state = await change(body);
+      return reply
+        .header("content-type", "application/json; charset=utf-8")
+        .header("cache-control", "no-store")
+        .send(JSON.stringify(state));
+    });
+  };
+  if (force !== undefined) add(FORCE, (body) => force(forceCommandOf(body)));
+  if (confirm !== undefined) add(CONFIRM, (body) => confirm(confirmedRuleOf(body)));
+}
+
+/** The only member of a body, if it is `name`. */
+function onlyMember(body: unknown, name: string): unknown {
+  const value = typeof body === "string" ? parsed(body) : undefined;
+  return isJsonObject(value) && Object.keys(value).length === 1 ? value[name] : undefined;
+}
+
+function confirmedRuleOf(body: unknown): string {
+  const rule = onlyMember(body, "rule");
+  if (typeof rule === "string") return rule;
+  throw new Problem("INVALID_BODY", 'this takes {"rule":"NAME"}', { options: [] });
 }
 
 function forceCommandOf(body: unknown): ForceCommand {
-  const value = typeof body === "string" ? parsed(body) : undefined;
-  const said = isJsonObject(value) && Object.keys(value).length === 1 ? value["force"] : undefined;
+  const said = onlyMember(body, "force");
   const command = FORCE_COMMANDS.find((one) => one === said);
   if (command !== undefined) return command;
   throw new Problem("INVALID_BODY", 'this takes {"force":"native"} or {"force":"none"}', { options: [] });

@@ -9,7 +9,7 @@ export interface StandingSource {
   /** Requests of the window by kind. */
   readonly counts: readonly RequestTotalsRow[];
   readonly clients: readonly ClientEntry[];
-  readonly rules: readonly Pick<RuleProgress, "name" | "doing" | "state">[];
+  readonly rules: readonly Pick<RuleProgress, "name" | "doing" | "state" | "unknown">[];
   readonly force: Rules["force"];
 }
 
@@ -71,13 +71,15 @@ const MOST_NAMES = 3;
 
 /** What overrides or stops rules comes first, then what could go on, then what needs time. */
 function nextForRules({ rules, force }: StandingSource): string | undefined {
-  if (force !== "none") return `lift force: ${force}, which overrides every rule`;
   const named = (is: (rule: StandingSource["rules"][number]) => boolean): string | undefined => {
     const names = [...new Set(rules.filter(is).map(({ name }) => name))];
     const more = names.length - MOST_NAMES;
     if (names.length === 0) return undefined;
     return `${names.length === 1 ? "rule" : "rules"} ${names.slice(0, MOST_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   };
+  const unknown = named((rule) => rule.unknown === true);
+  if (unknown !== undefined) return `confirm ${unknown}, whose saved state cannot be read (/rules, carryover confirm)`;
+  if (force !== "none") return `lift force: ${force}, which overrides every rule`;
   const back = named(({ state }) => state === "stepped-back");
   if (back !== undefined) return `find out what made ${back} step back (/rules, /samples)`;
   const ready = named(({ state }) => state === "could-move");

@@ -27,6 +27,8 @@ export interface Progress {
   readonly saved?: boolean | undefined;
   /** As `/readyz` says. */
   readonly ready?: boolean | undefined;
+  /** When what was counted before was lost, because it could not be read. */
+  readonly countsLostAt?: number | undefined;
   /** Upstreams that do not respond: calls to them fail at once. */
   readonly openBreakers?: readonly string[] | undefined;
   readonly totals: RequestTotals;
@@ -75,6 +77,8 @@ export interface RuleProgress {
   /** `nothing`: it has expired. */
   readonly doing: CutoverMode | "nothing";
   readonly state: RuleStateName;
+  /** Its saved state cannot be read, and it was not confirmed that it may go on. Then `state` is `stepped-back`, for older commands. */
+  readonly unknown?: boolean | undefined;
   /** Since when; undefined if unknown. */
   readonly since: number | undefined;
   /** One sentence for people: why, and what would change it; may be empty. */
@@ -116,7 +120,7 @@ export interface RuleStatus {
    * expired, since it matches no request then.
    */
   readonly effective: CutoverMode | "nothing";
-  readonly state: "forward" | "back" | "returning";
+  readonly state: "forward" | "back" | "returning" | "unknown";
   /** While it returns: the share of its clients that are translated, 0.1 to 1. */
   readonly step: number | undefined;
   /** Milliseconds since 1970 of the last change of mode or state. */

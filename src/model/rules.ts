@@ -25,11 +25,23 @@ export interface ForceState {
   readonly command: ForceCommand;
   /** When that was, in milliseconds since 1970; undefined: never. */
   readonly commandAt: number | undefined;
+  /** The saved command cannot be read: native is assumed until the next command. */
+  readonly lost?: boolean | undefined;
 }
 
 /** What `carryover force` can say: it cannot force a translation. */
 export const FORCE_COMMANDS = ["native", "none"] as const;
 export type ForceCommand = (typeof FORCE_COMMANDS)[number];
+
+/** What `carryover confirm` did. */
+export interface ConfirmedRule {
+  readonly rule: string;
+  /** False: the state of the rule is known, and nothing changed. */
+  readonly wasUnknown: boolean;
+  readonly doing: CutoverMode | "nothing";
+  /** A restart keeps it. */
+  readonly survives: boolean;
+}
 
 export interface Rule {
   /** Unique in its file; a label in metrics: `[a-z0-9-]`, at most 63 characters. */
@@ -146,5 +158,5 @@ export interface ModeDecision {
   /** Undefined: no rule matched, or `force` decided, or v1's response is a guess and no rule names the operation. */
   readonly rule: Rule | undefined;
   readonly shadow: ShadowSettings;
-  readonly why: "rule" | "default" | "forced" | "guessed" | "stepped-back" | "promoted";
+  readonly why: "rule" | "default" | "forced" | "guessed" | "stepped-back" | "unknown" | "promoted";
 }

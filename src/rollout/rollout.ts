@@ -13,6 +13,7 @@ import type {
 import { createChooser, type RuleInput } from "./choose.ts";
 import {
   choiceFor,
+  confirmed,
   continuedRuleState,
   memoryOf,
   NO_SHADOW,
@@ -21,6 +22,8 @@ import {
   type RuleEvent,
   type RuleMemory,
   type RuleState,
+  unknownReport,
+  unknownRuleState,
 } from "./rule-state.ts";
 import { statusOf, transitionView, viewOf } from "./view.ts";
 
@@ -36,6 +39,8 @@ export interface RolloutOptions {
   readonly rules: Rules | undefined;
   /** What serves a request that no rule matches. */
   readonly mode: CutoverMode;
+  /** Whether there is a native v1. */
+  readonly native: boolean;
   /** 0 to 100 by client, sticky (`createBucket`). */
   readonly bucketOf: (client: string) => number;
   /** Milliseconds since 1970. */
@@ -64,6 +69,11 @@ export interface Rollout {
   /** In force from the next request on, until it is said anew: `carryover force`. `at`: milliseconds since 1970. */
   forceByHand(command: ForceCommand, at: number): void;
   force(): ForceState;
+  /**
+   * Lets a rule whose state is unknown go on as its file says: `carryover confirm`. False: its state is known, and nothing changed; undefined:
+   * there is no such rule.
+   */
+  confirm(name: string, at: number): boolean | undefined;
   rules(): Rules | undefined;
   /** The rule of that name, where there is one. */
   rule(name: string): Rule | undefined;
@@ -82,12 +92,22 @@ export interface Rollout {
 export interface RolloutMemory {
   readonly force: ForcedByHand;
   readonly rules: readonly RuleMemory[];
+  readonly lost: LostRules;
   /** The latest changes, oldest first. */
   readonly transitions: readonly RolloutEvent[];
 }
 
+/**
+ * Rules whose saved state cannot be read: by name, the JSON that was found. `*`: each rule without a memory. Empty once the first rules
+ * are in force, whose states then say it.
+ */
+export type LostRules = ReadonlyMap<string, unknown>;
+
 /** Part of `ForceState`: outlives the rules in force. */
-export type ForcedByHand = Pick<ForceState, "command" | "commandAt">;
+export type ForcedByHand = Pick<ForceState, "command" | "commandAt" | "lost">;
+
+/** Native may have been forced. */
+export const LOST_FORCE: ForcedByHand = { command: "native", commandAt: undefined, lost: true };
 
 export const NOT_FORCED: ForcedByHand = { command: "none", commandAt: undefined };
 
@@ -111,6 +131,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   const transitions: RolloutEvent[] = [];
   /** What an earlier process saved, until the first rules are in force. */
   let restored: readonly RuleMemory[] = [];
+  let lost: LostRules = new Map();
   let revision = 0;
   const report = (event: RolloutEvent): void => {
     revision += 1;
@@ -120,7 +141,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   };
   const standard = choiceWithoutRule(mode, "default");
   let byHand = NOT_FORCED;
-  let present = rulesInForce(options.rules, [], options, byHand);
+  let present = rulesInForce(options.rules, { rules: [], lost }, options, byHand);
   const forceState = (): ForceState => ({
     effective: present.force,
     file: present.rules?.force ?? "none",
@@ -181,28 +202,39 @@ export function createRollout(options: RolloutOptions): Rollout {
     replace: (rules) => {
       const before = present;
       const memories = before.rules === undefined ? restored : [...before.states.values()].map(memoryOf);
-      present = rulesInForce(rules, memories, options, byHand);
+      present = rulesInForce(rules, { rules: memories, lost }, options, byHand);
       restored = [];
+      lost = new Map();
       const at = wall();
       if (rules.digest !== before.rules?.digest) report(replaced(before, present, at));
       if (present.force !== before.force) report(forced(before.force, forceState(), at));
+      if (before.rules !== undefined) return;
+      for (const state of present.states.values()) if (state.unknown !== undefined) report(unknownReport(state, at));
     },
     forceByHand: (command, at) => {
       const before = present.force;
-      const isNew = command !== byHand.command;
+      const isNew = command !== byHand.command || byHand.lost === true;
       byHand = { command, commandAt: at };
       present = { ...present, ...forcedOf(present.rules, mode, byHand) };
       revision += 1;
       if (isNew) report(forced(before, forceState(), at, `carryover force ${command}`));
     },
     force: forceState,
+    confirm: (name, at) => {
+      const state = present.states.get(name);
+      if (state?.unknown === undefined) return state && false;
+      const after = confirmed(state, at);
+      present.states.set(name, after.state);
+      if (after.report !== undefined) report(after.report);
+      return true;
+    },
     rules: () => present.rules,
     rule: (name) => present.states.get(name)?.rule,
     states: () => currentStates().map((state) => statusOf(state, present.force, wall())),
     view: () => ({
       file: present.rules === undefined ? null : { digest: present.rules.digest, rules: present.rules.rules.length },
       force: present.force,
-      forcedBy: { file: present.rules?.force ?? "none", command: byHand.command },
+      forcedBy: { file: present.rules?.force ?? "none", command: byHand.command, lost: byHand.lost },
       fallback: present.rules?.fallback ?? "as configured",
       default: mode,
       rules: currentStates().map((state) => viewOf(state, present.force, wall())),
@@ -211,11 +243,13 @@ export function createRollout(options: RolloutOptions): Rollout {
     }),
     memory: () => ({
       force: byHand,
+      lost,
       rules: present.rules === undefined ? restored : [...present.states.values()].map(memoryOf),
       transitions,
     }),
     restore: (memory) => {
       restored = memory.rules;
+      lost = memory.lost;
       byHand = memory.force;
       present = { ...present, ...forcedOf(present.rules, mode, byHand) };
       transitions.unshift(...memory.transitions.slice(-MAX_TRANSITIONS));
@@ -231,14 +265,20 @@ function choiceWithoutRule(mode: CutoverMode, why: "default" | "forced"): ModeDe
 
 function rulesInForce(
   rules: Rules | undefined,
-  memories: readonly RuleMemory[],
-  { wall, mode, bucketOf }: RolloutOptions,
+  before: Pick<RolloutMemory, "rules" | "lost">,
+  { wall, mode, bucketOf, native }: RolloutOptions,
   byHand: ForcedByHand,
 ): RulesInForce {
   const at = wall();
   const list = rules?.rules ?? [];
-  const memoryOfRule = ({ name }: Rule) => memories.find((memory) => memory.name === name);
-  const states = new Map(list.map((rule) => [rule.name, continuedRuleState(rule, memoryOfRule(rule), at)]));
+  const stateOf = (rule: Rule): RuleState => {
+    const memory = before.rules.find(({ name }) => name === rule.name);
+    const state = continuedRuleState(rule, memory, at);
+    const isLost = before.lost.has(rule.name) || (memory === undefined && before.lost.has("*"));
+    const unknown = isLost ? { entry: before.lost.get(rule.name) ?? null } : state.unknown;
+    return unknown === undefined ? state : unknownRuleState(state, { ...unknown, native });
+  };
+  const states = new Map(list.map((rule) => [rule.name, stateOf(rule)]));
   return {
     rules,
     ...forcedOf(rules, mode, byHand),

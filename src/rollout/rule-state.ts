@@ -22,6 +22,7 @@ import {
 } from "./promotion.ts";
 import {
   continuedStepBack,
+  heldBack,
   initialStepBack,
   reduceStepBack,
   type StepBack,
@@ -52,6 +53,18 @@ export interface RuleState {
   readonly failures: number;
   /** When the mode or the percentage last changed, milliseconds since 1970. */
   readonly since: number;
+  /** Set while the evidence about the rule is lost, until a person confirms that it may go on. */
+  readonly unknown: UnknownState | undefined;
+  /** Members of its saved state that only another version knows. */
+  readonly kept: Readonly<Record<string, unknown>>;
+}
+
+/** Of a rule whose saved state was there and cannot be read. */
+export interface UnknownState {
+  /** As it was found, in JSON; null when nothing was. */
+  readonly entry: unknown;
+  /** Native v1 serves until a person confirms. False: without a native v1 the rule translates. */
+  readonly native: boolean;
 }
 
 /** What can change a rule's state. `at`: milliseconds since 1970. */
@@ -77,7 +90,9 @@ export interface RolloutEvent {
     | "could-promote"
     | "expired"
     | "forced"
-    | "rules";
+    | "rules"
+    | "unknown"
+    | "confirmed";
   readonly rule: string | undefined;
   readonly at: number;
   readonly from: string;
@@ -122,7 +137,38 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
     requests: 0,
     failures: 0,
     since: at,
+    unknown: undefined,
+    kept: {},
   };
+}
+
+/** The state of a rule that lost everything learnt about it. `entry`: as it was found. Where it never translates, nothing protected it. */
+export function unknownRuleState(fresh: RuleState, unknown: UnknownState): RuleState {
+  const { mode, promoteWhen } = fresh.rule;
+  return mode === "translate" || (mode === "shadow" && promoteWhen?.automatic === true) ? { ...fresh, unknown } : fresh;
+}
+
+/** A person lets an unknown rule go on as its file says. */
+export function confirmed(state: RuleState, at: number): RuleTransition {
+  const after = { ...state, unknown: undefined, since: at };
+  const reason = `carryover confirm ${state.rule.name}: its evidence begins at zero`;
+  const report = {
+    kind: "confirmed",
+    rule: state.rule.name,
+    at,
+    from: "unknown",
+    to: effectiveMode(after),
+    reason,
+  } as const;
+  return { state: after, report };
+}
+
+/** The change that `unknownRuleState` is. */
+export function unknownReport(state: RuleState, at: number): RolloutEvent {
+  const { name, mode } = state.rule;
+  const until = `until carryover confirm ${name}`;
+  const reason = `its saved state cannot be read: ${state.unknown?.native === true ? `native v1 serves ${until}` : `it translates all the same without a native v1; said ${until}`}`;
+  return { kind: "unknown", rule: name, at, from: mode, to: effectiveMode(state), reason };
 }
 
 /** Everything learnt about a rule, without the rule: what a changed rule and a restart continue from. */
@@ -138,13 +184,15 @@ export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "promo
 export function memoryOf(state: RuleState): RuleMemory {
   const { rule, stepBack, promotion, ...learnt } = state;
   const { name, evidenceKey, mode, match } = rule;
+  // Earlier versions know no unknown rules: one that is back is what they take for one.
+  const saved = state.unknown === undefined ? stepBack : stepBack && heldBack(stepBack);
   return {
     ...learnt,
     name,
     evidenceKey,
     mode,
     percent: match.percent,
-    stepBack: stepBack && stepBackMemory(stepBack),
+    stepBack: saved && stepBackMemory(saved),
     promotion: promotionMemory(promotion),
   };
 }
@@ -157,11 +205,13 @@ export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, a
   const fresh = initialRuleState(rule, at);
   if (before?.evidenceKey !== rule.evidenceKey) return fresh;
   const isSameMode = before.mode === rule.mode;
+  if (isSameMode && before.unknown !== undefined)
+    return unknownRuleState({ ...fresh, since: before.since }, before.unknown);
   const wasPromoted = isSameMode && before.promotion.promoted;
   const promotion = continuedPromotion(fresh.promotion, { ...before.promotion, promoted: wasPromoted });
   const compared = { ...fresh, promotion, operations: mayPromote(fresh) ? before.operations : fresh.operations };
   if (!isSameMode) return compared;
-  const { promotedOperations, promotionReported, requests, failures, since } = before;
+  const { promotedOperations, promotionReported, requests, failures, since, kept } = before;
   const stepBack =
     fresh.stepBack && before.stepBack ? continuedStepBack(fresh.stepBack, before.stepBack) : fresh.stepBack;
   const phaseOf = (one: { readonly phase: { readonly kind: string } } | undefined) => one?.phase.kind ?? "forward";
@@ -178,6 +228,7 @@ export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, a
     requests: hasOtherClients ? 0 : requests,
     failures: hasOtherClients ? 0 : failures,
     since: isAsBefore ? since : at,
+    kept,
   };
 }
 
@@ -248,6 +299,7 @@ export function choiceFor(
     why: "rule",
   };
   if (!translatesOperation(state, operation)) return declared;
+  if (state.unknown?.native === true) return { ...declared, mode: modeWhenBack(rule), why: "unknown" };
   const share = stepBack === undefined ? 1 : translatedShare(stepBack);
   if (share === 1 || (share > 0 && bucketOf(`returning\0${operation.client}`) < share * 100)) {
     return promotion.promoted ? { ...declared, mode: "translate", why: "promoted" } : declared;
@@ -263,7 +315,9 @@ function modeWhenBack({ shadow }: Rule): CutoverMode {
 /** The mode of the clients and operations that are furthest ahead. */
 export function effectiveMode(state: RuleState): CutoverMode {
   if (!translates(state)) return state.rule.mode;
-  return state.stepBack?.phase.kind === "back" ? modeWhenBack(state.rule) : "translate";
+  return state.unknown?.native === true || state.stepBack?.phase.kind === "back"
+    ? modeWhenBack(state.rule)
+    : "translate";
 }
 
 /** True for a rule that waits for its promotion. */
@@ -315,7 +369,7 @@ function afterComparison(
     promotion: reducePromotion(before.promotion, { who, differs }),
   };
   if (translatesOperation(state, comparison)) return afterStepBackEvent(state, { kind: "compared", at, who, differs });
-  if (!mayPromote(state)) return { state };
+  if (!mayPromote(state) || state.unknown !== undefined) return { state };
   return state.promotion.promoted ? promoteLate(state, comparison, at) : considerPromotion(state, at);
 }
 

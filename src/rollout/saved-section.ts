@@ -1,4 +1,5 @@
 /** Keeps one part of the process's memory in a section of the state store, and reads it at the start. */
+import { createHash } from "node:crypto";
 import type { Timer } from "../model/clock.ts";
 import type { StateStore } from "./state-store.ts";
 
@@ -14,27 +15,33 @@ export interface SectionOptions {
   revision(): number;
   /** What to save: JSON in pieces, between which other work goes on. */
   snapshot(): Iterable<string>;
-  /** Takes what was saved. Throws for anything that is no such snapshot. */
-  restore(saved: unknown): void;
+  /** Takes what was saved. Returns what of it cannot be used; empty: nothing. Throws when nothing of it can be used. */
+  restore(text: string): readonly string[];
+  /** The section cannot be read, or is gone. */
+  lost(): void;
+  /** What follows from `lost`, for the operator. */
+  readonly whenLost: string;
   /** Logs one line for the operator. */
   warn(message: string, cause: unknown): void;
 }
 
 export interface SavedSection {
   /**
-   * Reads the section, and starts to save. A damaged section is kept under another name, with a warning. Rejects when it cannot be
-   * read: its unknown content must not be lost.
+   * Reads the section, and starts to save. What cannot be used is kept under another name, with a warning. `wasUsed`: there was a section
+   * before, so that a missing one is lost.
    */
-  start(): Promise<void>;
-  /** Saves what has changed. Resolves when it is on disk, or could not be written. */
-  save(): Promise<void>;
+  start(wasUsed: boolean): Promise<void>;
+  /** Saves what has changed; with `always`, in any case. Resolves when it is on disk, or could not be written. */
+  save(always?: boolean): Promise<void>;
   /** True if the last attempt to write failed: a restart would lose data. */
   failing(): boolean;
+  /** True when nothing, or what this process read or wrote last, is on disk. */
+  isUnchanged(): Promise<boolean>;
   /** Saves a last time, and stops. Never rejects. */
   close(): Promise<void>;
 }
 
-/** If two processes share a store, the last writer wins, and each logs it once: each needs a store of its own. */
+/** A process that does not ask for the store (an older version) may write, too: then the last writer wins, and it is logged once. */
 export function createSavedSection(options: SectionOptions): SavedSection {
   const { store, name, everyMs, idleChecks, later, revision, snapshot, restore, warn } = options;
   const place = store.placeOf(name);
@@ -49,17 +56,19 @@ export function createSavedSection(options: SectionOptions): SavedSection {
   let writing: Promise<void> = Promise.resolve();
   /** The save that has not begun yet. */
   let pending: Promise<void> | undefined;
+  let isPendingAlways = false;
 
   const write = async (always: boolean): Promise<void> => {
     const now = revision();
-    if (now === saved && !always) return;
-    checks = 0;
     try {
       const found = await store.mark(name);
       // A section that somebody removed is written again.
+      const isGone = found === undefined && mark !== undefined;
+      if (now === saved && !always && !isGone && !failing) return;
+      checks = 0;
       const isForeign = found !== undefined && found !== mark;
       // Without news, what another process counted is worth more.
-      if (isForeign && now === saved) return;
+      if (isForeign && now === saved && !failing) return;
       if (isForeign && !isShared) {
         isShared = true;
         warn(
@@ -77,9 +86,12 @@ export function createSavedSection(options: SectionOptions): SavedSection {
   };
   /** Writes never overlap, and callers that ask while one waits for its turn share it. */
   const enqueue = (always: boolean): Promise<void> => {
+    isPendingAlways ||= always;
     pending ??= writing.then(() => {
       pending = undefined;
-      return write(always);
+      const now = isPendingAlways;
+      isPendingAlways = false;
+      return write(now);
     });
     writing = pending;
     return pending;
@@ -92,24 +104,53 @@ export function createSavedSection(options: SectionOptions): SavedSection {
       });
     });
   };
-  return {
-    start: async () => {
+  const loseAll = async (why: string, cause: unknown, isThere: boolean): Promise<void> => {
+    const aside = isThere ? await store.setAside(name).catch(() => undefined) : undefined;
+    // A folder in its place has no mark, and neither has what was moved away.
+    mark = await store.mark(name).catch(() => undefined);
+    options.lost();
+    const kept = aside === undefined ? "" : ` (kept as ${aside})`;
+    warn(`state.dir: ${place} ${why}${kept}: ${options.whenLost}`, cause);
+  };
+  const read = async (wasUsed: boolean): Promise<boolean> => {
+    let found: string | undefined;
+    try {
       mark = await store.mark(name);
-      const text = await store.read(name);
-      if (text !== undefined) {
-        try {
-          restore(JSON.parse(text));
-        } catch (error) {
-          const aside = await store.setAside(name);
-          mark = undefined;
-          warn(`state.dir: ${place} cannot be used; it is ${aside} now, and what it held is forgotten`, error);
-        }
-      }
+      found = await store.read(name);
+    } catch (error) {
+      await loseAll("cannot be read", error, true);
+      return true;
+    }
+    if (found === undefined) {
+      if (wasUsed) await loseAll("is missing, though this directory was in use", undefined, false);
+      return wasUsed;
+    }
+    try {
+      const unusable = restore(found);
+      if (unusable.length === 0) return false;
+      const aside = await store.setAside(name).catch(() => undefined);
+      mark = await store.mark(name).catch(() => undefined);
+      const kept = aside === undefined ? "" : ` (it is kept as ${aside})`;
+      warn(`state.dir: parts of ${place} cannot be used${kept}: ${unusable.join("; ")}`, undefined);
+    } catch (error) {
+      await loseAll("cannot be used", error, true);
+    }
+    return true;
+  };
+  return {
+    start: async (wasUsed) => {
+      const isNews = await read(wasUsed);
       running = true;
       check();
+      // A loss is known from now on, whatever happens to this process.
+      if (isNews) await enqueue(true);
     },
-    save: () => (running ? enqueue(false) : Promise.resolve()),
+    save: (always = false) => (running ? enqueue(always) : Promise.resolve()),
     failing: () => failing,
+    isUnchanged: async () => {
+      const found = await store.mark(name);
+      return found === undefined || found === mark;
+    },
     close: async () => {
       if (!running) return;
       running = false;
@@ -134,4 +175,32 @@ export function* jsonArray(items: Iterable<unknown>): Generator<string> {
     [separator, batch] = [",", []];
   }
   yield `${batch.length > 0 || separator === "[" ? separator : ""}${batch.join()}]`;
+}
+
+/** Digits of a check. */
+const CHECK_DIGITS = 16;
+
+/** A digest that shows whether `texts` were changed by accident: 16 hexadecimal digits. */
+export function checkOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, CHECK_DIGITS);
+}
+
+/** The JSON object in `pieces`, which end with `}`, with a check of all of it as its last member. */
+export function* withCheck(pieces: Iterable<string>): Generator<string> {
+  const hash = createHash("sha256");
+  let last = "";
+  for (const piece of pieces) {
+    hash.update(last);
+    yield last;
+    last = piece;
+  }
+  const rest = last.replace(/\}$/, "");
+  hash.update(rest);
+  yield `${rest},"check":"${hash.digest("hex").slice(0, CHECK_DIGITS)}"}`;
+}
+
+/** False when the text is not as `withCheck` made it. An older version wrote no check. */
+export function isIntact(text: string): boolean {
+  const [tail, check] = /,"check":"([0-9a-f]{16})"\}$/.exec(text.slice(-64)) ?? [];
+  return tail === undefined || checkOf(text.slice(0, -tail.length)) === check;
 }

@@ -3,11 +3,13 @@ import * as z from "zod";
 import type { NameMeanings } from "../ledger/identity.ts";
 import { LAST_TIME } from "../model/clock.ts";
 import { COMPARISON_FAILURES, type ComparisonCounts } from "../model/comparison.ts";
+import { isJsonObject } from "../model/json.ts";
 import { FORCE_COMMANDS } from "../model/rules.ts";
 import type { DistinctCallers } from "./evidence-window.ts";
-import type { RolloutMemory } from "./rollout.ts";
-import type { RuleMemory } from "./rule-state.ts";
-import { jsonArray } from "./saved-section.ts";
+import { type ForcedByHand, LOST_FORCE, type LostRules, type RolloutMemory } from "./rollout.ts";
+import type { RolloutEvent, RuleMemory } from "./rule-state.ts";
+import { checkOf, jsonArray } from "./saved-section.ts";
+import { LONGEST_WAIT } from "./step-back.ts";
 
 /** Longest text in a saved state. */
 const MAX_TEXT = 512;
@@ -34,27 +36,38 @@ const slice = z.object({
   asking: z.array(text).max(MAX_CALLERS),
 });
 
-const cause = z.object({ what: z.enum(["failures", "differences"]), bad: count, all: count.min(1), clients: count });
+const cause = z
+  .object({ what: z.enum(["failures", "differences"]), bad: count, all: count.min(1), clients: count })
+  .refine(({ bad, all }) => bad <= all, "more than all");
+/** On the state's own clock, which began at 0. */
+const elapsed = z.number().nonnegative().max(LAST_TIME);
 const phase = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("forward"), since: z.number() }),
-  z.object({ kind: z.literal("back"), since: z.number(), quietSince: z.number(), cause }),
+  z.object({ kind: z.literal("forward"), since: elapsed }),
+  z.object({ kind: z.literal("back"), since: elapsed, quietSince: elapsed, cause }),
   z.object({
     kind: z.literal("returning"),
     step: count.max(2),
-    since: z.number(),
-    quietSince: z.number(),
+    since: elapsed,
+    quietSince: elapsed,
     requests: count,
     cause,
   }),
 ]);
 
-const stepBack = z.object({
-  now: z.number().nonnegative(),
-  window: z.object({ slice: z.number().positive(), keep: count, slices: z.array(slice).max(100) }),
-  phase,
-  factor: z.number().nonnegative(),
-  stepBacks: count,
-});
+const stepBack = z
+  .object({
+    now: elapsed,
+    window: z.object({ slice: z.number().positive(), keep: count, slices: z.array(slice).max(100) }),
+    phase,
+    factor: z.number().nonnegative().max(LONGEST_WAIT),
+    stepBacks: count,
+  })
+  // Such a rule would return at once, or never.
+  .refine(({ now, phase: { since, ...rest } }) => since <= now && (!("quietSince" in rest) || rest.quietSince <= now), {
+    path: ["phase"],
+    error: "a time in the future",
+  })
+  .refine(({ phase: { kind }, factor }) => kind === "forward" || factor >= 1, { path: ["factor"], error: "below 1" });
 
 const promotionCounts = z.object({ comparisons: count, differences: count, callers });
 const operationCounts = z.object({ compared: count, differences: count, failures: count });
@@ -66,7 +79,7 @@ const operation = z.object({
   failure: failure.optional(),
 });
 
-const rule = z.object({
+const rule = z.looseObject({
   name: text,
   evidenceKey: text,
   mode,
@@ -85,10 +98,24 @@ const rule = z.object({
   requests: count,
   failures: count,
   since: time,
+  unknown: z.object({ entry: z.unknown() }).optional(),
+  check: z.string().optional(),
 });
 
+/** What releases before `moreTransitions` read: they refuse a file with any other. */
+const FIRST_KINDS = [
+  "stepped-back",
+  "returning",
+  "returned",
+  "promoted",
+  "could-promote",
+  "expired",
+  "forced",
+  "rules",
+] as const;
+const isFirstKind = z.object({ kind: z.enum(FIRST_KINDS) });
 const transition = z.object({
-  kind: z.enum(["stepped-back", "returning", "returned", "promoted", "could-promote", "expired", "forced", "rules"]),
+  kind: z.enum([...FIRST_KINDS, "unknown", "confirmed"]),
   rule: text.optional(),
   at: time,
   from: text,
@@ -96,14 +123,23 @@ const transition = z.object({
   reason: z.string().max(10_000),
 });
 
-const rollout = z.object({
-  version: z.literal(1),
-  key: z.string().regex(/^[0-9a-f]{64}$/),
-  basis: text,
-  force: z.object({ command: z.enum(FORCE_COMMANDS), commandAt: time.optional() }),
-  rules: z.array(rule).max(MAX_RULES),
-  transitions: z.array(transition).max(1000),
+const keyText = z.string().regex(/^[0-9a-f]{64}$/);
+const force = z.object({
+  command: z.enum(FORCE_COMMANDS),
+  commandAt: time.optional(),
+  lost: z.literal(true).optional(),
 });
+const lostRules = z.array(z.tuple([text, z.unknown()])).max(MAX_RULES);
+const OWN_MEMBERS = ["version", "key", "basis", "force", "transitions", "moreTransitions", "lost", "rules"] as const;
+
+/** What only another version knows: kept as it was found, for that version. */
+export interface KeptParts {
+  /** Members of the file by name. */
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly transitions: readonly unknown[];
+}
+
+export const NOTHING_KEPT: KeptParts = { members: {}, transitions: [] };
 
 /** The rules as they are saved. */
 export interface SavedRollout extends RolloutMemory {
@@ -111,60 +147,240 @@ export interface SavedRollout extends RolloutMemory {
   readonly basis: string;
   /** Keys the digests of credentials among the callers: 64 hexadecimal digits. */
   readonly key: string;
+  readonly kept: KeptParts;
+}
+
+/** `basis`, `key`: undefined when they cannot be read, and with them no evidence holds. */
+export interface ReadRollout extends Omit<SavedRollout, "basis" | "key"> {
+  readonly basis: string | undefined;
+  readonly key: string | undefined;
+  /** What cannot be used, and where it is; for people. */
+  readonly unusable: readonly string[];
 }
 
 /** JSON in pieces. */
-export function* savedRollout({ key, basis, force, rules, transitions }: SavedRollout): Generator<string> {
-  yield JSON.stringify({ version: 1, key, basis, force, transitions }).replace(/\}$/, ',"rules":');
+export function* savedRollout({ key, basis, force, lost, rules, transitions, kept }: SavedRollout): Generator<string> {
+  const known = transitions.filter(({ kind }) => FIRST_KINDS.some((one) => one === kind));
+  const more = [...kept.transitions, ...transitions.filter((one) => !known.includes(one))];
+  const head = {
+    ...kept.members,
+    version: 1,
+    key,
+    basis,
+    force,
+    transitions: known,
+    ...(more.length === 0 ? {} : { moreTransitions: more }),
+    ...(lost.size === 0 ? {} : { lost: [...lost] }),
+  };
+  yield JSON.stringify(head).replace(/\}$/, ',"rules":');
   yield* jsonArray(savedRules(rules));
   yield "}";
 }
 
-/** The reading of the clock is left out: the time in which no process ran is no quiet time. */
+/** Each with a check. The reading of the clock is left out: the time in which no process ran is no quiet time. */
 function* savedRules(rules: readonly RuleMemory[]): Generator<unknown> {
-  for (const { stepBack, operations, promotedOperations, ...rest } of rules) {
-    yield {
+  for (const { stepBack, operations, promotedOperations, kept, unknown, ...rest } of rules) {
+    const saved = {
+      ...kept,
       ...rest,
       stepBack: stepBack && { ...stepBack, time: undefined, now: stepBack.time.now },
       operations: Array.from(operations, ([name, evidence]) => ({ name, ...evidence })),
       promotedOperations: [...promotedOperations],
+      unknown: unknown && { entry: unknown.entry },
     };
+    yield { ...saved, check: checkOf(JSON.stringify(saved)) };
   }
 }
 
-/** Reads what `savedRollout` returned. `nameNow`: the current name of a client that was saved. Throws for anything else. */
-export function readSavedRollout(saved: unknown, nameNow: (name: string) => string): SavedRollout {
-  const { key, basis, force, rules, transitions } = rollout.parse(saved);
-  const renamed = (found: DistinctCallers): DistinctCallers => ({ ...found, clients: found.clients.map(nameNow) });
-  return {
-    key,
-    basis,
-    force: { ...force, commandAt: force.commandAt },
-    rules: rules.map(({ stepBack, operations, promotedOperations, promotion, ...rest }) => ({
-      ...rest,
-      stepBack: stepBack && {
-        ...stepBack,
-        time: { now: stepBack.now, reading: undefined },
-        window: {
-          ...stepBack.window,
-          slices: stepBack.window.slices.map((one) => ({
-            ...one,
-            failing: renamed(one.failing),
-            differing: renamed(one.differing),
-            asking: one.asking.map(nameNow),
-          })),
-        },
-      },
-      promotion: {
-        ...promotion,
-        older: { ...promotion.older, callers: renamed(promotion.older.callers) },
-        newer: { ...promotion.newer, callers: renamed(promotion.newer.callers) },
-      },
-      operations: new Map(operations.map(({ name, ...evidence }) => [name, evidence])),
-      promotedOperations: new Set(promotedOperations),
-    })),
-    transitions: transitions.map((one) => ({ ...one, rule: one.rule })),
+/**
+ * Reads what `savedRollout` returned, each rule by itself. `nameNow`: the current name of a client that was saved. Throws when nothing of
+ * it can be used.
+ */
+export function readSavedRollout(saved: unknown, nameNow: (name: string) => string): ReadRollout {
+  const file = z.looseObject({ version: z.literal(1) }).parse(saved);
+  const unusable: string[] = [];
+  const read = <T>(schema: z.ZodType<T>, value: unknown, place: string): T | undefined => {
+    const result = schema.safeParse(value);
+    if (result.success) return result.data;
+    unusable.push(`${place} (${faultOf(result.error)})`);
+    return undefined;
   };
+  const transitions = readTransitions(file, unusable);
+  const found = readRules(file["rules"], nameNow);
+  const lost = new Map([
+    ...found.lost,
+    ...(read(lostRules.default([]), file["lost"], "lost") ?? [[EVERY_OTHER, null]]),
+  ]);
+  const forced = read(force, file["force"], "force");
+  return {
+    key: read(keyText, file["key"], "key"),
+    basis: read(text, file["basis"], "basis"),
+    force: forced === undefined ? LOST_FORCE : forcedOf(forced),
+    rules: found.rules,
+    lost,
+    transitions: transitions.known,
+    kept: { members: keptMembers(file, OWN_MEMBERS), transitions: transitions.unknown },
+    unusable: [...unusable, ...found.unusable],
+  };
+}
+
+function forcedOf({ command, commandAt, lost }: z.infer<typeof force>): ForcedByHand {
+  return { command, commandAt, ...(lost === undefined ? {} : { lost }) };
+}
+
+/** In `lost`: each rule without an entry. No rule has such a name. */
+export const EVERY_OTHER = "*";
+/** Longest JSON that is kept for another version. */
+const MOST_KEPT = 64 * 1024;
+const MOST_KEPT_TRANSITIONS = 50;
+const MAX_TRANSITIONS = 1_000;
+
+function isShort(value: unknown): boolean {
+  return (JSON.stringify(value) ?? "").length <= MOST_KEPT;
+}
+
+function keptMembers(value: Readonly<Record<string, unknown>>, own: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([name, one]) => !own.includes(name) && isShort(one)));
+}
+
+/** Of history, which protects nothing: what cannot be read is kept, or left out. */
+function readTransitions(
+  file: Readonly<Record<string, unknown>>,
+  unusable: string[],
+): { readonly known: readonly RolloutEvent[]; readonly unknown: readonly unknown[] } {
+  const all = ["transitions", "moreTransitions"].flatMap((member): unknown[] => {
+    const value = file[member];
+    if (Array.isArray(value) && value.length <= MAX_TRANSITIONS) return value;
+    if (value !== undefined || member === "transitions")
+      unusable.push(`${member} (no list of at most ${MAX_TRANSITIONS})`);
+    return [];
+  });
+  const known: RolloutEvent[] = [];
+  const unknown: unknown[] = [];
+  for (const one of all) {
+    const result = transition.safeParse(one);
+    if (result.success) known.push({ ...result.data, rule: result.data.rule });
+    else if (!isFirstKind.safeParse(one).success && isShort(one)) unknown.push(one);
+    else unusable.push(`a transition (${faultOf(result.error)})`);
+  }
+  // Of the two lists.
+  if (file["moreTransitions"] !== undefined) known.sort((a, b) => a.at - b.at);
+  return { known, unknown: unknown.slice(-MOST_KEPT_TRANSITIONS) };
+}
+
+interface FoundRules {
+  readonly rules: readonly RuleMemory[];
+  readonly lost: LostRules;
+  readonly unusable: readonly string[];
+}
+
+/** Nothing of the file can be used. */
+export const ALL_LOST: Pick<ReadRollout, "force" | "rules" | "lost" | "transitions"> = {
+  force: LOST_FORCE,
+  rules: [],
+  lost: new Map([[EVERY_OTHER, null]]),
+  transitions: [],
+};
+
+/** A rule whose entry cannot be read is lost. If its name cannot be read either, it may be any rule without an entry. */
+function readRules(value: unknown, nameNow: (name: string) => string): FoundRules {
+  if (!Array.isArray(value) || value.length > MAX_RULES) {
+    return { rules: [], lost: new Map([[EVERY_OTHER, null]]), unusable: ["rules (no list)"] };
+  }
+  const rules = new Map<string, RuleMemory>();
+  const lost = new Map<string, unknown>();
+  const unusable: string[] = [];
+  value.forEach((entry: unknown, at) => {
+    const { memory, fault, name, isNamed } = readRule(entry, nameNow);
+    const isTwice = name !== undefined && (rules.has(name) || lost.has(name));
+    if (memory !== undefined && !isTwice) {
+      rules.set(memory.name, memory);
+      return;
+    }
+    unusable.push(`rules[${at}]${name === undefined ? "" : ` ${name}`} (${fault ?? "a name twice"})`);
+    if (name !== undefined) {
+      rules.delete(name);
+      lost.set(name, isShort(entry) ? entry : null);
+    }
+    if (!isNamed) lost.set(EVERY_OTHER, null);
+  });
+  return { rules: [...rules.values()], lost, unusable };
+}
+
+interface ReadRule {
+  readonly memory?: RuleMemory;
+  readonly fault?: string;
+  readonly name: string | undefined;
+  /** False when the name itself may be wrong. */
+  readonly isNamed: boolean;
+}
+
+const RULE_NAME = /^[a-z0-9-]{1,63}$/;
+
+function readRule(entry: unknown, nameNow: (name: string) => string): ReadRule {
+  if (!isJsonObject(entry)) return { fault: "no object", name: undefined, isNamed: false };
+  const { check, ...rest } = entry;
+  const { name } = rest;
+  if (typeof name !== "string" || !RULE_NAME.test(name)) return { fault: "no name", name: undefined, isNamed: false };
+  // Older versions wrote none.
+  if (check !== undefined && check !== checkOf(JSON.stringify(rest))) {
+    return { fault: "it is not as it was written", name, isNamed: false };
+  }
+  const result = rule.safeParse(entry);
+  if (!result.success) return { fault: faultOf(result.error), name, isNamed: true };
+  const memory = ruleMemory(result.data, nameNow);
+  if (memory.unknown === undefined) return { memory, name, isNamed: true };
+  // What another version wrote may be readable now.
+  const before = readRule(memory.unknown.entry, nameNow).memory;
+  return { memory: before?.name === name ? before : memory, name, isNamed: true };
+}
+
+function ruleMemory(found: z.infer<typeof rule>, nameNow: (name: string) => string): RuleMemory {
+  const renamed = (callers: DistinctCallers): DistinctCallers => ({
+    ...callers,
+    clients: callers.clients.map(nameNow),
+  });
+  const { stepBack, promotion } = found;
+  return {
+    name: found.name,
+    evidenceKey: found.evidenceKey,
+    mode: found.mode,
+    percent: found.percent,
+    promotionReported: found.promotionReported,
+    requests: found.requests,
+    failures: found.failures,
+    since: found.since,
+    unknown: found.unknown && { entry: found.unknown.entry, native: true },
+    kept: keptMembers(found, Object.keys(rule.shape)),
+    stepBack: stepBack && {
+      phase: stepBack.phase,
+      factor: stepBack.factor,
+      stepBacks: stepBack.stepBacks,
+      time: { now: stepBack.now, reading: undefined },
+      window: {
+        ...stepBack.window,
+        slices: stepBack.window.slices.map((one) => ({
+          ...one,
+          failing: renamed(one.failing),
+          differing: renamed(one.differing),
+          asking: one.asking.map(nameNow),
+        })),
+      },
+    },
+    promotion: {
+      ...promotion,
+      older: { ...promotion.older, callers: renamed(promotion.older.callers) },
+      newer: { ...promotion.newer, callers: renamed(promotion.newer.callers) },
+    },
+    operations: new Map(found.operations.map(({ name, ...evidence }) => [name, evidence])),
+    promotedOperations: new Set(found.promotedOperations),
+  };
+}
+
+/** The first fault, with its path. */
+function faultOf({ issues: [issue] }: z.ZodError): string {
+  const path = z.core.toDotPath(issue?.path ?? []);
+  return `${path === "" ? "" : `${path}: `}${issue?.message ?? "it is invalid"}`;
 }
 
 const meanings = z

@@ -1,60 +1,119 @@
 /** Where everything is kept that must survive a restart: the folder `state.dir`, or nowhere. */
 import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { type BigIntStats, constants } from "node:fs";
+import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createStateLock, type StateLockOptions } from "./state-lock.ts";
 
 /** Sections of text by name, each replaced as a whole. */
-export interface StateStore {
-  /** Rejects when sections cannot be written here. */
-  prepare(): Promise<void>;
-  /** Undefined when nothing was saved. Rejects for any other reason. */
-  read(section: string): Promise<string | undefined>;
+export interface StateStore extends StateReader {
+  /**
+   * Takes the store for this process alone, and tells what was kept here. Rejects when sections cannot be written here, and with `StateInUse`
+   * while another process has it.
+   */
+  prepare(): Promise<StoreUse>;
+  /** To be called once all sections were written: a missing one is lost from then on. */
+  markUsed(): Promise<void>;
   /** Another one after each write, by whatever process; undefined when nothing was saved. Rejects for any other reason. */
   mark(section: string): Promise<string | undefined>;
   /**
    * Durable when it resolves, to the mark of what was written. When it rejects, or the process is killed meanwhile, the old text is
-   * unchanged. Other work goes on between two pieces.
+   * unchanged. It rejects when another process took the store over. Other work goes on between two pieces.
    */
   write(section: string, pieces: Iterable<string>): Promise<string>;
-  /** Keeps an unusable section under another name, and resolves to its place. */
+  /** Keeps an unusable section under another name, where possible until it is written, too. Resolves to that place. */
   setAside(section: string): Promise<string>;
+  /** Lets the next process in. Never rejects. */
+  release(): Promise<void>;
   /** Where a section is, for messages. */
   placeOf(section: string): string;
 }
 
+/** `used`: something was kept here. `marked`: every section was. Neither: the folder is new, or all of it was removed. */
+export interface StoreUse {
+  readonly used: boolean;
+  readonly marked: boolean;
+}
+
+/** Reads without taking the store: for commands. */
+export interface StateReader {
+  /** Undefined when nothing was saved. Rejects for any other reason: what was saved is not readable then. */
+  read(section: string): Promise<string | undefined>;
+  use(): Promise<StoreUse>;
+}
+
 /** One file for each section. `folder` is created if its parent exists. */
-export function createFolderStore(folder: string): StateStore {
+export function createFolderStore(folder: string, lockOptions: Omit<StateLockOptions, "folder">): StateStore {
   const placeOf = (section: string): string => join(folder, `${section}.json`);
+  const marker = join(folder, MARKER);
+  const lock = createStateLock({ ...lockOptions, folder });
+  const { requireHeld } = lock;
   return {
+    ...createFolderReader(folder),
     placeOf,
     prepare: async () => {
       await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
         if (codeOf(error) !== "EEXIST") throw error;
       });
       if (!(await stat(folder)).isDirectory()) throw new Error("it is no directory");
-      // Left by processes that were killed while they wrote.
-      const left = (await readdir(folder)).filter((name) => TEMPORARY.test(name));
-      for (const name of left) await rm(join(folder, name), { force: true });
+      await lock.claim();
+      const names = await readdir(folder);
+      // Left by processes that were killed while they wrote. A paused one that wakes up can no longer put its file into place.
+      for (const name of names) if (TEMPORARY.test(name)) await rm(join(folder, name), { force: true });
       const probe = join(folder, "probe.json");
-      await writeWhole(probe, []);
+      await writeWhole(probe, [], requireHeld);
       await rm(probe, { force: true });
+      return useOf(names);
     },
-    read: (section) => reading(placeOf(section), (file) => file.readFile("utf8")),
-    mark: (section) => reading(placeOf(section), markOf),
-    write: (section, pieces) => writeWhole(placeOf(section), pieces),
+    markUsed: async () => {
+      if ((await nodeAt(marker)) === undefined) await writeWhole(marker, [MARKER_TEXT], requireHeld);
+    },
+    mark: async (section) => {
+      const found = await nodeAt(placeOf(section));
+      return found && markOf(found);
+    },
+    write: (section, pieces) => writeWhole(placeOf(section), pieces, requireHeld),
     setAside: async (section) => {
+      const place = placeOf(section);
+      await requireHeld();
       const taken = new Set(await readdir(folder));
       let name = `${section}.damaged`;
       for (let n = 2; taken.has(name); n++) name = `${section}.damaged-${n}`;
-      await rename(placeOf(section), join(folder, name));
-      return join(folder, name);
+      const aside = join(folder, name);
+      // The section stays until another one replaces it. Folders, and some file systems, have no second name.
+      await link(place, aside).catch(() => rename(place, aside));
+      return aside;
+    },
+    release: () => lock.release(),
+  };
+}
+
+export function createFolderReader(folder: string): StateReader {
+  return {
+    read: (section) => reading(join(folder, `${section}.json`), (file) => file.readFile("utf8")),
+    use: async () => {
+      const names = await readdir(folder).catch((error: unknown) => {
+        if (codeOf(error) === "ENOENT") return [];
+        throw error;
+      });
+      return useOf(names);
     },
   };
 }
 
+/** Shows that sections were kept here, even when all of them were removed. */
+const MARKER = "used.txt";
+const MARKER_TEXT =
+  "carryover keeps the states of its rules in this directory (state.dir). To start again, remove everything in it while carryover is stopped:\nwithout rollout.json alone, rules stay on native v1 until `carryover confirm RULE`.\n";
+
+/** By the marker, and by sections whatever became of them. */
+function useOf(names: readonly string[]): StoreUse {
+  const marked = names.includes(MARKER);
+  return { used: marked || names.some((name) => /^(?:rollout|counts)\./.test(name)), marked };
+}
+
 /** Files of `writeWhole`. Others of the folder may belong to somebody else. */
-const TEMPORARY = /^[a-z]+\.json\.[0-9a-f-]+\.tmp$/;
+const TEMPORARY = /^[a-z]+\.(?:json|txt)\.[0-9a-f-]+\.tmp$/;
 /** For the owner only: sections hold names of clients. */
 const PRIVATE = 0o600;
 /** Larger than any ledger. */
@@ -64,10 +123,18 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
+/** The file, folder or link at `path`, without following a link. Undefined if there is none. */
+function nodeAt(path: string): Promise<BigIntStats | undefined> {
+  return lstat(path, { bigint: true }).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  });
+}
+
 /** Undefined without a file. Opens without blocking: a pipe would wait for a writer, and carryover would not start. */
 async function reading<T>(path: string, read: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return undefined;
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(async (error: unknown) => {
+    if (codeOf(error) === "ENOENT" && (await nodeAt(path)) === undefined) return undefined;
     throw error;
   });
   if (file === undefined) return undefined;
@@ -82,12 +149,12 @@ async function reading<T>(path: string, read: (file: FileHandle) => Promise<T>):
 }
 
 /** Every write makes a new file. */
-async function markOf(file: FileHandle): Promise<string> {
-  const { ino, mtimeNs, size } = await file.stat({ bigint: true });
+function markOf({ ino, mtimeNs, size }: BigIntStats): string {
   return `${ino} ${mtimeNs} ${size}`;
 }
 
-async function writeWhole(path: string, pieces: Iterable<string>): Promise<string> {
+/** `requireHeld` is asked last, when only the rename is left to do. */
+async function writeWhole(path: string, pieces: Iterable<string>, requireHeld: () => Promise<void>): Promise<string> {
   let mark: string;
   // In the same folder, so that the rename is atomic. Processes in two containers may have the same number.
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -96,10 +163,11 @@ async function writeWhole(path: string, pieces: Iterable<string>): Promise<strin
     try {
       for (const piece of pieces) await file.writeFile(piece);
       await file.sync();
-      mark = await markOf(file);
+      mark = markOf(await file.stat({ bigint: true }));
     } finally {
       await file.close();
     }
+    await requireHeld();
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});

@@ -110,6 +110,19 @@ export function stepBackMemory({ time, window, phase, factor, stepBacks }: StepB
   return { time, window, phase, factor, stepBacks };
 }
 
+/** The state stepped back, with a made-up cause that exceeds every threshold. */
+export function heldBack(state: StepBack): StepBack {
+  const { settings, time, phase } = state;
+  if (phase.kind === "back") return state;
+  const what = settings.failures === undefined ? "differences" : "failures";
+  return {
+    ...state,
+    phase: { kind: "back", since: time.now, quietSince: time.now, cause: { what, bad: 1, all: 1, clients: 1 } },
+    factor: LONGEST_WAIT,
+    stepBacks: Math.max(1, state.stepBacks),
+  };
+}
+
 /** The state after `event`; the phase changes at most once. Events of the same time may come in any order. */
 export function reduceStepBack(state: StepBack, event: StepBackEvent): StepBack {
   const timed = { ...state, time: elapse(state.time, event.at, state.settings.window) };

@@ -26,8 +26,11 @@ export function statusOf(state: RuleState, force: Rules["force"], now: number): 
     name: rule.name,
     mode: rule.mode,
     effective: expired ? "nothing" : force === "none" ? effectiveMode(state) : force,
-    state: phase,
-    step: stepBack !== undefined && phase === "returning" ? translatedShare(stepBack) : undefined,
+    state: state.unknown === undefined ? phase : "unknown",
+    step:
+      state.unknown === undefined && stepBack !== undefined && phase === "returning"
+        ? translatedShare(stepBack)
+        : undefined,
     since,
     requests,
     failures,
@@ -37,7 +40,12 @@ export function statusOf(state: RuleState, force: Rules["force"], now: number): 
     risk,
     clients,
     clientsNeeded: promotion.clientsNeeded,
-    couldMove: !expired && awaitsPromotion(state) && heldBack.length === 0 && canPromote(promotion),
+    couldMove:
+      !expired &&
+      state.unknown === undefined &&
+      awaitsPromotion(state) &&
+      heldBack.length === 0 &&
+      canPromote(promotion),
     heldBack,
     promoted: promotion.promoted,
     stepBacks: stepBack?.stepBacks ?? 0,
@@ -83,7 +91,18 @@ export function stateText(state: RuleState): string {
   const { rule, stepBack, promotion } = state;
   const compared = rule.shadow.sample > 0 ? `, ${percent(rule.shadow.sample)} of requests are compared` : "";
   if (!translates(state)) {
+    const unknown =
+      state.unknown === undefined
+        ? ""
+        : `; its saved state cannot be read: it moves on no more until \`carryover confirm ${rule.name}\``;
+    if (unknown !== "") return `native responds${compared}${unknown}`;
     return rule.mode === "native" ? "native answers" : `native answers${compared}${promotionText(state)}`;
+  }
+  if (state.unknown?.native === true) {
+    return `its saved state cannot be read: native responds${compared} until \`carryover confirm ${rule.name}\``;
+  }
+  if (state.unknown !== undefined) {
+    return `translates${compared}, though its saved state cannot be read, without a native v1; \`carryover confirm ${rule.name}\` ends this warning`;
   }
   const promoted = promotion.promoted ? "moved on by itself: " : "";
   const left = blockedOperationTexts(state);

@@ -162,7 +162,12 @@ export const METRICS = {
     2,
   ),
   rule_mode: gauge("boolean", "1 for the current mode of the rule", ["rule", "mode"], PER_RULE),
-  rule_state: gauge("boolean", "1 for forward, back or returning", ["rule", "state"], PER_RULE),
+  rule_state: gauge(
+    "boolean",
+    "1 for forward, back, returning or unknown (its saved state cannot be read)",
+    ["rule", "state"],
+    PER_RULE,
+  ),
   rule_requests: gauge(
     "requests",
     "Translated requests that count as evidence since the rule was last changed",

@@ -265,6 +265,25 @@ describe("POST /force", () => {
     expect(answer.body).not.toContain("option");
   });
 
+  test("POST /confirm takes the name of a rule, with the token alone", async () => {
+    const said: string[] = [];
+    const url = await start({
+      token: TOKEN,
+      confirm: (rule) => {
+        said.push(rule);
+        return { rule };
+      },
+    });
+    const post = async (body: string, headers: Record<string, string> = JSON_BODY) =>
+      (await ask(url, "/confirm", headers, "POST", body)).status;
+    expect(await post('{"rule":"reads"}', { "content-type": "application/json" })).toBe(401);
+    expect(await Promise.all(['{"rule":1}', '{"rule":"a","b":1}', "[]"].map((body) => post(body)))).toEqual([
+      400, 400, 400,
+    ]);
+    expect(said).toEqual([]);
+    expect([await post('{"rule":"reads"}'), said]).toEqual([200, ["reads"]]);
+  });
+
   test("a page of another origin is not told that it may ask", async () => {
     const { url } = await forcing();
     const preflight = await ask(url, "/force", { origin: "https://evil.example" }, "OPTIONS");

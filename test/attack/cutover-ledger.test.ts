@@ -1,3 +1,4 @@
+import { cp } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { ask } from "../../src/commands/report/ask.ts";
 import { createReport } from "../../src/commands/report/report.ts";
@@ -45,10 +46,12 @@ it("many users of v2 do not push the last callers of v1 out", async () => {
 });
 
 it("a report of two replicas that began with one file does not say that nobody calls v1", async () => {
-  const first = await cutover({ flags: { stateDir: await folder() } });
+  const [stateDir, copy] = [await folder(), await folder()];
+  const first = await cutover({ flags: { stateDir } });
   await first.ask("GET", "/iam/v2beta1/groups", as("seed"));
   await first.close();
-  const [a, b] = [await first.replica(), await first.replica()];
+  await cp(stateDir, copy, { recursive: true });
+  const [a, b] = [await first.replica(), await first.replica({ stateDir: copy })];
   await a.ask("GET", "/iam/v1/groups", as("last-v1"));
   await b.ask("GET", "/iam/v2beta1/groups", as("other"));
   const options = { token: undefined, timeoutMs: 4_000, fetch };

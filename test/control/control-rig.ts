@@ -62,11 +62,18 @@ export const START = Date.UTC(2026, 10, 21);
 
 export function rig(
   rules: Rules | undefined,
-  { mode = "translate" as CutoverMode, bucketOf = (_client: string): number => 50 } = {},
+  { mode = "translate" as CutoverMode, native = true, bucketOf = (_client: string): number => 50 } = {},
 ): Rig {
   const told: RolloutEvent[] = [];
   const clock = { at: START };
-  const control = createRollout({ rules, mode, bucketOf, wall: () => clock.at, onEvent: (event) => told.push(event) });
+  const control = createRollout({
+    rules,
+    mode,
+    native,
+    bucketOf,
+    wall: () => clock.at,
+    onEvent: (event) => told.push(event),
+  });
   return {
     control,
     told,

@@ -15,7 +15,7 @@ describe("choosing", () => {
       for (const mode of ["native", "shadow", "translate"] as const) {
         let started = false;
         const wall = (): number => (started ? refuse() : START);
-        const control = createRollout({ rules, mode, bucketOf: refuse, wall, onEvent: refuse });
+        const control = createRollout({ rules, mode, native: true, bucketOf: refuse, wall, onEvent: refuse });
         started = true;
         const asked = { resource: "group", operation: "list", write: false, client: "c", headers: [] };
         const choice = control.choose(asked);

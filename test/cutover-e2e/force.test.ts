@@ -1,5 +1,5 @@
 /** `carryover force`, `status` and `gate` about a running instance (docs/status.md; their texts are in test/status). */
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCommand } from "../../scripts/command.ts";
@@ -52,6 +52,29 @@ it("force survives a restart with state.dir, and is lifted there", async () => {
   const env = { CARRYOVER_ADMIN_TOKEN: TOKEN };
   expect((await runCommand(["force", "none", next.adminUrl], { env })).code).toBe(0);
   expect(await ask()).toBe("translate");
+});
+
+it("a rule whose saved state is lost stays on native v1, everywhere visible, until it is confirmed", async () => {
+  const stateDir = join(await folder(), "state");
+  const { rig } = await guarded({ flags: { stateDir } });
+  await rig.close();
+  await rm(join(stateDir, "rollout.json"));
+  const next = await rig.replica();
+  const command = (...argv: readonly string[]) =>
+    runCommand([...argv, next.adminUrl], { env: { CARRYOVER_ADMIN_TOKEN: TOKEN } });
+  const ask = async () => (await next.ask("GET", "/iam/v1/groups", as("ci"))).field("carryover-mode");
+  expect((await command("force", "none")).code).toBe(0);
+  expect(await ask()).toBe("native");
+  expect(await next.metric("carryover_rule_state", { rule: "rest", state: "unknown" })).toBe(1);
+  expect(await next.metric("carryover_rule_mode", { rule: "rest", mode: "native" })).toBe(1);
+  expect(next.lines.filter((line) => line.includes("cutover: unknown") && line.includes('"rest"'))).toHaveLength(1);
+  expect((await command("status")).out).toContain("next: rest: see /rules, then carryover confirm rest");
+  expect((await command("confirm", "rst")).code).toBe(2);
+  expect((await command("confirm", "rest")).out).toContain("lets rest go on: it does translate");
+  expect(await ask()).toBe("translate");
+  await next.close();
+  const last = await rig.replica();
+  expect((await last.ask("GET", "/iam/v1/groups", as("ci"))).field("carryover-mode")).toBe("translate");
 });
 
 it("evidence ends where an option changes the responses, and lasts over a restart otherwise", async () => {

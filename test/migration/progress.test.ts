@@ -16,6 +16,7 @@ const told = (made: Rig) =>
     shadow: undefined,
     lastReloadSuccessful: () => true,
     saved: () => true,
+    countsLostAt: () => undefined,
     totals: () => ({ since: 0, at: 0, rows: [] }),
     ledger: () => LEDGER as never,
   });

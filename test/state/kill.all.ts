@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { carryover } from "../app/process.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { scale } from "../support/scale.ts";
 import { type Instance, serve } from "../trust/lod/serving.ts";
@@ -47,6 +48,57 @@ async function kill({ run }: Instance): Promise<void> {
 
 const hasTold = ({ run }: Instance): boolean => run.out().includes("cutover: stepped-back");
 
+it("a second process refuses to start while the first lives, takes over from a paused one within 15 s, and that one writes no more", async () => {
+  const url = await platform();
+  const folder = await mkdtemp(join(tmpdir(), "kill-"));
+  later(() => rm(folder, { recursive: true, force: true }));
+  const [tokenFile, stateDir] = [join(folder, "token"), join(folder, "state")];
+  await writeFile(tokenFile, "a-token-of-16-chars");
+  const flags = { upstreamV2Url: url, upstreamV1Url: url, stateDir, adminTokenFile: tokenFile };
+  const saved = () => readFile(join(stateDir, "rollout.json"), "utf8");
+  const force = async ({ adminUrl }: Instance, command: string) =>
+    (
+      await fetch(`${adminUrl}/force`, {
+        method: "POST",
+        headers: { authorization: "Bearer a-token-of-16-chars", "content-type": "application/json" },
+        body: JSON.stringify({ force: command }),
+      })
+    ).json() as Promise<{ survives: boolean }>;
+  const first = await serve(flags);
+  const refused = carryover([
+    "serve",
+    "--upstream-v2-url",
+    url,
+    "--listen-port",
+    "0",
+    "--admin-port",
+    "0",
+    "--state-dir",
+    stateDir,
+  ]);
+  expect((await refused.ended).code).toBe(1);
+  expect(refused.err()).toMatch(/is in use by host \S+, process \d+, since \S+: each process needs/);
+
+  first.run.stop("SIGSTOP");
+  const second = await serve(flags);
+  expect(second.run.out()).toContain("this process takes over");
+  expect(await force(second, "native")).toMatchObject({ survives: true });
+  const before = await saved();
+  first.run.stop("SIGCONT");
+  expect(await force(first, "none")).toMatchObject({ survives: false });
+  expect(await first.run.until(/has taken over/)).toContain("writes nothing there until it is restarted");
+  first.run.stop("SIGTERM");
+  await first.run.ended;
+  expect(await saved()).toBe(before);
+
+  // Stopped properly, it lets the next in at once.
+  second.run.stop("SIGTERM");
+  await second.run.ended;
+  const third = await serve(flags);
+  expect(third.run.out()).not.toContain("waiting up to");
+  await kill(third);
+}, 120_000);
+
 it("a step back that was logged survives kill -9 at any moment, under load", async () => {
   const url = await platform();
   const folder = await mkdtemp(join(tmpdir(), "kill-"));
@@ -65,6 +117,8 @@ it("a step back that was logged survives kill -9 at any moment, under load", asy
     else await sleep(Math.random() * 500);
     await kill(first);
     await loading;
+    // As if 15 s had passed.
+    await rm(join(stateDir, "owner.json"));
     const second = await serve(flags);
     const { rules: states } = (await (await fetch(`${second.adminUrl}/rules`)).json()) as {
       rules: { state: string }[];

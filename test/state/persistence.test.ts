@@ -1,55 +1,109 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createSavedState } from "../../src/persistence.ts";
-import { rig, rulesOf } from "../control/control-rig.ts";
+import { later as afterMs } from "../../src/model/clock.ts";
+import { rule } from "../control/control-rig.ts";
+import { takeDownAfterEach } from "../support/take-down.ts";
+import { stateFolder, stateProcess } from "./state-rig.ts";
 
-type Parts = Parameters<typeof createSavedState>[1];
+takeDownAfterEach();
 
-/** Only rule states are saved here. `passes`: the time that a save may take is over at once. */
-function savedState(dir: string | undefined, passes: boolean) {
-  const rollout = rig(rulesOf([])).control;
-  let revision = 0;
-  const parts = { rollout: { ...rollout, revision: () => revision++ }, digests: { key: () => "0".repeat(64) } };
-  const later = (ms: number, run: () => void): (() => void) => {
-    if (passes && ms === 1000) run();
-    return () => {};
-  };
-  const log = { warn: () => {} };
-  const ledger = { revision: () => 0, restore: () => {} };
-  const identity = { nameSince: () => (name: string) => name };
-  const counts = { ledger, identity, totals: { restore: () => {} }, shadow: undefined };
-  return createSavedState(
-    { state: { dir }, upstream: { v2: {} }, shadow: {} } as never,
-    { ...parts, ...counts } as unknown as Parts,
-    {
-      later,
-      log: log as never,
-    },
-  );
-}
+test("a directory holds two sections and a marker, and while a process lives its name", async () => {
+  const folder = stateFolder();
+  const { saved, start } = stateProcess(folder);
+  await start();
+  expect(readdirSync(folder)).toEqual(["counts.json", "owner.json", "rollout.json", "used.txt"]);
+  await saved.close();
+  expect(readdirSync(folder)).toEqual(["counts.json", "rollout.json", "used.txt"]);
+});
+
+test("a process that dies in its first start leaves nothing that looks lost", async () => {
+  const folder = stateFolder();
+  // Sections are written before the marker, and rules before counts.
+  await stateProcess(folder).start();
+  for (const name of ["used.txt", "counts.json", "owner.json"]) rmSync(join(folder, name));
+  const two = stateProcess(folder, { rules: [rule()] });
+  await two.start();
+  expect([two.control.states()[0]?.state, two.control.force().effective, two.lines]).toEqual(["forward", "none", []]);
+});
 
 test.each([
-  [1, ["counts.json"]],
-  [2, ["counts.damaged"]],
+  [1, ["counts.json", "owner.json", "rollout.json", "used.txt"]],
+  [2, ["counts.damaged", "counts.json", "owner.json", "rollout.json", "used.txt"]],
 ])("counts of version %i: %j", async (version, files) => {
-  const folder = mkdtempSync(join(tmpdir(), "carryover-state-"));
+  const folder = stateFolder();
   const ledger = { version: 1, instances: [], since: 0, at: 0, requests: { v1: 0, v2: 0 }, bound: 0, clients: [] };
-  writeFileSync(join(folder, "counts.json"), JSON.stringify({ version, ledger, comparisons: [] }));
-  await savedState(folder, false).start();
-  expect(readdirSync(folder)).toEqual(files);
-  rmSync(folder, { recursive: true, force: true });
+  const totals = { since: 0, rows: [] };
+  writeFileSync(join(folder, "rollout.json"), '{"version":1}');
+  writeFileSync(join(folder, "counts.json"), JSON.stringify({ version, ledger, totals, comparisons: [] }));
+  await stateProcess(folder).saved.start();
+  expect(readdirSync(folder).filter((name) => !name.startsWith("rollout.damaged"))).toEqual(files);
 });
 
 test.each([
   ["on disk", true, false, true],
   ["on a disk that is slow", true, true, false],
   ["in memory only", false, false, false],
-])("what is kept %s survives: %s", async (_, hasDir, passes, survives) => {
-  const folder = mkdtempSync(join(tmpdir(), "carryover-state-"));
-  const saved = savedState(hasDir ? folder : undefined, passes);
+])("what is kept %s survives: %s", async (_, hasDir, isSlow, survives) => {
+  const timer = (ms: number, run: () => void): (() => void) => {
+    // The time that a save may take is over at once.
+    if (isSlow && ms === 1000) run();
+    return afterMs(ms, run);
+  };
+  const { saved, control, at } = stateProcess(hasDir ? stateFolder() : undefined, { timer });
   await saved.start();
+  control.forceByHand("native", at);
   expect(await new Promise((resolve) => saved.afterSaving(resolve))).toBe(survives);
-  rmSync(folder, { recursive: true, force: true });
+});
+
+test.runIf(process.getuid?.() !== 0)(
+  "a directory that can no longer be written keeps the last good file, and it is said",
+  async () => {
+    const folder = stateFolder();
+    const { saved, control, at, lines } = stateProcess(folder);
+    await saved.start();
+    const before = readFileSync(join(folder, "rollout.json"), "utf8");
+    chmodSync(folder, 0o500);
+    control.forceByHand("native", at);
+    expect(await new Promise((resolve) => saved.afterSaving(resolve))).toBe(false);
+    expect([saved.failing(), lines[0]]).toEqual([true, expect.stringContaining("rollout.json cannot be written")]);
+    expect(readFileSync(join(folder, "rollout.json"), "utf8")).toBe(before);
+    chmodSync(folder, 0o700);
+    expect(await new Promise((resolve) => saved.afterSaving(resolve))).toBe(true);
+    expect(saved.failing()).toBe(false);
+  },
+);
+
+test.each([
+  ["removed", (folder: string) => rmSync(folder, { recursive: true })],
+  ["replaced", (folder: string) => renameSync(folder, `${folder}-old`)],
+])("a directory that was %s while carryover runs is written whole again once it is there", async (_, take) => {
+  const folder = stateFolder();
+  const ticks: (() => void)[] = [];
+  const timer = (ms: number, run: () => void): (() => void) => {
+    if (ms === 3000) ticks.push(run);
+    return ms === 3000 ? () => {} : afterMs(ms, run);
+  };
+  const { saved, control, at, lines } = stateProcess(folder, { timer });
+  await saved.start();
+  take(folder);
+  control.forceByHand("native", at);
+  expect(await new Promise((resolve) => saved.afterSaving(resolve))).toBe(false);
+  expect(saved.failing()).toBe(true);
+  mkdirSync(folder);
+  ticks.shift()?.();
+  while (!existsSync(join(folder, "used.txt")) || !existsSync(join(folder, "rollout.json")))
+    await new Promise((go) => setTimeout(go, 5));
+  expect(lines.join()).toContain("were removed or replaced while this process ran");
+  expect(JSON.parse(readFileSync(join(folder, "rollout.json"), "utf8")).force.command).toBe("native");
+  rmSync(`${folder}-old`, { recursive: true, force: true });
 });

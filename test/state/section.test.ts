@@ -6,7 +6,10 @@ const disk = { text: undefined as string | undefined, full: false, writes: 0, as
 beforeEach(() => Object.assign(disk, { text: undefined, full: false, writes: 0, aside: undefined }));
 
 const store: StateStore = {
-  prepare: async () => {},
+  prepare: async () => ({ used: true, marked: true }),
+  use: async () => ({ used: true, marked: true }),
+  markUsed: async () => {},
+  release: async () => {},
   read: async () => disk.text,
   mark: async () => disk.text,
   write: async (_section, pieces) => {
@@ -25,7 +28,7 @@ const store: StateStore = {
 
 /** A process that keeps a number, and timers that `pass` runs. */
 function start(given: { readonly idleChecks?: number; readonly store?: StateStore } = {}) {
-  const memory = { number: 0, revision: 0 };
+  const memory = { number: 0, revision: 0, lost: 0 };
   const warnings: string[] = [];
   const timers: (() => void)[] = [];
   const section = createSavedSection({
@@ -39,11 +42,16 @@ function start(given: { readonly idleChecks?: number; readonly store?: StateStor
     },
     revision: () => memory.revision,
     snapshot: () => ['{"number":', `${memory.number}}`],
-    restore: (saved) => {
-      const { number } = saved as { number: unknown };
+    restore: (text) => {
+      const { number, more } = JSON.parse(text) as { number: unknown; more?: string };
       if (typeof number !== "number") throw new Error("no number");
       memory.number = number;
+      return more === undefined ? [] : [more];
     },
+    lost: () => {
+      memory.lost += 1;
+    },
+    whenLost: "the number is 0",
     warn: (message) => warnings.push(message),
     ...given,
   });
@@ -63,20 +71,20 @@ function start(given: { readonly idleChecks?: number; readonly store?: StateStor
 describe("a section", () => {
   test("is written when something is new, and read by the next process", async () => {
     const one = start();
-    await one.section.start();
+    await one.section.start(false);
     await one.pass(3);
     expect(disk.text).toBeUndefined();
     one.set(7);
     await one.pass(3);
     expect([disk.text, disk.writes]).toEqual(['{"number":7}', 1]);
     const two = start();
-    await two.section.start();
+    await two.section.start(false);
     expect(two.memory.number).toBe(7);
   });
 
   test("is written at once when asked, and at the end", async () => {
     const one = start();
-    await one.section.start();
+    await one.section.start(false);
     one.set(1);
     await one.section.save();
     expect(disk.text).toBe('{"number":1}');
@@ -90,7 +98,7 @@ describe("a section", () => {
 
   test("can be written now and then although nothing is new", async () => {
     const one = start({ idleChecks: 3 });
-    await one.section.start();
+    await one.section.start(false);
     await one.pass(2);
     expect(disk.writes).toBe(0);
     await one.pass(5);
@@ -101,24 +109,41 @@ describe("a section", () => {
     ["cut off", '{"number":'],
     ["empty", ""],
     ["of another form", '{"number":"7"}'],
-  ])("that is %s is set aside with a warning", async (_what, text) => {
+  ])("that is %s is kept under another name, and lost with a warning", async (_what, text) => {
     disk.text = text;
     const one = start();
-    await one.section.start();
-    expect([one.memory.number, disk.aside]).toEqual([0, text]);
+    await one.section.start(false);
+    expect([one.memory.number, one.memory.lost, disk.aside]).toEqual([0, 1, text]);
     expect(one.warnings).toEqual([
-      "state.dir: /state/n.json cannot be used; it is /state/n.damaged now, and what it held is forgotten",
+      "state.dir: /state/n.json cannot be used (kept as /state/n.damaged): the number is 0",
     ]);
     one.set(1);
     await one.pass();
     expect(disk.text).toBe('{"number":1}');
   });
 
-  test("that cannot be read is no start", async () => {
+  test("that cannot be read is kept, lost, and written again at once", async () => {
+    disk.text = "precious";
     const broken = start({ store: { ...store, read: () => Promise.reject(new Error("EIO")) } });
-    await expect(broken.section.start()).rejects.toThrow("EIO");
-    await broken.section.close();
-    expect(disk.writes).toBe(0);
+    await broken.section.start(false);
+    expect([broken.memory.lost, disk.aside, disk.text]).toEqual([1, "precious", '{"number":0}']);
+    expect(broken.warnings[0]).toContain("/state/n.json cannot be read (kept as /state/n.damaged)");
+  });
+
+  test("with a part that cannot be used is kept, too", async () => {
+    disk.text = '{"number":7,"more":"the rest"}';
+    const one = start();
+    await one.section.start(false);
+    expect([one.memory.number, one.memory.lost, disk.aside]).toEqual([7, 0, '{"number":7,"more":"the rest"}']);
+    expect(one.warnings).toEqual([
+      "state.dir: parts of /state/n.json cannot be used (it is kept as /state/n.damaged): the rest",
+    ]);
+  });
+
+  test.each([true, false])("that is missing is lost where there was one (%s)", async (wasUsed) => {
+    const one = start();
+    await one.section.start(wasUsed);
+    expect([one.memory.lost, one.warnings.length]).toEqual(wasUsed ? [1, 1] : [0, 0]);
   });
 });
 
@@ -131,7 +156,7 @@ test.each([0, 1, 19, 20, 21, 40, 41])("%i items make a JSON array in pieces", (c
 
 test("a full disk is warned of once, and what is new is written when there is room", async () => {
   const one = start();
-  await one.section.start();
+  await one.section.start(false);
   disk.full = true;
   one.set(1);
   await one.pass(3);
@@ -144,7 +169,7 @@ test("a full disk is warned of once, and what is new is written when there is ro
 
 test("a section that somebody removed is written again, though nothing is new, and nobody else is blamed", async () => {
   const one = start({ idleChecks: 2 });
-  await one.section.start();
+  await one.section.start(false);
   one.set(1);
   await one.pass();
   disk.text = undefined;
@@ -154,8 +179,8 @@ test("a section that somebody removed is written again, though nothing is new, a
 
 test("of two processes with one store the last one wins, and each says so once", async () => {
   const [one, two] = [start({ idleChecks: 1 }), start({ idleChecks: 1 })];
-  await one.section.start();
-  await two.section.start();
+  await one.section.start(false);
+  await two.section.start(false);
   one.set(1);
   await one.pass();
   await two.pass();

@@ -39,7 +39,7 @@ test("it ends with 2, and says so first, when an instance did not do it", async 
     [
       "NOT DONE on 1 of 2: carryover force native",
       "http://a:1 is forced to native v1 from the next request on",
-      "http://old:1 is an older version of carryover, which cannot be told to force anything",
+      "http://old:1 is an older version of carryover, which cannot be told that",
       "",
     ],
   ]);
@@ -56,4 +56,25 @@ test("without a token, or for another mode, nothing is sent", async () => {
   expect([without.code, without.out]).toEqual([64, ""]);
   expect(without.err).toContain("--token-file");
   expect((await run(["force", "translate", "a:1"], { env, fetch: asked })).code).toBe(64);
+});
+
+test("carryover confirm lets a rule go on, and says so where nothing was to be confirmed", async () => {
+  const answers = async (input: unknown, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(String(input));
+    expect([init.method, url.pathname, init.body]).toEqual(["POST", "/confirm", '{"rule":"reads"}']);
+    if (url.hostname === "old") {
+      const refusal = { message: "only GET and HEAD are allowed here", details: [{ domain: "carryover" }] };
+      return Response.json(refusal, { status: 405 });
+    }
+    return Response.json({ rule: "reads", wasUnknown: url.hostname === "a", doing: "translate", survives: true });
+  };
+  expect(await run(["confirm", "reads", "a:1", "b:1"], { env, fetch: answers })).toMatchObject({
+    code: 0,
+    out: "http://a:1 lets reads go on: it does translate, and its evidence begins at zero\nhttp://b:1 knows the state of reads, so that nothing was to be confirmed: it does translate\n",
+  });
+  expect(await run(["confirm", "reads", "old:1"], { env, fetch: answers })).toMatchObject({
+    code: 2,
+    out: "NOT DONE on 1 of 1: carryover confirm reads\nhttp://old:1 is an older version of carryover, which cannot be told that\n",
+  });
+  expect((await run(["confirm", "reads", "a:1"], { fetch: answers })).code).toBe(64);
 });

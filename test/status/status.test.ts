@@ -83,6 +83,34 @@ describe("carryover status", () => {
     ]);
   });
 
+  test("names a rule whose state is unknown first, before everything else", async () => {
+    const forcedBy = {
+      effective: "native",
+      file: "none",
+      command: "native",
+      commandAt: undefined,
+      lost: true,
+    } as const;
+    const told = progress({
+      force: "native",
+      forcedBy,
+      countsLostAt: NOW - HOUR,
+      rules: [rule("lost", "translate", {}, { state: "stepped-back", unknown: true, doing: "native", ...since(3) })],
+    });
+    const { next, attention, rules } = await status(told, undefined);
+    expect(next).toBe("lost: see /rules, then carryover confirm lost");
+    expect(rules[0]).toMatchObject({
+      state: "unknown",
+      missing: expect.arrayContaining(["its saved state cannot be read; carryover confirm lets it go on"]),
+    });
+    expect(attention).toEqual([
+      "http://b:1 cannot be reached (ECONNREFUSED)",
+      "http://a:1 is forced to native (by a lost state of carryover force): no rule decides",
+      "lost has a saved state that cannot be read, native v1 responds for 3 h",
+      "http://a:1 lost what it had counted on 2026-11-21: the file cannot be read",
+    ]);
+  });
+
   test("names clients whose requests failed because of translation, most failures first", () => {
     const failed = (name: string, errors: ClientOperation["errors"]) =>
       client(name, { operations: [{ resource: "tag", operation: "get", requests: 9, lastSeen: NOW, errors }] });
@@ -119,6 +147,13 @@ describe("carryover status", () => {
   test.each([
     ["correct the rules file: carryover check --rules-only --rules FILE", { lastReloadSuccessful: false }],
     ["when the emergency is over: force: none in the rules file", { force: "native" }],
+    [
+      "unless a person forced native v1, carryover force none: its state is lost",
+      {
+        force: "native",
+        forcedBy: { effective: "native", file: "none", command: "native", commandAt: undefined, lost: true },
+      },
+    ],
     ["find out why upstream v2 does not respond", { openBreakers: ["v2"], rules: [rule("r", "shadow")] }],
     ["wait for r: carryover gate r", { rules: [rule("r", "shadow")] }],
     ["send clients to carryover: none has called yet", { rules: [rule("r", "native")] }],

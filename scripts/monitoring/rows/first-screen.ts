@@ -65,7 +65,10 @@ const stats = [
       "Rules that some instance serves by native v1 again, because translation failed or differed; /rules says why. A second number shows while `force` overrides all rules.",
     unit: "short",
     queries: [
-      [orZero(`count(count by (rule) (carryover_rule_state{${OF},state=~"back|returning"} == 1))`), "stepped back"],
+      [
+        orZero(`count(count by (rule) (carryover_rule_state{${OF},state=~"back|returning|unknown"} == 1))`),
+        "stepped back",
+      ],
       [`max by (mode) (carryover_rules_force{${OF}}) == 1`, "all forced to {{mode}}"],
     ],
     steps: [

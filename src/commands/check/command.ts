@@ -117,7 +117,9 @@ async function checkAll(
       random: Math.random,
       signal,
     });
-    const findings = [...report.findings, ...(rules?.findings ?? [])];
+    const { checkState } = await import("./state.ts");
+    const state = await checkState(config, rules?.given, Date.now());
+    const findings = [...report.findings, ...(rules?.findings ?? []), ...state];
     const platform = { url: config.upstream.v2.url, version: report.version };
     const text = reportText(findings, { platform, rules }, flags, io);
     // The platform could put anything into a name that is shown, this included.

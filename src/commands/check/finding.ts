@@ -62,7 +62,7 @@ export function verdictOf(findings: readonly Finding[]): CheckVerdict {
   const has = (level: FindingLevel) => findings.some((finding) => finding.level === level);
   if (has("fail")) return "fail";
   // A check of rules alone is judged by the rules alone.
-  const asked = findings.filter(({ probe }) => probe !== "rules");
+  const asked = findings.filter(({ probe }) => probe !== "rules" && probe !== "state");
   const lists = asked.filter(({ probe, level }) => probe === "lists" && level !== "skipped");
   if (lists.length === 0 && (asked.length > 0 || findings.length === 0)) return "unjudged";
   if (has("warn")) return "warn";

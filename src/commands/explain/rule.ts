@@ -73,6 +73,8 @@ export function reasonOf({ why, rule }: Pick<ExplainedCutover, "why" | "rule">):
       return "what v1 answers is guessed, and no rule names the operation";
     case "stepped-back":
       return `rule ${rule} stepped back by itself`;
+    case "unknown":
+      return `the saved state of rule ${rule} cannot be read, so native v1 serves until carryover confirm ${rule}`;
     case "promoted":
       return `rule ${rule} moved on by itself`;
     default:
@@ -102,7 +104,14 @@ export function cutoverFromConfig(config: Config, rules: Rules | undefined, at: 
   const bucketOf = createBucket(salt);
   const wall = () => at;
   return {
-    rollout: createRollout({ rules, mode, bucketOf, wall, onEvent: () => {} }),
+    rollout: createRollout({
+      rules,
+      mode,
+      native: config.upstream.v1 !== undefined,
+      bucketOf,
+      wall,
+      onEvent: () => {},
+    }),
     bucketOf,
     nameOf: createIdentity({ ...config.clients, key: salt }).nameOf,
     wall,

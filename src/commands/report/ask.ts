@@ -4,7 +4,7 @@ import { readSnapshot } from "../../ledger/snapshot.ts";
 import { LAST_TIME } from "../../model/clock.ts";
 import { member } from "../../model/json.ts";
 import { PROGRESS_VERSION, type Progress, RULE_STATES } from "../../model/progress.ts";
-import { FORCE_COMMANDS, type ForceCommand, type ForceState } from "../../model/rules.ts";
+import { type ConfirmedRule, FORCE_COMMANDS, type ForceCommand, type ForceState } from "../../model/rules.ts";
 import { oneLine } from "../terminal.ts";
 import { HOW_TO_GIVE_ADMIN_TOKEN } from "./arguments.ts";
 
@@ -37,6 +37,23 @@ export async function ask(address: string, options: AskOptions): Promise<Instanc
 /** `survives`: a restart keeps what was said; undefined: the instance is older. */
 export interface AnsweredForce extends ForceState {
   readonly survives?: boolean | undefined;
+}
+
+/** Sends `carryover confirm`. Never rejects. */
+export async function askConfirm(
+  address: string,
+  rule: string,
+  options: AskOptions,
+): Promise<
+  { readonly address: string; readonly state: ConfirmedRule } | { readonly address: string; readonly fault: string }
+> {
+  try {
+    const read = (value: unknown) => ConfirmedSchema.parse(value);
+    const question = { path: "/confirm", body: JSON.stringify({ rule }), read };
+    return { address, state: await answerOf(address, question, options) };
+  } catch (error) {
+    return { address, fault: faultText(error, options.timeoutMs) };
+  }
 }
 
 /** Sends `carryover force`; the answer is what is in force then. Never rejects. */
@@ -115,7 +132,7 @@ function refusalOf(status: number, text: string, token: string | undefined): str
       token === undefined ? `pass ${HOW_TO_GIVE_ADMIN_TOKEN}` : "the token is not the one of admin.tokenFile";
     return `answered 401: ${/same machine|set admin\.tokenFile/.test(message) ? message : help}`;
   }
-  if (status === 405) return "is an older version of carryover, which cannot be told to force anything";
+  if (status === 405) return "is an older version of carryover, which cannot be told that";
   if (status === 404 && message.includes("there is nothing here")) {
     return "is an older version of carryover, which tells no progress, or its address lacks a path";
   }
@@ -166,6 +183,14 @@ const ForceStateSchema = z.object({
   file: Force,
   command: z.enum(FORCE_COMMANDS),
   commandAt: optional(Time),
+  lost: optional(z.boolean()),
+});
+
+const ConfirmedSchema = z.object({
+  rule: z.string(),
+  wasUnknown: z.boolean(),
+  doing: z.enum([...CutoverModes.options, "nothing"]),
+  survives: z.boolean(),
 });
 
 const ProgressSchema = z.object({
@@ -179,6 +204,7 @@ const ProgressSchema = z.object({
   digest: optional(z.string()),
   lastReloadSuccessful: z.boolean(),
   saved: optional(z.boolean()),
+  countsLostAt: optional(Time),
   ready: optional(z.boolean()),
   openBreakers: optional(z.array(z.string())),
   totals: z.object({
@@ -213,6 +239,7 @@ const ProgressSchema = z.object({
       mode: CutoverModes,
       doing: z.enum([...CutoverModes.options, "nothing"]),
       state: z.enum(RULE_STATES),
+      unknown: optional(z.boolean()),
       since: optional(Time),
       detail: z.string(),
       evidence: optional(

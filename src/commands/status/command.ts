@@ -1,8 +1,8 @@
-/** The commands `carryover status`, `carryover gate` and `carryover force`. */
+/** The commands `carryover status`, `carryover gate`, `carryover force` and `carryover confirm`. */
 import { type Command, InvalidArgumentError } from "commander";
 import { ADMIN_TOKEN_VARIABLE } from "../../config/command-variables.ts";
 import { ConfigError } from "../../config/faults.ts";
-import { FORCE_COMMANDS, type ForceCommand } from "../../model/rules.ts";
+import { type ConfirmedRule, FORCE_COMMANDS, type ForceCommand } from "../../model/rules.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
   DEFAULT_ADDRESS,
@@ -68,6 +68,21 @@ export function addGate(program: Command, io: CommandIo, outcome: Outcome): void
 }
 
 /** Exit code: 0; 2 if an instance did not do it. */
+export function addConfirm(program: Command, io: CommandIo, outcome: Outcome): void {
+  shared(program.command("confirm").argument("<rule>", "name of a rule"))
+    .description("let a rule go on whose saved state cannot be read; needs the admin token")
+    .action(async (rule: string, addresses: readonly string[], flags: SharedFlags) => {
+      const options = withToken("confirm", flags, io);
+      const { askConfirm } = await import("../report/ask.ts");
+      const results = await Promise.all(addressesOf(addresses).map((address) => askConfirm(address, rule, options)));
+      const text = (one: ChangeReport<ConfirmedRule>) => changeText(`confirm ${rule}`, one, confirmedText);
+      const report = { version: 1, rule, results } as const;
+      show(report, text, options, flags, io);
+      outcome.code = changeExitCode(results);
+    });
+}
+
+/** Exit code: 0; 2 if an instance did not do it. */
 export function addForce(program: Command, io: CommandIo, outcome: Outcome): void {
   const command = program
     .command("force")
@@ -75,36 +90,38 @@ export function addForce(program: Command, io: CommandIo, outcome: Outcome): voi
   shared(command)
     .description("send every v1 request to native v1, whatever the rules say, or lift that; needs the admin token")
     .action(async (mode: ForceCommand, addresses: readonly string[], flags: SharedFlags) => {
-      const options = optionsOf(flags, io);
-      if (options.token === undefined) {
-        throw new ConfigError([
-          { where: "carryover force", what: "this needs the admin token", remedy: `pass ${HOW_TO_GIVE_ADMIN_TOKEN}` },
-        ]);
-      }
+      const options = withToken("force", flags, io);
       const { askForce } = await import("../report/ask.ts");
       const results = await Promise.all(addressesOf(addresses).map((address) => askForce(address, mode, options)));
-      show({ version: 1, mode, results }, forceText, options, flags, io);
-      outcome.code = forceExitCode(results);
+      const text = (one: ChangeReport<AnsweredForce>) => changeText(`force ${mode}`, one, stateText);
+      const report = { version: 1, mode, results } as const;
+      show(report, text, options, flags, io);
+      outcome.code = changeExitCode(results);
     });
 }
 
-type ForceResult =
-  | { readonly address: string; readonly state: AnsweredForce }
+type ChangeResult<State> =
+  | { readonly address: string; readonly state: State }
   | { readonly address: string; readonly fault: string };
 
-/** The output of `--json`. */
-interface ForceReport {
+/** The output of `--json`, which also has the argument. */
+interface ChangeReport<State> {
   readonly version: 1;
-  readonly mode: ForceCommand;
-  readonly results: readonly ForceResult[];
+  readonly results: readonly ChangeResult<State>[];
 }
 
-function forceText({ mode, results }: ForceReport): string {
+function changeText<State>(what: string, { results }: ChangeReport<State>, textOf: (state: State) => string): string {
   const failed = results.filter((one) => "fault" in one).length;
-  const lines = results.map((one) => `${one.address} ${"fault" in one ? one.fault : stateText(one.state)}`);
+  const lines = results.map((one) => `${one.address} ${"fault" in one ? one.fault : textOf(one.state)}`);
   return failed === 0
     ? lines.join("\n")
-    : [`NOT DONE on ${failed} of ${results.length}: carryover force ${mode}`, ...lines].join("\n");
+    : [`NOT DONE on ${failed} of ${results.length}: carryover ${what}`, ...lines].join("\n");
+}
+
+function confirmedText({ rule, wasUnknown, doing, survives }: ConfirmedRule): string {
+  if (!wasUnknown) return `knows the state of ${rule}, so that nothing was to be confirmed: it does ${doing}`;
+  const until = survives ? "" : ", until a restart: its state.dir cannot be written";
+  return `lets ${rule} go on: it does ${doing}, and its evidence begins at zero${until}`;
 }
 
 function stateText({ effective, command, survives }: AnsweredForce): string {
@@ -117,7 +134,7 @@ function stateText({ effective, command, survives }: AnsweredForce): string {
 }
 
 /** 0; 2: an instance did not do it. */
-function forceExitCode(results: readonly ForceResult[]): number {
+function changeExitCode(results: readonly ChangeResult<unknown>[]): number {
   return results.some((one) => "fault" in one) ? 2 : 0;
 }
 
@@ -139,6 +156,14 @@ function addressesOf(args: readonly string[]): readonly string[] {
 function optionsOf({ tokenFile, timeout }: SharedFlags, io: CommandIo): AskOptions {
   const timeoutMs = readTimeout(timeout);
   return { token: readAdminToken(tokenFile, io.env[ADMIN_TOKEN_VARIABLE], io), timeoutMs, fetch: io.fetch };
+}
+
+/** Throws ConfigError without an admin token. */
+function withToken(command: string, flags: SharedFlags, io: CommandIo): AskOptions {
+  const options = optionsOf(flags, io);
+  if (options.token !== undefined) return options;
+  const remedy = `pass ${HOW_TO_GIVE_ADMIN_TOKEN}`;
+  throw new ConfigError([{ where: `carryover ${command}`, what: "this needs the admin token", remedy }]);
 }
 
 interface Asked {

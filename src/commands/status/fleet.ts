@@ -32,7 +32,7 @@ export interface FleetRule extends Pick<RuleProgress, "name" | "mode" | "doing">
 }
 
 /** Whether a rule could move depends on the evidence of all instances together. */
-export type FleetRuleState = Exclude<RuleStateName, "could-move">;
+export type FleetRuleState = Exclude<RuleStateName, "could-move"> | "unknown";
 
 export function fleetOf(results: readonly InstanceResult[]): Fleet {
   const silent = results.flatMap((one) => ("fault" in one ? [one] : []));
@@ -64,7 +64,8 @@ function rulesOf(instances: readonly RespondingInstance[]): readonly FleetRule[]
   });
 }
 
-function stateOf({ state }: RuleProgress): FleetRuleState {
+function stateOf({ state, unknown }: RuleProgress): FleetRuleState {
+  if (unknown === true) return "unknown";
   return state === "could-move" ? "as-written" : state;
 }
 
@@ -102,7 +103,7 @@ export function forceText({ force, forcedBy }: Pick<Progress, "force" | "forcedB
   if (force === "none" || forcedBy === undefined) return force;
   const by = [
     forcedBy.file === force ? "the rules file" : [],
-    forcedBy.command === force ? "carryover force" : [],
+    forcedBy.command !== force ? [] : forcedBy.lost === true ? "a lost state of carryover force" : "carryover force",
   ].flat();
   return `${force} (by ${by.join(" and ")})`;
 }

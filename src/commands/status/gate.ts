@@ -83,9 +83,11 @@ export function judgeRule({ mode, state, evidence, age, on }: FleetRule, terms: 
   const stuck =
     state === "stepped-back"
       ? ["/samples and the log say why it stepped back; fix the cause, then rename the rule"]
-      : state === "returning"
-        ? ["it stepped back, and returns step by step"]
-        : [];
+      : state === "unknown"
+        ? ["its saved state cannot be read; carryover confirm lets it go on"]
+        : state === "returning"
+          ? ["it stepped back, and returns step by step"]
+          : [];
   const isPromoted = state === "promoted";
   const known = mode === "shadow" && !isPromoted ? compared(evidence, terms) : translated(evidence, terms);
   const heldBack = evidence.heldBack.map((one) => `${isPromoted ? "still native" : "not proved"}: ${one}`);
@@ -186,6 +188,10 @@ export function stateText({ mode, doing, state, age }: FleetRule): string {
   switch (state) {
     case "stepped-back":
       return `stepped back${ago}, native v1 responds`;
+    case "unknown":
+      return doing === "translate"
+        ? `translates${lasting}, though its saved state cannot be read, without a native v1`
+        : `has a saved state that cannot be read, native v1 responds${lasting}`;
     case "returning":
       return `returns to ${mode}${lasting}`;
     case "promoted":

@@ -11,6 +11,9 @@ import { DEFAULT_TERMS, judgeRule, placeText, stateText, whomText } from "./gate
 /** A client that has not called v1 for this long has moved. */
 const MOVED_AFTER_MS = 7 * 24 * 3_600_000;
 
+/** Lost counts are mentioned for as long as `carryover report --since 14d` could rest on them. */
+const LOSS_SHOWN_MS = 14 * 24 * 3_600_000;
+
 /** The output of `--json`. Times are ISO 8601 in UTC. */
 export interface MigrationStatus {
   readonly version: 1;
@@ -87,13 +90,22 @@ function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
   return [
     ...silent.map(({ address, fault }) => `${address} ${fault}`),
     ...instances.flatMap(troublesOf),
-    ...inState("stepped-back").map((rule) => `${rule.name} ${stateText(rule)}${placeText(rule, instances.length)}`),
+    ...[...inState("unknown"), ...inState("stepped-back")].map(
+      (rule) => `${rule.name} ${stateText(rule)}${placeText(rule, instances.length)}`,
+    ),
     ...differentRules(instances),
     ...differentModes(instances),
     ...instances.flatMap(({ address, progress: { ready, saved } }) => [
       ...(ready === false ? [`${address} is not ready: it starts or stops`] : []),
       ...(saved === false ? [`${address} cannot write its state.dir: a restart would lose what is new`] : []),
     ]),
+    ...instances.flatMap(({ address, progress: { at, countsLostAt } }) =>
+      countsLostAt === undefined || at - countsLostAt > LOSS_SHOWN_MS
+        ? []
+        : [
+            `${address} lost what it had counted on ${new Date(countsLostAt).toISOString().slice(0, 10)}: the file cannot be read`,
+          ],
+    ),
     ...failingClients(instances),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
   ];
@@ -137,12 +149,16 @@ function failingClients(instances: readonly RespondingInstance[]): readonly stri
 /** What instances and rules need, with the command for it; undefined: nothing. */
 function nextOf({ rules }: Pick<MigrationStatus, "rules">, fleet: Fleet): string | undefined {
   const { instances, silent } = fleet;
+  const unknown = rules.find(({ state }) => state === "unknown");
+  if (unknown !== undefined) return `${unknown.name}: see /rules, then carryover confirm ${unknown.name}`;
   const [unheard] = silent;
   if (unheard !== undefined) return `find out why ${unheard.address} does not respond`;
   if (instances.some(({ progress }) => !progress.lastReloadSuccessful))
     return "correct the rules file: carryover check --rules-only --rules FILE";
   const forced = instances.find(({ progress }) => progress.force !== "none")?.progress;
   if (forced !== undefined) {
+    if (forced.forcedBy?.lost === true)
+      return "unless a person forced native v1, carryover force none: its state is lost";
     const lift = forced.forcedBy?.command === "native" ? "carryover force none" : "force: none in the rules file";
     return `when the emergency is over: ${lift}`;
   }

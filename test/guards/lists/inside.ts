@@ -40,7 +40,7 @@ export const INSIDE = [
         'return isSingle(request, "authorization") && sameText(bearerOf(request.headers.authorization), token)',
         "return true",
       ],
-      ["a change needs a token", "server.post(FORCE, { onRequest: refuse }, ", "server.post(FORCE, "],
+      ["a change needs a token", "server.post(path, { onRequest: refuse }, ", "server.post(path, "],
       ["a change needs a configured token", "expected === undefined ? new Problem", "false ? new Problem"],
       ["an empty token is none", ' && given !== ""', ""],
       ["without a token only this machine", "if (isLocal(request)) return undefined;", "return undefined;"],
@@ -68,6 +68,50 @@ export const INSIDE = [
       ["UTF-8 only", 'if (!isUtf8(text)) fail(invalidUtf8(text), "invalid UTF-8");', ""],
       ["no byte order mark", 'fail(0, "byte order mark");', ";"],
       ["nothing behind a value", 'if (at < length) fail(at, "data after the value");', ""],
+    ],
+  ),
+  ...guards(
+    "src/rollout/saved-state.ts",
+    ["test/state/damaged.test.ts"],
+    [
+      ["the check of a saved rule", "if (check !== undefined && check !==", "if (check === 1 && check !=="],
+      ["a damaged entry may be any rule's", "if (!isNamed) lost.set(EVERY_OTHER, null);", ""],
+      [
+        "a lost force is native",
+        "forced === undefined ? LOST_FORCE : forcedOf(forced)",
+        'forcedOf(forced ?? { command: "none" })',
+      ],
+      ["earlier versions can read the transitions", "filter((one) => !known.includes(one))", "filter(() => false)"],
+    ],
+  ),
+  ...guards(
+    "src/rollout/rule-state.ts",
+    ["test/state/damaged.test.ts"],
+    [
+      ["an unknown rule is served by native v1", "if (state.unknown?.native === true) return", "if (false) return"],
+      [
+        "an unknown rule is not promoted",
+        "if (!mayPromote(state) || state.unknown !== undefined)",
+        "if (!mayPromote(state))",
+      ],
+      ["for earlier versions an unknown rule stepped back", "stepBack && heldBack(stepBack);", "stepBack;"],
+    ],
+  ),
+  ...guards(
+    "src/rollout/state-lock.ts",
+    ["test/state/lock.test.ts"],
+    [
+      [
+        "a live process keeps its directory",
+        "if (now.whole !== seen.whole) throw inUse(tokenOf(",
+        "if (false) throw inUse(tokenOf(",
+      ],
+      [
+        "a paused process notices before it writes",
+        "if (text !== undefined && tokenOf(text) === token) return;",
+        "return;",
+      ],
+      ["a process that lost its directory stays out", "if (!(await options.isUnchanged()))", "if (false)"],
     ],
   ),
   ...guards(
