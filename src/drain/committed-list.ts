@@ -10,10 +10,14 @@ export interface RankedPage extends ListPage {
   readonly skip: number | undefined;
   /** Each key comes after the one before it. */
   readonly ascending: boolean;
+  /** The `skip` with which the chain of its token began. */
+  readonly chain: number;
+  /** Records that the page says it skipped though nothing asked for that; undefined when it says what was expected. */
+  readonly leftOut: number | undefined;
 }
 
 /** `page` with the rank of its first record. The order of its keys is looked at once: for a short list, that costs more than all else here. */
-export function rankedPage(page: ListPage, skip: number | undefined): RankedPage {
+export function rankedPage(page: ListPage, skip: number | undefined, chain: number, leftOut?: number): RankedPage {
   return {
     bytes: page.bytes,
     starts: page.starts,
@@ -26,7 +30,14 @@ export function rankedPage(page: ListPage, skip: number | undefined): RankedPage
     totalCount: page.totalCount,
     skipped: page.skipped,
     skip,
+    chain,
+    leftOut,
   };
+}
+
+/** The same page at another rank. */
+export function atRank(page: RankedPage, skip: number | undefined): RankedPage {
+  return rankedPage(page, skip, page.chain, page.leftOut);
 }
 
 /** Keys in the order in which they came, page by page; the newest page first. */
@@ -62,6 +73,8 @@ export interface CommittedList {
   readonly rank: number;
   /** The platform's token after the commit point; empty when there is no further page. */
   readonly token: string;
+  /** The `skip` with which the chain of that token began. */
+  readonly tokenChain: number;
   /** The last page was taken, and accepted as the end. */
   readonly ended: boolean;
   /** Some key came twice where none should. */
@@ -71,6 +84,8 @@ export interface CommittedList {
   readonly lastTotal: number | undefined;
   /** Every page stated the same count. */
   readonly steady: boolean;
+  /** Records that a page says it skipped though nothing asked for that, unless that number turned out to be its position. */
+  readonly leftOut: number | undefined;
   /** The list is read again from page one up to the commit point: pages of known records are expected. */
   readonly catchingUp: boolean;
   /** Everything rests on the order of keys alone, and on tokens that are known to be positions in that order. */
@@ -98,11 +113,13 @@ export function emptyList(keyOrder: boolean): CommittedList {
     lastKey: undefined,
     rank: 0,
     token: "",
+    tokenChain: 0,
     ended: false,
     repeated: false,
     firstTotal: undefined,
     lastTotal: undefined,
     steady: true,
+    leftOut: undefined,
     catchingUp: false,
     proved: keyOrder,
   };
@@ -123,11 +140,13 @@ export function changedList(list: CommittedList, changes: Partial<CommittedList>
     lastKey: list.lastKey,
     rank: list.rank,
     token: list.token,
+    tokenChain: list.tokenChain,
     ended: list.ended,
     repeated: list.repeated,
     firstTotal: list.firstTotal,
     lastTotal: list.lastTotal,
     steady: list.steady,
+    leftOut: list.leftOut,
     catchingUp: list.catchingUp,
     proved: list.proved,
   };
@@ -142,7 +161,8 @@ export function forgetKeys(list: CommittedList): CommittedList {
 /** The list is to be read again from its first page; records that were taken stay taken. */
 export function startOver(list: CommittedList): CommittedList {
   const seen = list.keepsKeys ? keySetOf(list) : undefined;
-  return changedList(list, { chain: undefined, seen, pages: 0, rank: 0, catchingUp: true });
+  const restarted = { pages: 0, rank: 0, ended: false, leftOut: undefined, catchingUp: true } as const;
+  return changedList(list, { chain: undefined, seen, ...restarted });
 }
 
 /** Takes what an ascending page, which may begin before the commit point, holds after it. */
@@ -152,14 +172,14 @@ export function takeAfter(list: CommittedList, page: RankedPage): TakenPage {
   const wanted = from === 0 ? undefined : new Uint8Array(page.keys.length).fill(1, from);
   const fresh = from === 0 ? page.keys : page.keys.slice(from);
   const rank = page.skip === undefined ? list.rank + fresh.length : page.skip + page.keys.length;
-  const at = Object.assign(counted(list, page), remembered(list, fresh), { rank, token: page.nextPageToken });
+  const at = Object.assign(counted(list, page), remembered(list, fresh), { rank, ...tokenOf(page) });
   return keep(at, page, wanted);
 }
 
 /** Takes the first page, or one after a token: each key that was not there yet, whatever its order. */
 export function takeNew(list: CommittedList, page: RankedPage): TakenPage {
   const { keys } = page;
-  const at = Object.assign(counted(list, page), { rank: list.rank + keys.length, token: page.nextPageToken });
+  const at = Object.assign(counted(list, page), { rank: list.rank + keys.length, ...tokenOf(page) });
   if (list.ascending && ascendsFrom(list.lastKey, page)) {
     return keep(Object.assign(at, remembered(list, keys)), page, undefined);
   }
@@ -190,11 +210,22 @@ function remembered(list: CommittedList, keys: readonly string[]): Pick<Committe
   return { chain: undefined, seen: list.seen, distinct };
 }
 
-function counted(list: CommittedList, { totalCount }: RankedPage): Mutable<CommittedList> {
-  const total = plausible(totalCount);
+/** Where the list goes on after `page`. */
+export function tokenOf({ nextPageToken, chain }: RankedPage): Pick<CommittedList, "token" | "tokenChain"> {
+  return { token: nextPageToken, tokenChain: chain };
+}
+
+function counted(list: CommittedList, page: RankedPage): Mutable<CommittedList> {
+  const total = plausible(page.totalCount);
   const firstTotal = list.pages === 0 && !list.catchingUp ? total : list.firstTotal;
   const steady = list.steady && total !== undefined && total === firstTotal;
-  return changedList(list, { pages: list.pages + 1, firstTotal, lastTotal: total ?? list.lastTotal, steady });
+  // Some platforms state the position of a page; at the end, position and records add up to the count.
+  const { skipped = 0 } = page;
+  const atEnd = page.nextPageToken === "" && page.skip === undefined && skipped > 0;
+  const isPosition = atEnd && total === skipped + page.keys.length;
+  const leftOut = isPosition ? undefined : (page.leftOut ?? list.leftOut);
+  const pages = list.pages + 1;
+  return changedList(list, { pages, firstTotal, lastTotal: total ?? list.lastTotal, steady, leftOut });
 }
 
 /** `at` (which may be changed) with the records `i` of `page` that have `wanted[i]` set; undefined: all of them. */
@@ -386,7 +417,8 @@ export function isMiscounted(list: CommittedList): boolean {
   return list.firstTotal !== undefined && !isCounted(list);
 }
 
-function isCounted(list: CommittedList): boolean {
+/** Every page stated the same count, and as many records came. */
+export function isCounted(list: CommittedList): boolean {
   return list.steady && list.firstTotal === list.distinct;
 }
 
@@ -405,8 +437,9 @@ export function checkWitness(resource: string, witness: Witness, required: Witne
 }
 
 /** The pages of a list contradict each other. */
-export function incomplete(resource: string, why: string): Problem {
+export function incomplete(resource: string, why: string, metadata: Readonly<Record<string, string>> = {}): Problem {
   return new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${resource} do not form a whole list: ${why}`, {
+    metadata,
     options: [],
   });
 }

@@ -10,9 +10,11 @@ export interface ReadPosition {
   readonly skip?: number;
   /** Records before this position, as far as is known; for positions that are given by a token. */
   readonly rank?: number;
+  /** The `skip` with which the chain of this token began; absent: 0. */
+  readonly chain?: number;
 }
 
-/** What one call brought. `unskipped`: the platform ignored `skip`, so the page is another one. */
+/** What one call brought. `unskipped`: by the number that the platform says it skipped, the page may be another one. */
 export type FetchResult =
   | { readonly kind: "page"; readonly page: RankedPage }
   | { readonly kind: "unskipped" }
@@ -114,7 +116,7 @@ const NEW_PART = {
 } as const;
 
 function positionOf({ token, skip, rank }: ReadAheadPart): ReadPosition {
-  return token === undefined ? { skip } : { token, rank };
+  return token === undefined ? { skip } : { token, rank, chain: skip };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ApiResponse } from "../model/http.ts";
 import type { ListPage } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
 import {
+  atRank,
   type CommittedList,
   emptyList,
   isMiscounted,
@@ -15,7 +16,7 @@ import {
   type TotalsPolicy,
   witnessOf,
 } from "./committed-list.ts";
-import type { DrainLimits } from "./limits.ts";
+import { checkPages, type DrainLimits } from "./limits.ts";
 import { type FetchResult, nextCalls, type ReadAhead, type ReadPosition } from "./read-ahead.ts";
 
 /**
@@ -118,6 +119,8 @@ export interface DrainState {
   readonly list: CommittedList;
   /** 0, and 1 when the list was restarted. */
   readonly reading: number;
+  /** Read by the cursor alone: in parallel, the pages contradicted each other. */
+  readonly serial: boolean;
   /** The count that an earlier reading fell short of. */
   readonly missed: number | undefined;
   readonly phase: DrainPhase;
@@ -143,9 +146,8 @@ export interface DrainState {
   readonly announced: Witness | undefined;
   /** Tokens that were followed one after another. */
   readonly followed: ReadonlySet<string>;
-  /** Pages that count for `maxPages` on the way by cursor, and empty ones in a row. */
+  /** Pages that count for `maxPages` on the way by cursor. */
   readonly cursorPages: number;
-  readonly emptyPages: number;
   readonly notes: ReadonlySet<DrainNote>;
   /** What to do after this step, in order. */
   readonly actions: readonly DrainAction[];
@@ -160,6 +162,7 @@ export function startOf(how: DrainSettings): DrainState {
     how,
     list: emptyList(how.keyOrder),
     reading: 0,
+    serial: false,
     missed: undefined,
     phase: { kind: "start" },
     wanted: false,
@@ -177,7 +180,6 @@ export function startOf(how: DrainSettings): DrainState {
     announced: undefined,
     followed: new Set(),
     cursorPages: 0,
-    emptyPages: 0,
     notes: new Set(),
     actions: [],
   };
@@ -189,6 +191,7 @@ export function changed(state: DrainState, changes: Partial<DrainState>): DrainS
     how: state.how,
     list: state.list,
     reading: state.reading,
+    serial: state.serial,
     missed: state.missed,
     phase: state.phase,
     wanted: state.wanted,
@@ -206,7 +209,6 @@ export function changed(state: DrainState, changes: Partial<DrainState>): DrainS
     announced: state.announced,
     followed: state.followed,
     cursorPages: state.cursorPages,
-    emptyPages: state.emptyPages,
     notes: state.notes,
     actions: state.actions,
   };
@@ -253,9 +255,6 @@ export function ended(state: DrainState, end: DrainAction): DrainState {
   const stopped = cancelled(state);
   return changed(stopped, { phase: { kind: "over" }, ahead: undefined, actions: [...stopped.actions, end] });
 }
-
-/** AIP-158 allows empty pages with a token, but a platform must not send nothing else for ever. */
-export const MAX_EMPTY_PAGES = 3;
 
 /** What came of a call; without `delivered` it is made once more, or was not awaited. */
 interface EndedCall {
@@ -306,7 +305,9 @@ export function receiveResult(before: DrainState, id: number, got: CallResult): 
   const state = changed(before, { calls: before.calls.filter((one) => one !== call) });
   const fetched = checkPage(state, call, got);
   const isStart = call.place.token === undefined && call.place.skip === undefined;
-  if (isBad(fetched) && !isStart && !call.again && state.repairs > 0) {
+  // A list that goes out can hardly be restarted, so a refused page is worth another try.
+  const bad = isBad(fetched) || (state.announced !== undefined && isPageRefused(fetched));
+  if (bad && !isStart && !call.again && state.repairs > 0) {
     const repaired = noted(changed(state, { repairs: state.repairs - 1 }), "list-page-again");
     return { state: withCall(repaired, { ...call, made: false, again: true }) };
   }
@@ -315,20 +316,33 @@ export function receiveResult(before: DrainState, id: number, got: CallResult): 
   const last = page.keys.at(-1);
   const { greatest = "" } = state;
   const seen = last !== undefined && last > greatest ? changed(state, { greatest: last }) : state;
-  if (call.skip !== undefined && isEmpty(page) && page.nextPageToken !== "" && call.empties < MAX_EMPTY_PAGES) {
-    // The records at a rank may follow the token of an empty page.
-    const place = { token: page.nextPageToken, rank: call.skip };
-    return { state: withCall(seen, { ...call, place, made: false, again: false, empties: call.empties + 1 }) };
+  // The records at a rank may follow the token of an empty page. A new token is progress.
+  const mayFollow = call.skip !== undefined || state.phase.kind === "after-short";
+  const { nextPageToken: token } = page;
+  if (mayFollow && isEmpty(page) && token !== "" && token !== call.place.token) {
+    const empties = call.empties + 1;
+    const problem = checkPages(state.how.resource, empties, state.how.limits);
+    if (problem !== undefined) return { state: seen, delivered: { call, fetched: { kind: "failed", problem } } };
+    const rank = call.skip ?? call.place.rank ?? state.list.rank;
+    const place = { token, rank, chain: page.chain };
+    return { state: withCall(seen, { ...call, place, made: false, again: false, empties }) };
   }
   // Nothing comes before rank 0, which cannot be said of a page after a token.
   const stands = call.empties > 0 && call.skip !== undefined && call.skip > 0;
-  const own = stands ? ({ kind: "page", page: rankedPage(page, call.skip) } as const) : fetched;
+  const own = stands ? ({ kind: "page", page: atRank(page, call.skip) } as const) : fetched;
   return { state: seen, delivered: { call, fetched: own } };
 }
 
 function isBad(got: FetchResult): boolean {
   if (got.kind === "refused") return got.response.status >= 500;
   return got.kind === "failed" && got.problem instanceof Problem && got.problem.reason === "UPSTREAM_INVALID";
+}
+
+/** Refusals of a page behind the first one that do not concern the client, which asked for no page. */
+const REFUSES_PAGE: ReadonlySet<number> = new Set([400, 404, 410]);
+
+export function isPageRefused(got: FetchResult): boolean {
+  return got.kind === "refused" && REFUSES_PAGE.has(got.response.status);
 }
 
 export function isEmpty({ keys }: ListPage): boolean {
@@ -340,34 +354,37 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
   if (got.kind !== "page") return got;
   const { how, list } = state;
   const { page } = got;
+  const { skipped } = page;
   const atStart = place.token === undefined && place.skip === undefined;
   const skip = atStart ? 0 : place.skip;
-  if (place.skip !== undefined && page.skipped !== undefined && page.skipped !== place.skip)
-    return { kind: "unskipped" };
-  if (page.keys.length > how.limits.pageSize) {
-    return invalidPage(`a page of ${how.resource} holds more than the ${how.limits.pageSize} records asked for`);
+  const rank = skip ?? place.rank ?? list.rank;
+  if (page.keys.length > how.limits.pageSize && new Set(page.keys).size < page.keys.length) {
+    return invalidPage(`a page of ${how.resource} holds more than ${how.limits.pageSize} records, some of them twice`);
   }
-  // No skip was requested, so an echoed one means that records were left out.
-  if (place.skip === undefined && page.skipped !== undefined && page.skipped !== 0) {
-    return invalidPage(`a page of ${how.resource} skipped records that were asked for`);
-  }
-  if (isBlank(list, page))
+  if (isBlank(list, page, rank))
     return invalidPage(`a later page of ${how.resource} holds neither records nor a token nor a total`);
-  if (page.bare === true) {
-    // A platform that leaves out zeros leaves out empty lists, but not lists with records.
-    const rank = skip ?? place.rank;
-    const counted = rank !== undefined && (plausible(page.totalCount) ?? 0) > rank;
-    if (counted || page.nextPageToken !== "") return invalidPage(`a page of ${how.resource} is without its records`);
-  }
-  return { kind: "page", page: rankedPage(page, skip) };
+  // A platform that leaves out zeros leaves out empty lists, but not lists with records.
+  if (page.bare === true && page.nextPageToken === "" && (plausible(page.totalCount) ?? 0) > rank)
+    return invalidPage(`a page of ${how.resource} is without its records`);
+  const chain = skip ?? place.chain ?? 0;
+  if (skipped === undefined || skipped === chain) return { kind: "page", page: rankedPage(page, skip, chain) };
+  // No skip was requested, so an echoed one means that records were left out.
+  if (atStart) return invalidPage(`a page of ${how.resource} skipped records that were asked for`);
+  // A page beyond the end may say how many records there were to skip.
+  if (place.skip !== undefined && !isEmpty(page)) return { kind: "unskipped" };
+  // Behind a token, platforms repeat the skip of the chain, or state only their own, or the position of the page.
+  if (skipped === 0 || skipped === rank || isEmpty(page)) return { kind: "page", page: rankedPage(page, skip, chain) };
+  // Any other number may mean that each page of the chain skips again. Without a skip it can only be read at the end.
+  return chain > 0 ? { kind: "unskipped" } : { kind: "page", page: rankedPage(page, skip, chain, skipped) };
 }
 
 /**
- * True when `page`, not the first one, is as good as `{}`: no record, no token, and no count although the list had one.
- * A proxy may have responded; of a list that was emptied meanwhile, a second reading shows the same in its first page.
+ * True when `page`, not the first one, is as good as `{}`: no record, no token, and no count although the list had one
+ * above `rank`. A proxy may have responded; of a list that was emptied meanwhile, a second reading shows the same in its
+ * first page.
  */
-export function isBlank({ pages, firstTotal = 0 }: CommittedList, page: ListPage): boolean {
-  return pages > 0 && firstTotal > 0 && page.totalCount === undefined && isEmpty(page) && page.nextPageToken === "";
+export function isBlank({ pages, lastTotal = 0 }: CommittedList, page: ListPage, rank: number): boolean {
+  return pages > 0 && lastTotal > rank && page.totalCount === undefined && isEmpty(page) && page.nextPageToken === "";
 }
 
 function invalidPage(what: string): FetchResult {

@@ -6,6 +6,7 @@
 import { Problem } from "../model/problem.ts";
 import {
   ascendsFrom,
+  atRank,
   type CommittedList,
   changedList,
   checkWitness,
@@ -15,12 +16,12 @@ import {
   freshIn,
   holdsAll,
   incomplete,
+  isCounted,
   isOvercounted,
   joins,
   newIn,
   plausible,
   type RankedPage,
-  rankedPage,
   reachesPast,
   type Shortfall,
   shortfall,
@@ -28,6 +29,7 @@ import {
   type TakenPage,
   takeAfter,
   takeNew,
+  tokenOf,
   tooFew,
   witnessOf,
 } from "./committed-list.ts";
@@ -57,7 +59,7 @@ import {
   ended,
   isBlank,
   isEmpty,
-  MAX_EMPTY_PAGES,
+  isPageRefused,
   noted,
   REPAIRS,
   receiveResult,
@@ -78,8 +80,8 @@ const MUCH_PART = 4;
 const MAX_SHORTNESS = 4;
 /** For planning before the first page is known. */
 const GUESSED_RECORD_BYTES = 400;
-/** Responses of a platform that does not know `skip`. */
-const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 422, 501]);
+/** Responses of a platform that does not know `skip`, or not such a large one. */
+const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 410, 422, 501]);
 
 /** The step. The caller performs the `actions` of the result, in order. Never throws. */
 export function nextState(before: DrainState, event: DrainEvent): DrainState {
@@ -130,10 +132,10 @@ function advance(from: DrainState): DrainState {
 
 /** Requests the first page, and windows beside it when the list was long the last time. */
 function begun(state: DrainState): DrainState {
-  const { how, list, heedsSkip } = state;
+  const { how, list, heedsSkip, serial } = state;
   const asked = requestPage(changed(state, { phase: { kind: "first" } }), {});
   const { limits, expected, keyOrder } = how;
-  if (list.catchingUp || !keyOrder || heedsSkip !== true || expected === undefined) return asked;
+  if (serial || list.catchingUp || !keyOrder || heedsSkip !== true || expected === undefined) return asked;
   if (expected <= limits.pageSize || expected > limits.windowRecords) return asked;
   const cut = planReadAhead(
     limits,
@@ -185,7 +187,7 @@ function onFirst(before: DrainState, got: FetchResult): DrainState {
 /** In parallel when this very list shows that it can be read by rank; otherwise by its cursor. */
 function chooseWay(state: DrainState, first: RankedPage): DrainState {
   const { how, list } = state;
-  const parallel = !list.catchingUp && canSeek(state, first);
+  const parallel = !state.serial && !list.catchingUp && canSeek(state, first);
   const asGuessed = first.keys.length === how.limits.pageSize && (list.lastTotal ?? 0) <= how.limits.windowRecords;
   const guessed = parallel && asGuessed ? state.ahead : undefined;
   const clean = guessed === undefined ? stopReadAhead(state) : state;
@@ -238,8 +240,9 @@ function provably(state: DrainState): DrainState {
 // ---- parts, taken in their order
 
 function taken(state: DrainState, got: FetchResult): DrainState {
-  if (got.kind === "refused" && state.trying && REFUSES_SKIP.has(got.response.status)) return fallBack(state, "skip");
-  if (got.kind === "unskipped") return fallBack(state, "skip");
+  const refused = got.kind === "refused" && REFUSES_SKIP.has(got.response.status);
+  if (refused && !state.trying) return fallBack(state, "refused");
+  if (refused || got.kind === "unskipped") return fallBack(state, "skip");
   if (got.kind !== "page") return notPage(state, got);
   const { page } = got;
   if (page.skip === undefined && !isEmpty(page) && !reachesPast(state.list, page.keys)) {
@@ -258,7 +261,8 @@ function takenAsPart(state: DrainState, page: RankedPage, planAgain: boolean): D
   const { list, how } = state;
   if (!page.ascending) return fallBack(state, "order");
   // Read before the list's count was known.
-  if (isBlank(list, page)) throw incomplete(how.resource, "a later page holds neither records nor a token nor a total");
+  if (isBlank(list, page, page.skip ?? list.rank))
+    throw incomplete(how.resource, "a later page holds neither records nor a token nor a total");
   if (isFirstAgain(list, page)) return fallBack(state, "skip");
   // A page that follows the token of the page just taken leaves no gap that could be closed by rank.
   if (page.skip !== undefined && !joins(list, page)) return seeking(noted(state, "list-repaired"), { held: page });
@@ -281,6 +285,7 @@ function nextPart(state: DrainState, ahead: ReadAhead): DrainState {
   return requestPage(changed(shorter, { phase: { kind: "token", ahead: true } }), {
     token: list.token,
     rank: list.rank,
+    chain: list.tokenChain,
   });
 }
 
@@ -319,8 +324,8 @@ function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): Dra
   const { list, how } = state;
   const { pageSize, overlap } = how.limits;
   if (got.kind === "unskipped") return fallBack(state, "skip", seek.short);
-  if (got.kind === "refused" && state.heedsSkip !== true && REFUSES_SKIP.has(got.response.status)) {
-    return fallBack(state, "skip", seek.short);
+  if (got.kind === "refused" && REFUSES_SKIP.has(got.response.status)) {
+    return fallBack(state, state.heedsSkip === true ? "refused" : "skip", seek.short);
   }
   if (got.kind !== "page") return notPage(state, got);
   const { page } = got;
@@ -337,7 +342,8 @@ function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): Dra
     return soughtOn(state, page, seek);
   // Some platforms send a token with every last page; it leads to an empty page.
   const phase = { kind: "after-short", page, seek } as const;
-  return requestPage(changed(state, { repairs: state.repairs - 1, phase }), { token: page.nextPageToken });
+  const next = { token: page.nextPageToken, rank: seek.skip + page.keys.length, chain: page.chain };
+  return requestPage(changed(state, { repairs: state.repairs - 1, phase }), next);
 }
 
 function onAfterShort(state: DrainState, page: RankedPage, seek: CommitPointSeek, got: FetchResult): DrainState {
@@ -407,7 +413,7 @@ function takenInOrder(before: DrainState, page: RankedPage, end: boolean, about:
   // Unless it overlaps, a page after a token proves no more than the token does, also about the end.
   const says = !isEmpty(page) || page.nextPageToken === "";
   const trusts = says && page.skip === undefined && how.tokens !== "keyset" && !joins(before.list, page);
-  const proved = before.list.proved && !trusts;
+  const proved = before.list.proved && !trusts && page.leftOut === undefined;
   if (before.announced === "cover" && !proved) throw incomplete(how.resource, "a token was no position in the order");
   const { list, chunk } = takeAfter(changedList(before.list, { proved }), page);
   const pages = Math.floor(list.distinct / how.limits.pageSize);
@@ -424,7 +430,7 @@ function takenInOrder(before: DrainState, page: RankedPage, end: boolean, about:
   const little = fresh * LITTLE_PART < Math.max(1, page.keys.length);
   const repairs = state.repairs + (closesGap ? 1 : 0) - (little ? 1 : 0);
   if (repairs < 0) return fallBack(state, "repairs");
-  return goingOn(changed(state, { repairs, emptyPages: fresh > 0 ? 0 : state.emptyPages }), about);
+  return goingOn(changed(state, { repairs }), about);
 }
 
 function skipHeeded(state: DrainState): DrainState {
@@ -467,7 +473,8 @@ function takenInTurn(before: DrainState, page: RankedPage): DrainState {
     checkAfterPage(how.resource, grown, how.limits) ?? checkAnnounced(how.resource, announced, how.limits);
   if (tooLarge !== undefined) return ended(changed(before, { list: grown }), { kind: "fail", problem: tooLarge });
   // A proxy, or a faulty replica, may respond with nothing at all; offsets move when records come and go.
-  const weak = first ? page.bare === true && how.bareProvesNothing : how.tokens !== "keyset";
+  const trusts = how.tokens !== "keyset" || page.leftOut !== undefined;
+  const weak = first ? page.bare === true && how.bareProvesNothing : trusts;
   const list = changedList(grown, { proved: grown.proved && !weak, ended: page.nextPageToken === "" });
   if (list.ended) return emitted(stopReadAhead(changed(before, { phase: { kind: "cursor" } })), list, chunk);
   if (first) {
@@ -480,8 +487,8 @@ function takenInTurn(before: DrainState, page: RankedPage): DrainState {
 function inTurn(list: CommittedList, page: RankedPage, resource: string): TakenPage {
   if (list.keepsKeys) return takeNew(list, page);
   if (!page.ascending) throw incomplete(resource, "its records left their order");
-  const { list: grown, chunk } = takeAfter(list, rankedPage(page, undefined));
-  return { list: changedList(grown, { rank: list.rank + page.keys.length, token: page.nextPageToken }), chunk };
+  const { list: grown, chunk } = takeAfter(list, atRank(page, undefined));
+  return { list: changedList(grown, { rank: list.rank + page.keys.length, ...tokenOf(page) }), chunk };
 }
 
 function emitted(state: DrainState, list: CommittedList, chunk: Uint8Array | undefined): DrainState {
@@ -502,25 +509,20 @@ function followToken(state: DrainState): DrainState {
   const pages = cursorPages > 0 ? cursorPages : list.pages === 1 ? 1 : Math.floor(list.distinct / how.limits.pageSize);
   const tooLong = checkPages(how.resource, pages, how.limits);
   if (tooLong !== undefined) throw tooLong;
-  const emptyPages = cursorPages === 0 && list.pages === 1 && list.distinct === 0 ? 1 : state.emptyPages;
   const following = changed(state, {
     phase: { kind: "token", ahead: false },
     followed: new Set(followed).add(token),
     cursorPages: pages + 1,
-    emptyPages,
   });
-  return requestPage(following, { token, rank: list.rank });
+  return requestPage(following, { token, rank: list.rank, chain: list.tokenChain });
 }
 
-function onToken(before: DrainState, got: FetchResult): DrainState {
-  if (got.kind !== "page") return notPage(before, got);
+function onToken(state: DrainState, got: FetchResult): DrainState {
+  if (got.kind !== "page") return notPage(state, got);
   const { page } = got;
-  const { list, how } = before;
+  const { list, how } = state;
   const caughtUp = list.catchingUp && !holdsAll(list, page.keys);
   if (!list.catchingUp && beginsAgain(list, page)) throw incomplete(how.resource, "the platform began again");
-  const emptyPages = isEmpty(page) ? before.emptyPages + 1 : 0;
-  if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(how.resource, "the platform sends only empty pages");
-  const state = changed(before, { emptyPages });
   if (page.nextPageToken === "") {
     const short = shortOf(state, page, newIn(list, page));
     if (short !== undefined) return doubted(state, page, short, NO_END_DOUBT);
@@ -547,6 +549,9 @@ function beginsAgain(list: CommittedList, page: RankedPage): boolean {
 
 function finished(state: DrainState): DrainState {
   const { how, list, announced, way, guessed } = state;
+  // The platform says that it left records out, and no count says that they came all the same.
+  if (list.leftOut !== undefined && !isCounted(list))
+    throw incomplete(how.resource, `a page skipped ${list.leftOut} records that were asked for`);
   const witness = witnessOf(list);
   checkWitness(how.resource, witness, announced ?? how.require);
   const counts = way === "parallel" || (guessed && list.pages === 1);
@@ -554,17 +559,26 @@ function finished(state: DrainState): DrainState {
   return ended(changed(state, { actions: [...state.actions, ...learned] }), { kind: "finish", witness });
 }
 
-/** A refusal is the list's response; anything else is thrown. */
+/** A refusal is the list's response, unless it concerns a page that only carryover asked for; anything else is thrown. */
 function notPage(state: DrainState, got: Exclude<FetchResult, { readonly kind: "page" }>): DrainState {
-  if (got.kind === "refused") return ended(state, { kind: "refuse", response: got.response });
+  const { resource } = state.how;
+  if (got.kind === "unskipped") throw incomplete(resource, "pages behind a token skipped records");
+  if (got.kind === "refused") {
+    if (state.phase.kind !== "first" && isPageRefused(got)) {
+      const status = String(got.response.status);
+      throw incomplete(resource, "a page after the first one was refused", { status });
+    }
+    return ended(state, { kind: "refuse", response: got.response });
+  }
   if (got.kind === "failed" && got.problem instanceof Error) throw got.problem;
   throw new Problem("INTERNAL", "internal error", { cause: got.kind === "failed" ? got.problem : undefined });
 }
 
-type FallbackReason = "skip" | "order" | "repairs";
+type FallbackReason = "skip" | "refused" | "order" | "repairs";
 
 const FALLBACK_TEXTS: Readonly<Record<FallbackReason, string>> = {
   skip: "skip is not heeded any more",
+  refused: "a page after the first one was refused",
   order: "its records left their order",
   repairs: "it changes faster than it can be read",
 };
@@ -604,9 +618,12 @@ function failed(state: DrainState, thrown: unknown, short?: Shortfall): DrainSta
     return ended(state, { kind: "fail", problem: thrown });
   }
   const { actions } = cancelled(state);
+  // What parallel reading met may be a habit of the platform, unless only windows can prove what is required.
+  const windowsOnly = how.require === "cover" && how.tokens !== "keyset";
   const again = changed(startOf(how), {
     list: announced === undefined ? emptyList(how.keyOrder) : startOver(list),
     reading: 1,
+    serial: thrown.reason === "DRAIN_INCOMPLETE" && !windowsOnly,
     wanted: state.wanted,
     nextCall: state.nextCall,
     greatest: state.greatest,

@@ -119,7 +119,7 @@ export type Filter = { readonly v1: string } & (
       /** How it is applied to one record if a Get serves the request: compare this v2 member, or the place in the hierarchy. */
       readonly local?: LocalTest;
     }
-  /** Enum by v1 name or number, sent as v2 name. The zero value means no filter. */
+  /** Enum by v1 name or number, sent as v2 name. The zero value means no filter, except as an element of a list. */
   | { readonly use: "enum"; readonly v2: string; readonly values: EnumTable; readonly repeated?: true }
   /** The opposite boolean is always sent under `v2`, also if the client left it out (false in v1). */
   | { readonly use: "inverted"; readonly v2: string }

@@ -5,6 +5,7 @@ import {
   type ApiResponse,
   type ClientResponse,
   CONDITIONS,
+  type HeaderField,
   type HeaderList,
   HOP_BY_HOP,
   METHOD_OVERRIDES,
@@ -47,7 +48,15 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([
   "etag",
   "last-modified",
   "repr-digest",
+  "signature",
+  "signature-input",
 ]);
+
+/** What a page says of itself and its neighbours. */
+const PAGE_FIELD =
+  /^(?:grpc-metadata-)?(?:x-)?(?:total(?:-count|-pages|-results)?|(?:next|prev|previous|current)-page(?:-token)?|page(?:-size|-count|-token)?|per-page|pagination(?:-.*)?|skipped)$/;
+/** Relations of a `Link` (RFC 8288) that lead from page to page. */
+const PAGE_RELATIONS: ReadonlySet<string> = new Set(["first", "last", "next", "prev", "previous"]);
 
 const JSON_TYPE: readonly [string, string] = ["content-type", "application/json"];
 const JSON_WANTED: readonly [string, string] = ["accept", "application/json"];
@@ -88,6 +97,30 @@ export function respondWith<Body extends ClientResponse["body"]>(
   const headers = withoutHeaders(from.headers, NOT_RETURNED);
   headers.push(JSON_TYPE, ...extra);
   return { status, headers, body };
+}
+
+/** A page's headers without those that lead to other pages, or count pages: a v1 list has none of v2's pages. */
+export function withoutPaging<T extends { readonly headers: HeaderList }>(page: T): T {
+  const headers = page.headers.flatMap(([name, value]): HeaderField[] => {
+    if (name !== "link") return PAGE_FIELD.test(name) ? [] : [[name, value]];
+    const links = linksIn(value).filter((link) => !leadsToPage(link));
+    return links.length === 0 ? [] : [[name, links.join(", ")]];
+  });
+  return { ...page, headers };
+}
+
+/** The links of one `Link` field; none when it is not well formed. */
+function linksIn(value: string): readonly string[] {
+  if (value.lastIndexOf("<") > value.lastIndexOf(">")) return [];
+  return (value.match(/(?:<[^>]*>|"[^"]*"|[^,<"])+/g) ?? []).map((link) => link.trim()).filter((link) => link !== "");
+}
+
+function leadsToPage(link: string): boolean {
+  const [, quoted, plain = ""] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(link) ?? [];
+  return (quoted ?? plain)
+    .toLowerCase()
+    .split(/\s+/)
+    .some((relation) => PAGE_RELATIONS.has(relation));
 }
 
 const METHOD_LISTS: ReadonlySet<string> = new Set(["allow", "access-control-allow-methods"]);

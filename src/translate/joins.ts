@@ -10,7 +10,16 @@ import { isUid } from "../model/uid.ts";
 import { isTypedRefusal, MISSING_OR_FORBIDDEN } from "./error.ts";
 import { readHeaders } from "./headers.ts";
 import { noteReports, type ResourceContext, type Tools } from "./operation.ts";
-import { checkKey, createPageReader, keyOf, type PageReader, pageTarget, readPage, readUpstream } from "./pages.ts";
+import {
+  checkKey,
+  checkLast,
+  createPageReader,
+  keyOf,
+  type PageReader,
+  pageTarget,
+  readPage,
+  readUpstream,
+} from "./pages.ts";
 import { type JoinedValues, recordShape, responsePlan } from "./response-plan.ts";
 
 /** A join and what carries it out. */
@@ -19,6 +28,8 @@ export interface CompiledJoin {
   readonly other: Resource;
   /** v2 path of the other resource's list. */
   readonly path: string;
+  /** Reads pages of that list. */
+  readonly pages: PageReader;
   /** Turns one v2 record of the other resource into its v1 record. */
   readonly rewrite: (record: Uint8Array) => ValueResult;
   /** The same for the few members that a record holds of another one: no zeros are added. */
@@ -34,6 +45,7 @@ export function compileJoins(joins: readonly Join[], { resources, options }: Res
       join,
       other,
       path: `/${other.domain}/${options.version}/${other.v2}`,
+      pages: createPageReader(other, "copy", options),
       rewrite: createValueRewriter(responsePlan(shape, options)),
       rewriteReduced: createValueRewriter(responsePlan(shape, { ...options, insertZeros: false })),
     };
@@ -191,14 +203,13 @@ function createOtherRecordReader(
     if (bytes > MAX_BYTES) throw tooMuch(MAX_BYTES, "bytes");
     return response;
   };
-  return ({ other, path, join }, uids, into) => {
+  return ({ other, path, pages, join }, uids, into) => {
     if (join.read === "get" || join.sub !== undefined) {
       // Checked before the first of them, so that hundreds of reads are not made for nothing.
       if (reads + uids.length > MAX_READS) throw tooMuch(MAX_READS, "reads");
       const sub = join.sub === undefined ? "" : `/${join.sub}`;
       return inParallel(uids, (uid) => readOne(`${path}/${uid}${sub}`, uid, get, into));
     }
-    const pages = createPageReader(other, "copy");
     return inParallel(batches(uids), (batch) => readBatch(other, path, batch, pages, get, into));
   };
 }
@@ -242,9 +253,13 @@ async function readOne(target: string, uid: string, get: GetTarget, into: Map<st
   return response.status === 200 || isMissing(response) ? undefined : response;
 }
 
+/** A refused page behind the first one, for which nobody asked but carryover. */
+const REFUSES_PAGE: ReadonlySet<number> = new Set([400, 404, 410]);
+
 /**
- * One batch by the uid filter of v2's list, page by page, until every uid was seen or the list ends. A list with more
- * pages than uids is not the one that was asked for: then no uid counts as missing.
+ * One batch by the uid filter of v2's list, page by page, until every uid was seen or the list ends; once more from the
+ * first page when a later one is refused. A list with more pages of records than uids is not the one that was asked
+ * for: then no uid counts as missing.
  */
 async function readBatch(
   other: Resource,
@@ -256,19 +271,38 @@ async function readBatch(
 ): Promise<ApiResponse | undefined> {
   const params = uids.map((uid) => `uidp.ids=${encodeURIComponent(uid)}`);
   const asked = new Set(uids);
+  const followed = new Set<string>();
   let token: string | undefined;
-  for (let read = 0; read <= uids.length; read += 1) {
+  let again = false;
+  // Empty pages are bounded by the budget of reads.
+  for (let full = 0; full <= uids.length; ) {
     const page = { size: BATCH_RECORDS, ...(token === undefined ? {} : { token }) };
     const response = await get(pageTarget(path, params, page));
+    if (token !== undefined && REFUSES_PAGE.has(response.status)) {
+      if (again) throw incompleteBatch(other, "are refused behind the first one");
+      again = true;
+      token = undefined;
+      full = 0;
+      followed.clear();
+      continue;
+    }
     if (response.status !== 200) return isMissing(response) ? undefined : response;
     const records = readPage(response, pages, [], () => {});
+    checkLast(other, records, uids.filter((uid) => into.has(uid)).length);
     records.keys.forEach((uid, index) => {
       if (asked.has(uid)) into.set(uid, records.bytes.subarray(records.starts[index], records.ends[index]));
     });
     if (records.nextPageToken === "" || uids.every((uid) => into.has(uid))) return undefined;
     token = records.nextPageToken;
+    if (followed.has(token)) break;
+    followed.add(token);
+    if (records.keys.length > 0) full += 1;
   }
-  throw new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${other.name} do not come to an end`, { options: [] });
+  throw incompleteBatch(other, "do not come to an end");
+}
+
+function incompleteBatch(other: Resource, why: string): Problem {
+  return new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${other.name} ${why}`, { options: [] });
 }
 
 /** Missing or forbidden, as the platform itself says. */

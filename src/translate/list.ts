@@ -8,7 +8,7 @@ import type { EnvelopeRow, Operation } from "../model/resource.ts";
 import { snakeCase } from "../model/text.ts";
 import { parentOf } from "../model/uid.ts";
 import { errorResponse, isTypedRefusal, MISSING_OR_FORBIDDEN } from "./error.ts";
-import { readHeaders, respondWith } from "./headers.ts";
+import { readHeaders, respondWith, withoutPaging } from "./headers.ts";
 import {
   noteReports,
   type ResourceContext,
@@ -18,8 +18,9 @@ import {
   type V1Request,
 } from "./operation.ts";
 import {
+  bareMeaning,
+  checkOnly,
   createPageReader,
-  invalidResponse,
   type PageReader,
   pageTarget,
   readAny,
@@ -69,13 +70,8 @@ export function createList(operation: ListOperation, parts: ResourceContext): Tr
       ? createRecordRewriter(get.answer, get.joins ?? [], parts)
       : rewriter;
   const plain = resource.list === "drain" && rewriter.plan !== undefined;
-  const pages = createPageReader(resource, rewriter.plan ?? "copy", plain ? AROUND : undefined);
+  const pages = createPageReader(resource, rewriter.plan ?? "copy", options, plain ? AROUND : undefined);
   const context: ListContext = { operation, parts, path, pages, getRewriter };
-
-  const checkBare = (page: ListPage): ListPage => {
-    if (page.bare === true && options.omitsZeros === "no") throw invalidResponse(`a page without ${resource.items}`);
-    return page;
-  };
 
   return async (request, tools) => {
     const query = readRequestQuery(request, operation.filters, tools);
@@ -86,8 +82,8 @@ export function createList(operation: ListOperation, parts: ResourceContext): Tr
     const { orderBy } = options;
     const params = orderBy === undefined ? query.params : [...query.params, `order_by=${encodeURIComponent(orderBy)}`];
     let latest: ListPage | undefined;
-    const checked = (page: ListPage): ListPage => {
-      latest = checkBare(page);
+    const kept = (page: ListPage): ListPage => {
+      latest = page;
       return page;
     };
     const plan: ListPlan = {
@@ -102,15 +98,15 @@ export function createList(operation: ListOperation, parts: ResourceContext): Tr
       read: (response) => {
         const onReports = (reports: PageResult["reports"]) => noteReports(reports, tools);
         const page = readAnyPage(response, pages, query.keyTests, onReports, tools.inTurns);
-        return page instanceof Promise ? page.then(checked) : checked(page);
+        return page instanceof Promise ? page.then(kept) : kept(page);
       },
-      bareMeans: options.omitsZeros === "yes" ? "empty" : "nothing",
+      bareMeans: bareMeaning(options),
       show: rewriter.chunk?.(request, tools),
     };
     const list = await tools.longDrain(plan);
     if (list.kind === "refused") return errorResponse(list.response, parts.names);
     const body = list.kind === "list" ? wholeBody(list.chunks, latest) : streamChunks(list.chunks);
-    return respondWith(list, 200, body, listHeader(list));
+    return respondWith(withoutPaging(list), 200, body, listHeader(list));
   };
 }
 
@@ -181,7 +177,7 @@ async function emptyList(context: ListContext, request: V1Request, tools: Tools)
   const target = pageTarget(context.path, [], { size: 1 });
   const response = await tools.send({ method: "GET", target, headers: readHeaders(request.headers) });
   if (response.status !== 200) return errorResponse(response, context.parts.names);
-  return respondWith(response, 200, joinChunks([], wholeEnvelope(context, request, [])));
+  return respondWith(withoutPaging(response), 200, joinChunks([], wholeEnvelope(context, request, [])));
 }
 
 async function listOfOne(
@@ -217,8 +213,10 @@ async function pagedResponse(
   if (response.status !== 200) return errorResponse(response, parts.names);
   const page = await readAny(pages, response.body, tools.inTurns);
   noteReports(page.reports, tools);
+  // How many records came before a page that the client asked for by its token, only the client knows.
+  if (!query.pageParams.some((param) => param.startsWith("page_token="))) checkOnly(parts.resource, page);
   const rest = envelopeText(operation, page.scalars, request, page.keys);
-  return respondWith(response, 200, joinChunks(keptRecords(page, query), rest));
+  return respondWith(withoutPaging(response), 200, joinChunks(keptRecords(page, query), rest));
 }
 
 /** The records of the page that pass the tests which v2's list does not make. */

@@ -70,9 +70,16 @@ const AT_ONCE_BYTES = 512 * 1024;
 /** Longer tokens would fill memory and targets. */
 const MAX_TOKEN_LENGTH = 4096;
 
+/** What is known of the platform's pages (option `upstream.v2.omitsZeros`). */
+export interface PageHabits {
+  readonly omitsZeros?: "auto" | "yes" | "no" | undefined;
+}
+
+/** Throws `Problem` also for a page without its list, where the platform is known to send empty lists. */
 export function createPageReader(
   resource: Resource,
   record: "copy" | ObjectPlan,
+  { omitsZeros }: PageHabits,
   around?: PagePlan["around"],
 ): PageReader {
   const rewrite = createPageRewriter(pagePlan(resource, record, around));
@@ -84,7 +91,9 @@ export function createPageReader(
     if (strange.length > 0) checkEnvelope(resource, page, strange, body);
     if (page.keys.length > 0) return page;
     const items = member(JSON.parse(Buffer.from(body).toString("utf8")), resource.items);
-    return { ...page, bare: items === undefined || items === null };
+    const bare = items === undefined || items === null;
+    if (bare && omitsZeros === "no") throw withoutItems(resource);
+    return { ...page, bare };
   };
   const read = (body: Uint8Array): ReadPage => {
     const page = readUpstream(() => rewrite(body));
@@ -114,7 +123,34 @@ function checkEnvelope(
   if (token !== undefined) throw invalidResponse(`${token.member} is not a ${TOKEN} that can be read`);
   if (page.keys.length > 0 || strange.every(({ kind }) => kind !== "unknown")) return;
   const whole: unknown = JSON.parse(Buffer.from(body).toString("utf8"));
-  if (member(whole, resource.items) === undefined) throw invalidResponse(`a page without ${resource.items}`);
+  if (member(whole, resource.items) === undefined) throw withoutItems(resource);
+}
+
+function withoutItems({ items }: Resource): Problem {
+  return invalidResponse(`a page without ${items}`);
+}
+
+/** What a first page without its list says: that the list is empty, or nothing. */
+export function bareMeaning({ omitsZeros }: PageHabits): "empty" | "nothing" {
+  return omitsZeros === "yes" ? "empty" : "nothing";
+}
+
+/**
+ * Throws `Problem` UPSTREAM_INVALID for a page without its list that ends a list of which `read` records have come, and counts
+ * more: it may be the response of something else.
+ */
+export function checkLast(
+  resource: Resource,
+  page: Pick<ListPage, "bare" | "nextPageToken" | "totalCount">,
+  read: number,
+): void {
+  if (page.bare === true && page.nextPageToken === "" && (page.totalCount ?? 0) > read) throw withoutItems(resource);
+}
+
+/** The same for a first page that is not read as a part of a list. */
+export function checkOnly(resource: Resource, { bare, scalars }: ReadPage): void {
+  const nextPageToken = String(scalars.get(TOKEN) ?? "");
+  checkLast(resource, { bare, nextPageToken, totalCount: readCount(scalars.get("totalCount")) }, 0);
 }
 
 /** The uid of a record; undefined when it has none, or is no JSON. */

@@ -2,7 +2,7 @@
 
 import { type Json, member } from "../model/json.ts";
 import { Problem } from "../model/problem.ts";
-import type { EnumTable, Filter } from "../model/resource.ts";
+import type { Filter } from "../model/resource.ts";
 import { camelCase } from "../model/text.ts";
 import { type Hierarchy, isInHierarchy, isUid } from "../model/uid.ts";
 import { isTimestamp } from "./scalars.ts";
@@ -163,8 +163,9 @@ function applyFilter(filter: Filter, values: readonly string[], state: QueryStat
 const ABSENT_VALUES = { string: "", timestamp: "", bool: "false", int32: "0" } as const;
 
 function applySend(filter: Filter & { use: "send" }, raw: readonly string[], state: QueryState): void {
-  // An empty text is no filter. An empty boolean, number or time is refused, as in v1.
-  const texts = filter.kind === "string" ? raw.filter((text) => text !== "") : raw;
+  // An empty text is no filter, but an empty element of a list is an element: it matches hardly any record, or none. An
+  // empty boolean, number or time is refused, as in v1.
+  const texts = filter.kind === "string" && filter.repeated !== true ? raw.filter((text) => text !== "") : raw;
   if (texts.length === 0) return;
   const values = texts.map((text) => readScalar(filter, text));
   for (const value of values) state.params.push(`${filter.v2}=${encodeURIComponent(value)}`);
@@ -182,7 +183,7 @@ function addHierarchy(hierarchy: Hierarchy, values: readonly string[], state: Qu
 
 function applyEnum(filter: Filter & { use: "enum" }, values: readonly string[], state: QueryState): void {
   for (const value of values) {
-    const v2 = readEnum(filter.v1, filter.values, value);
+    const v2 = readEnum(filter, value);
     if (v2 === undefined) continue;
     state.params.push(`${filter.v2}=${encodeURIComponent(v2)}`);
     // One record has no order.
@@ -296,8 +297,12 @@ function readBool(name: string, raw: string): boolean {
   throw invalidFilter(name, "is not a boolean (true or false)");
 }
 
-/** v2's name for a v1 enum name or number; undefined for the zero value, which is no filter. Throws `Problem` INVALID_FILTER. */
-function readEnum(name: string, table: EnumTable, raw: string): string | undefined {
+/**
+ * v2's name for a v1 enum name or number; undefined for the zero value, which is no filter unless it is an element of a
+ * list. Throws `Problem` INVALID_FILTER.
+ */
+function readEnum(filter: Filter & { use: "enum" }, raw: string): string | undefined {
+  const { v1: name, values: table, repeated } = filter;
   const number = INT32.test(raw) ? Number(raw) : undefined;
   // Below zero: v1 has no number for it.
   const entry = table.values.find(
@@ -305,7 +310,7 @@ function readEnum(name: string, table: EnumTable, raw: string): string | undefin
   );
   if (entry === undefined) throw invalidFilter(name, `has no such value; expected a name of ${table.name}`);
   const [v1, v1Number, v2] = entry;
-  if (v1Number === 0) return undefined;
+  if (v1Number === 0 && repeated !== true) return undefined;
   if (v2 === null) throw invalidFilter(name, `value ${v1} cannot be asked of v2`);
   return v2;
 }

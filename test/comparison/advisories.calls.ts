@@ -97,6 +97,15 @@ export const advisoryScenarios: readonly Scenario[] = [
     page("by kind of event", `${ADVISORIES}?eventTypes=EVENT_TYPE_FILTER_FIXED`),
     page("by the newest event", `${ADVISORIES}?latest_event_type=EVENT_TYPE_FILTER_DETECTION`),
     get("by no kind of event that there is", `${ADVISORIES}?latestEventType=EVENT_TYPE_FILTER_NONE`, 400),
+    ...["advisory_ids", "advisoryIds", "artifactName", "aliases", "uidp.ids", "event_author"].map((name) =>
+      page(`by an empty element of ${name}`, `${ADVISORIES}?${name}=`, { items: 0 }),
+    ),
+    page("by an empty component", `${ADVISORIES}?componentName=&page_size=200`),
+    page("without an empty author", `${ADVISORIES}?excludeEventAuthor=&page_size=200`),
+    ...["EVENT_TYPE_FILTER_UNSPECIFIED", "0"].map((zero) =>
+      page(`by the zero ${zero} among kinds of events`, `${ADVISORIES}?eventTypes=${zero}`, { items: 0 }),
+    ),
+    page("by the zero among states", `${ADVISORIES}?eventStatuses=UNKNOWN&page_size=200`),
     page("by an author that there is not", `${ADVISORIES}?eventAuthor=nobody`, { items: 0 }),
     page("without an author that there is not", `${ADVISORIES}?excludeEventAuthor=nobody&page_size=200`, {
       items: "some",

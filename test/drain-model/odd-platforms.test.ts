@@ -23,6 +23,8 @@ describe("always", () => {
     ["skip is ignored and echoed all the same", { skip: "claimed" }],
     ["the echo of skip is wrong", { skip: "echo" }],
     ["skip is not echoed", { skip: "unechoed" }],
+    ["pages behind a token repeat the skip of their chain", { behind: "chain" }],
+    ["pages behind a token state their position", { behind: "position" }],
     ["there is no count", { total: "absent" }],
     ["the count is for ever the one of page one", { total: "stale" }],
     ["the count is too low", { total: "low" }],

@@ -12,6 +12,8 @@ export interface Style {
   readonly tokens: "keyset" | "offset";
   /** `ignored`: page one is answered and 0 echoed; `claimed`: page one is answered, the skip echoed; `echo`: a wrong echo only. */
   readonly skip?: "obeyed" | "ignored" | "claimed" | "echo" | "unechoed";
+  /** What a page behind a token says it skipped: what its request did (nothing), what its chain did, or its position. */
+  readonly behind?: "own" | "chain" | "position";
   /** `stale`: the count at the first page, for ever; `low`, `high`: by one; `wild`: another one each time. */
   readonly total?: "right" | "absent" | "stale" | "low" | "high" | "zero" | "wild";
   /** Never more records than this. */
@@ -56,13 +58,18 @@ function pageOf(selector: PageSelector, moment: Moment, style: Style, fault?: Fa
   const to = Math.min(from + records, keys.length);
   const fill = style.trailing === "full" ? size : 1;
   const ended = to >= keys.length && (style.trailing === undefined || items.length < fill);
-  const own = fault === "same" && selector.token !== undefined ? selector.token : tokenAt(keys, to, style.tokens);
-  return { items, next: ended ? "" : own, total: totalOf(moment, style), skipped: echoOf(asked, style) };
+  const [, chain = String(asked)] = selector.token?.split("#") ?? [];
+  const next = style.behind === undefined ? "" : `#${chain}`;
+  const own =
+    fault === "same" && selector.token !== undefined ? selector.token : `${tokenAt(keys, to, style.tokens)}${next}`;
+  const echo = style.behind === "position" ? from : style.behind === "chain" ? Number(chain) : 0;
+  const skipped = selector.token === undefined || style.behind === undefined ? echoOf(asked, style) : echo;
+  return { items, next: ended ? "" : own, total: totalOf(moment, style), skipped };
 }
 
 function placeOf(keys: readonly string[], token: string | undefined, tokens: Style["tokens"]): number {
   if (token === undefined) return 0;
-  const value = token.slice(1);
+  const [value = ""] = token.slice(1).split("#");
   return tokens === "offset" ? Number(value) : keys.filter((key) => key <= value).length;
 }
 

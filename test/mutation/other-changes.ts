@@ -4,8 +4,8 @@ import type { Change, Found, Place } from "./change.ts";
 import type { Use } from "./uses.ts";
 
 /**
- * Without a name in one of the versions it is as unknown there as an undeclared name; a filter's zero means no filter and
- * is not sent. v1 only takes numbers, and v2's are only read.
+ * Without a name in one of the versions it is as unknown there as an undeclared name; a single filter's zero means no filter
+ * and is not sent. v1 only takes numbers, and v2's are only read.
  */
 export function entryChanges([v1, v1Number, v2, v2Number]: EnumValue, place: Place, { body, answer }: Use): Change[] {
   const put = (what: string, value: EnumValue): Change => ({ what: `${v1} ${what}`, place, value });

@@ -15,7 +15,7 @@ export interface Word {
   readonly kind: "text" | "uid" | "bool" | "time" | "enum" | "size";
   /** The v2 list parameter that carries these values, and how they read there. Undefined: v2 has none. */
   readonly v2?: readonly [name: string, says?: (value: string) => string];
-  /** Whether v1 shows `record` to a client that asks for `values` (never empty, no empty text). Undefined: no record tells. */
+  /** Whether v1 shows `record` to a client that asks for `values` (never empty; an empty text only where v1 takes several). Undefined: no record tells. */
   readonly keeps?: (record: V1Record, values: readonly string[]) => boolean;
   /** Values that `record` matches. */
   readonly of: (record: V1Record) => readonly string[];
@@ -152,10 +152,6 @@ const typeOf = (event: V1Record): string =>
 const status = (value: string): string => named(STATUSES, value);
 const kindOf = (value: string): string => named(EVENT_NAMES, value);
 
-/** Of events: those that say nothing ("unspecified") are no filter. */
-const said = (values: readonly string[], name: (value: string) => string, zero: string): readonly string[] =>
-  values.map(name).filter((each) => each !== zero);
-
 const byEvent = (v1: string, v2: string, member: string, keep: "some" | "none"): Word => ({
   v1,
   many: true,
@@ -194,8 +190,8 @@ const advisoryWords: readonly Word[] = [
     kind: "enum",
     v2: ["event_review_states", (value) => `REVIEW_STATE_${STATES.get(status(value))}`],
     keeps: (record, values) => {
-      const wanted = said(values, status, "UNKNOWN");
-      return wanted.length === 0 || record.events.some((event: V1Record) => wanted.includes(event.status));
+      const wanted = values.map(status);
+      return record.events.some((event: V1Record) => wanted.includes(event.status));
     },
     of: (record) => record.events.flatMap(({ status: name }: V1Record) => [name, String(STATUSES.indexOf(name))]),
   },
@@ -205,8 +201,8 @@ const advisoryWords: readonly Word[] = [
     kind: "enum",
     v2: ["event_types", kindOf],
     keeps: (record, values) => {
-      const wanted = said(values, kindOf, "EVENT_TYPE_FILTER_UNSPECIFIED");
-      return wanted.length === 0 || record.events.some((event: V1Record) => wanted.includes(typeOf(event)));
+      const wanted = values.map(kindOf);
+      return record.events.some((event: V1Record) => wanted.includes(typeOf(event)));
     },
     of: (record) => record.events.map(typeOf).filter((name: string) => name !== ""),
     lost: ["EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED", "9"],
@@ -215,9 +211,10 @@ const advisoryWords: readonly Word[] = [
     v1: "latest_event_type",
     kind: "enum",
     v2: ["latest_event_type", kindOf],
-    keeps: (record, values) => {
-      const [wanted] = said(values, kindOf, "EVENT_TYPE_FILTER_UNSPECIFIED");
-      return wanted === undefined || typeOf(record.events.at(-1) ?? {}) === wanted;
+    keeps: (record, [value = ""]) => {
+      const wanted = kindOf(value);
+      // One value that says nothing is no filter.
+      return wanted === "EVENT_TYPE_FILTER_UNSPECIFIED" || typeOf(record.events.at(-1) ?? {}) === wanted;
     },
     of: (record) => record.events.slice(-1).flatMap((event: V1Record) => [typeOf(event), "1"]),
     lost: ["EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED", "9"],

@@ -194,9 +194,9 @@ const ENUMS = new Map<string, ReadonlySet<string>>([
   ["order_by", numbered(11, ORDER_NAMES)],
 ]);
 
-/** What is left of a parameter: an empty text says nothing. */
+/** What is left of a parameter: an empty text says nothing, unless it is an element of a list. */
 const meant = ({ word, values }: Given): readonly string[] =>
-  word.kind === "text" || word.kind === "uid" ? values.filter((value) => value !== "") : values;
+  !word.many && (word.kind === "text" || word.kind === "uid") ? values.filter((value) => value !== "") : values;
 
 // ---- What must hold ------------------------------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ function sendsEveryFilter(list: V1List, { given }: Query, sent: readonly ApiRequ
       const [name, says = (value: string) => value] = each.word.v2 ?? [undefined];
       if (name === undefined || byId || (byParent && PLACES.has(name)) || each.word.kind === "size") continue;
       const values = meant(each).map(says);
-      const real = values.filter((value) => value !== "" && !value.endsWith("_UNSPECIFIED"));
+      const real = each.word.many ? values : values.filter((value) => value !== "" && !value.endsWith("_UNSPECIFIED"));
       // Ascending is what an order is without a direction.
       const found = params.getAll(name).map((value) => (name === "order_by" ? value.replace(/ asc$/, "") : value));
       expect([target, name, found.toSorted()]).toEqual([target, name, real.toSorted()]);

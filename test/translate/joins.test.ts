@@ -295,6 +295,50 @@ describe("reads of joined records", () => {
     expect(calls).toBeLessThan(10);
   });
 
+  test("go on past empty pages with new tokens", async () => {
+    let calls = 0;
+    const result = await listOf([LABEL], {
+      links: [many(3, (index) => `o${index}`)],
+      owners: [0, 1, 2].map((index) => ({ uid: `o${index}`, label: `l${index}` })),
+      interfere: () => {
+        calls += 1;
+        return calls <= 40 ? json(200, { owners: [], nextPageToken: "0".repeat(calls) }) : undefined;
+      },
+    });
+    expect(calls).toBe(41);
+    expect((result.body as { items: unknown[] }).items).toMatchObject([
+      { label: "l0" },
+      { label: "l1" },
+      { label: "l2" },
+    ]);
+  });
+
+  test.each([400, 404, 410])(
+    "begin once more when a page after the first is %i, and never miss a record for it",
+    async (status) => {
+      const refusing = (times: number) => {
+        let refused = 0;
+        return listOf([LABEL], {
+          links: [many(3, (index) => `o${index}`)],
+          owners: [0, 1, 2].map((index) => ({ uid: `o${index}`, label: `l${index}` })),
+          interfere: ({ target }) => {
+            if (!target.includes("page_token=")) return json(200, { owners: [], nextPageToken: "0" });
+            refused += 1;
+            return refused <= times ? json(status, { code: 5, message: "", details: [INFO] }) : undefined;
+          },
+        });
+      };
+      expect((await refusing(1)).body).toMatchObject({ items: [{ label: "l0" }, { label: "l1" }, { label: "l2" }] });
+      expect((await problemOf(refusing(99))).reason).toBe("DRAIN_INCOMPLETE");
+    },
+  );
+
+  test("a count without a list is no batch", async () => {
+    const interfere = () => json(200, { totalCount: "3" });
+    const problem = await problemOf(listOf([LABEL], { links: [many(3, (index) => `o${index}`)], interfere }));
+    expect(problem.reason).toBe("UPSTREAM_INVALID");
+  });
+
   test("are never more than a budget for one request, which is known before the first", async () => {
     let reads = 0;
     const problem = await problemOf(

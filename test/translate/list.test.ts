@@ -122,11 +122,36 @@ describe("a drained list", () => {
         const last = target.includes("page_token");
         return {
           ...page([{ uid: last ? "b" : "a" }], last ? "" : "t"),
-          headers: [["x-page", last ? "last" : "first"]],
+          headers: [["x-of", last ? "last" : "first"]],
         };
       },
     });
-    expect(response.headers[0]).toEqual(["x-page", "first"]);
+    expect(response.headers[0]).toEqual(["x-of", "first"]);
+  });
+
+  test("has no field that leads from page to page, or speaks of one page", async () => {
+    const { response } = await run(THINGS, "list", {
+      answer: () => ({
+        ...page([{ uid: "a" }], ""),
+        headers: [
+          ["link", '</iam/v2beta1/things?page_token=t>; rel="next"'],
+          ["link", '<a,b?x=","&y=1>; title="a, b"; rel="help NEXT", </terms>; rel="terms-of-service", <c>; rel=last'],
+          ["link", "<<<"],
+          ["x-total-count", "1000"],
+          ["X-Next-Page".toLowerCase(), "2"],
+          ["grpc-metadata-x-next-page-token", "t"],
+          ["content-range", "items 0-199/1000"],
+          ["etag", '"e"'],
+          ["signature", "sig1=:YQ==:"],
+          ["x-pagedown", "kept"],
+        ],
+      }),
+    });
+    expect(response.headers.slice(0, 2)).toEqual([
+      ["link", '</terms>; rel="terms-of-service"'],
+      ["x-pagedown", "kept"],
+    ]);
+    expect(response.headers.map(([name]) => name)).toEqual(["link", "x-pagedown", "content-type", "carryover-list"]);
   });
 
   test("of the root shows only root records, whatever v2 sends", async () => {
@@ -300,8 +325,17 @@ describe("a list that v1 paged", () => {
   });
 
   test("shows a 64-bit count as text, as v1 did", async () => {
-    const { body } = await run(paged, "list", { answer: () => json(200, { totalCount: 12 }) });
+    const { body } = await run(paged, "list", { answer: () => json(200, { things: [{ uid: "a" }], totalCount: 12 }) });
     expect(body).toMatchObject({ totalCount: "12" });
+  });
+
+  test("is no list where a first page has a count and no list, unless a token says where it is", async () => {
+    const answer = () => json(200, { totalCount: 12 });
+    expect((await problemOf(run(paged, "list", { answer }))).reason).toBe("UPSTREAM_INVALID");
+    const { body } = await run(paged, "list", { query: "page_token=t", answer });
+    expect(body).toMatchObject({ items: [], totalCount: "12" });
+    const first = await run(paged, "list", { answer: () => json(200, { nextPageToken: "t", totalCount: 12 }) });
+    expect(first.body).toMatchObject({ items: [], nextPageToken: "t" });
   });
 
   test("keeps its envelope for an id filter, found or not", async () => {

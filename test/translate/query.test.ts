@@ -61,7 +61,19 @@ describe("a filter is sent", () => {
     ["several uids", "uidp.ids=a&uidp.ids=b", ["uidp.ids=a", "uidp.ids=b"]],
     ["an enum name", "colour=RED", ["colour=COLOUR_RED"]],
     ["an enum by its v1 number", "colour=1", ["colour=COLOUR_RED"]],
-    ["several uids, one of them in brackets", "uidp.ids[a]=b&uidp.ids[]=c", ["uidp.ids=a", "uidp.ids=b", "uidp.ids=c"]],
+    [
+      "several uids, two of them in brackets",
+      "uidp.ids[a]=b&uidp.ids[]=c",
+      ["uidp.ids=a", "uidp.ids=b", "uidp.ids=", "uidp.ids=c"],
+    ],
+    ["an empty uid, which is an element of its list", "uidp.ids=", ["uidp.ids="]],
+    ["an empty text among others of its list", "key_id=&keyId=b", ["key_uid=", "key_uid=b"]],
+    ["the zero of an enum list by its name", "colours=ANY", ["colours=COLOUR_UNSPECIFIED"]],
+    [
+      "the zero of an enum list by its number",
+      "colours=0&colours=RED",
+      ["colours=COLOUR_UNSPECIFIED", "colours=COLOUR_RED"],
+    ],
     ["a comma as it came", "uidp.ids=a,b&key_id=c%2Cd", ["key_uid=c%2Cd", "uidp.ids=a%2Cb"]],
     ["an enum list", "colours=RED&colours=NAMED", ["colours=COLOUR_RED", "colours=COLOUR_NAMED"]],
     ["empty parts between ampersands are nothing", "&&name=a&", ["name=a"]],
@@ -71,7 +83,7 @@ describe("a filter is sent", () => {
 });
 
 describe("what means no filter is not sent", () => {
-  test.each(["name=", "name", "key_id=", "uidp.ids=", "id=", "parent=", "page_token=", "colour=ANY", "colours=0", ""])(
+  test.each(["name=", "name", "uidp.children_of=", "id=", "parent=", "page_token=", "colour=ANY", ""])(
     "%s",
     (query) => {
       const read = readListQuery(query, FILTERS);

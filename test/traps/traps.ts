@@ -230,7 +230,7 @@ export const traps: readonly Trap[] = [
   },
   {
     id: "T33",
-    trap: "v2 lacks some values, and its zero in a filter means no filter",
+    trap: "v2 lacks some values, and its zero as a single filter means no filter",
     verdict: "refused",
     answer: "a filter by such a value is 400",
     differences: ["V47"],

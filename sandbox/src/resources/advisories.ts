@@ -40,16 +40,16 @@ export const EVENT_TYPES: readonly string[] = [
   "componentLocationChanged",
 ];
 
-/** A repeated text parameter without its empty members. */
+/** A repeated text parameter. An empty element is an element. */
 export function texts(request: JsonObject, key: string): readonly string[] {
   const value = member(request, key);
-  return Array.isArray(value) ? value.map(String).filter((text) => text !== "") : [];
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** A repeated enum parameter as numbers, zero left out. */
+/** A repeated enum parameter as numbers. Zero is an element like any other. */
 export function numbers(request: JsonObject, key: string): readonly number[] {
   const value = member(request, key);
-  return Array.isArray(value) ? value.map(Number).filter((number) => number !== 0) : [];
+  return Array.isArray(value) ? value.map(Number) : [];
 }
 
 /** The events of an advisory as v2 stores them, oldest first. */

@@ -13,7 +13,7 @@ export interface Selection {
   readonly test: RecordTest | undefined;
 }
 
-/** The five ways to filter by place; an empty text is no filter. */
+/** The five ways to filter by place; an empty text is no filter, an empty one of `ids` is the uid of no record. */
 export interface PlaceFilter {
   readonly ancestorsOf: string;
   readonly descendantsOf: string;
@@ -32,7 +32,7 @@ export function placeFilter(request: JsonObject): PlaceFilter {
     descendantsOf: text("descendantsOf"),
     childrenOf: text("childrenOf"),
     inRoot: member(uidp, "inRoot") === true,
-    ids: Array.isArray(ids) ? ids.map(String).filter((id) => id !== "") : [],
+    ids: Array.isArray(ids) ? ids.map(String) : [],
   };
 }
 

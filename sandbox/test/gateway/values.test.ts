@@ -165,7 +165,19 @@ describe("names of enum values that there are not", () => {
 
   test("an empty text is no filter", async () => {
     const all = (await ask(sandbox, "GET", "/registry/v1/tags")).json.items.length;
-    const query = "name=&digest=&id=&uidp.childrenOf=&uidp.ids=";
+    const query = "name=&digest=&id=&uidp.childrenOf=";
     expect((await ask(sandbox, "GET", `/registry/v1/tags?${query}`)).json.items).toHaveLength(all);
+  });
+
+  test.each([
+    ["/registry/v1/tags?uidp.ids=", "items"],
+    ["/registry/v2beta1/tags?uidp.ids=", "tags"],
+    ["/vulnerabilities/v1/advisories?advisoryIds=", "items"],
+    ["/vulnerabilities/v2beta1/advisories?aliases=", "advisories"],
+    ["/vulnerabilities/v1/advisories?eventTypes=EVENT_TYPE_FILTER_UNSPECIFIED", "items"],
+    ["/vulnerabilities/v2beta1/advisories?event_types=0", "advisories"],
+  ])("an empty element of a list is one that no record has: %s", async (target, key) => {
+    const { status, json } = await ask(sandbox, "GET", target);
+    expect([status, json[key]]).toEqual([200, []]);
   });
 });

@@ -405,7 +405,9 @@ function outcomeOf(filter: Filter, value: string, sent: URLSearchParams, single:
     return { sent: pair, ...sentOutcome(filter, v2, found === value) };
   }
   if (filter.use === "get") return getOutcome(value, sent);
-  if (value === "") return { sent: null, becomes: "ignored", why: "an empty text is no filter, as in v1" };
+  const isElement = "repeated" in filter && filter.repeated === true;
+  if (value === "" && !isElement)
+    return { sent: null, becomes: "ignored", why: "an empty text is no filter, as in v1" };
   if (single) return { sent: null, becomes: "applied", why: "by carryover, to the one record: a Get takes no filters" };
   return { sent: null, becomes: "ignored", why: "v1's zero value is no filter" };
 }

@@ -17,7 +17,7 @@ import {
   type Tools,
   type V1Request,
 } from "../operation.ts";
-import { createPageReader, invalidResponse, pageTarget, readPage, V2_KEY } from "../pages.ts";
+import { bareMeaning, createPageReader, invalidResponse, pageTarget, readPage, V2_KEY } from "../pages.ts";
 import {
   isClearRefused,
   mismatchHeader,
@@ -157,7 +157,7 @@ type RecordByName = { readonly kind: "found"; readonly record: JsonObject | unde
 
 /** Looks for the child of the request's parent with exactly this name, on all pages of v2's list. */
 function createFinder(parts: ResourceContext, whole: RecordWithSubResource) {
-  const pages = createPageReader(parts.resource, "copy");
+  const pages = createPageReader(parts.resource, "copy", parts.options);
   return async (name: string, { match, headers }: V1Request, tools: Tools): Promise<RecordByName> => {
     const params = [`uidp.children_of=${encodeURIComponent(match.uid)}`, `${NAME_FIELD}=${encodeURIComponent(name)}`];
     const plan: ListPlan = {
@@ -169,6 +169,7 @@ function createFinder(parts: ResourceContext, whole: RecordWithSubResource) {
         headers: readHeaders(headers),
       }),
       read: (response) => readPage(response, pages, [(uid) => parentOf(uid) === match.uid], () => {}),
+      bareMeans: bareMeaning(parts.options),
     };
     const list = await tools.drain(plan);
     if (list.kind === "refused") return list;

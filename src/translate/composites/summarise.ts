@@ -8,7 +8,7 @@ import { errorResponse } from "../error.ts";
 import { readHeaders, respondWith } from "../headers.ts";
 import { EMPTY_LIST_RESPONSE, listHeader } from "../list.ts";
 import { type Composite, filtersOf, readRequestQuery } from "../operation.ts";
-import { createPageReader, pageTarget, readPage, V2_KEY } from "../pages.ts";
+import { bareMeaning, createPageReader, pageTarget, readPage, V2_KEY } from "../pages.ts";
 import { createRecordRewriter } from "../record-rewriter.ts";
 import { recordShape, v1ZeroText } from "../response-plan.ts";
 
@@ -20,7 +20,7 @@ import { recordShape, v1ZeroText } from "../response-plan.ts";
 export const createSummarise: Composite = (operation, parts) => {
   const filters = filtersOf(operation);
   const rewriter = createRecordRewriter(recordShape(parts.resource), [], parts);
-  const pages = createPageReader(parts.resource, "copy");
+  const pages = createPageReader(parts.resource, "copy", parts.options);
   const path = collectionPath(parts.resource, parts.options.version);
   return async (request, tools) => {
     const { uid } = request.match;
@@ -40,6 +40,7 @@ export const createSummarise: Composite = (operation, parts) => {
         for (const record of recordsOf(page)) summary.add(record);
         return withoutRecords(page);
       },
+      bareMeans: bareMeaning(parts.options),
     };
     const list = await tools.drain(plan);
     if (list.kind === "refused") return errorResponse(list.response, parts.names);

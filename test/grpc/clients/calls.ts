@@ -42,6 +42,7 @@ async function groups({ rootGroup, someGroup, visitor }: WellKnown, to: To): Pro
   await to("iam.Groups/Update", { id, ...other }, ["PUT", `${path}/${id}`, other]);
   const filter = { uidp: { descendantsOf: rootGroup } };
   await to("iam.Groups/List", filter, ["GET", `${path}?uidp.descendants_of=${rootGroup}`]);
+  await to("iam.Groups/List", { uidp: { ids: [""] } }, ["GET", `${path}?uidp.ids=`]);
   await to("iam.Groups/Delete", { id }, ["DELETE", `${path}/${id}`]);
   const person = `nobody#${visitor}`;
   await to("iam.Groups/CheckEligibility", {}, ["GET", `${path}:checkEligibility`], person);
@@ -185,6 +186,9 @@ async function advisories({ rootGroup, someGroup, advisory, fullAdvisory }: Well
   await to(`${rpc}/List`, paging, ["GET", `${path}?${query}`]);
   const filter = { id: fullAdvisory, eventStatuses: ["PENDING", "APPROVED"] };
   await to(`${rpc}/List`, filter, ["GET", `${path}?id=${fullAdvisory}&event_statuses=PENDING&event_statuses=APPROVED`]);
+  const zero = "EVENT_TYPE_FILTER_UNSPECIFIED";
+  await to(`${rpc}/List`, { eventTypes: [zero] }, ["GET", `${path}?eventTypes=${zero}`]);
+  await to(`${rpc}/List`, { advisoryIds: [""] }, ["GET", `${path}?advisory_ids=`]);
   await to(`${rpc}/ListAdvisoryEvents`, { parentId: advisory }, ["GET", `${path}/${advisory}/events`]);
   if (!native) return;
   const scanv1 = { scanner: "s", subpackageName: "sub", componentName: "comp" };

@@ -4,6 +4,7 @@ import {
   type Answer,
   broken,
   drainedByCursor as drained,
+  drained as inParallel,
   keysOf,
   type Platform,
   pageOf,
@@ -13,6 +14,7 @@ import {
   respond,
   uidsOf,
 } from "./simulator.ts";
+import { knowing, SMALL } from "./stage.ts";
 
 const KEYS = keysOf(40);
 const TEN = { limits: { pageSize: 10 } };
@@ -49,24 +51,38 @@ describe("pages that are odd but allowed", () => {
     expect(uidsOf(outcome)).toEqual(["u0", "u1", "u2", "u3"]);
   });
 
-  it("T-DRN-09 a first page with records is none of the three", async () => {
-    for (const [empty, reason] of [
-      [3, undefined],
-      [4, "DRAIN_INCOMPLETE"],
-    ] as const) {
-      const outcome = await drained(({ token }) => {
-        const behind = token === undefined ? 0 : Number(token);
-        if (behind === 0) return respond({ items: [{ uid: "a" }], next: "1" });
-        return respond(behind <= empty ? { items: [], next: String(behind + 1) } : { items: [{ uid: "b" }], next: "" });
-      });
-      expect(outcome.problem?.reason).toBe(reason);
-    }
+  it("T-DRN-09 a hundred empty pages with new tokens are read past, in every way", async () => {
+    const emptyRun =
+      (at: readonly number[]): Platform =>
+      (s) => {
+        const [key, left] = (s.token ?? "").split("|");
+        const rest = Number(left ?? 0);
+        if (rest > 0) return respond({ items: [], next: `${key}|${rest - 1}`, total: "40", skipped: 0 });
+        const page = pageOf(
+          KEYS,
+          { ...s, ...(key === undefined || s.token === undefined ? {} : { token: key }) },
+          "keyset",
+        );
+        const first = Number((page.items[0] as { uid: string } | undefined)?.uid.slice(1) ?? 0);
+        return respond(page.next !== "" && at.includes(first) ? { ...page, next: `${page.next}|100` } : page);
+      };
+    for (const parts of [knowing(false), knowing(true), knowing(true, "keyset")])
+      for (const windowRecords of [20, 1000])
+        expect(
+          uidsOf(await inParallel(emptyRun([0, 8, 10, 16]), { limits: { ...SMALL, windowRecords }, parts })),
+        ).toEqual(KEYS);
   });
 
-  it("T-DRN-09 a platform that sends only empty pages is given up within a few calls", async () => {
-    const outcome = await drained((_, call) => respond({ items: [], next: `t${call}` }));
-    expect(outcome.problem?.reason).toBe("DRAIN_INCOMPLETE");
-    expect(outcome.requests).toHaveLength(8);
+  it("T-DRN-09 empty pages count towards lists.maxPages", async () => {
+    const outcome = await drained((_, call) => respond({ items: [], next: `t${call}` }), { limits: { maxPages: 30 } });
+    expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", options: ["lists.maxPages"] });
+    expect(outcome.requests).toHaveLength(30);
+    const behind: Platform = (s, call) =>
+      s.skip === undefined && s.token === undefined
+        ? quiet(KEYS)(s, call)
+        : respond({ items: [], next: `t${call}`, total: "40" });
+    const parallel = await inParallel(behind, { limits: { ...SMALL, maxPages: 30 }, parts: knowing(true) });
+    expect(parallel.problem?.reason).toBe("DRAIN_TOO_LARGE");
   });
 
   it("T-DRN-10 short pages in the middle do not end a list", async () => {

@@ -3,6 +3,7 @@ import { Problem } from "../../../src/model/problem.ts";
 import {
   broken,
   drainedByCursor as drained,
+  drained as inParallel,
   keysOf,
   type Platform,
   pageOf,
@@ -11,6 +12,7 @@ import {
   respond,
   uidsOf,
 } from "./simulator.ts";
+import { knowing, SMALL, streamed } from "./stage.ts";
 
 const KEYS = keysOf(40);
 const TEN = { limits: { pageSize: 10 } };
@@ -79,11 +81,13 @@ describe("answers that are not the page asked for", () => {
   const faults: readonly (readonly [string, Platform])[] = [
     ["cut short", () => raw(200, JSON.stringify(page).slice(0, 60))],
     ["not JSON", () => raw(200, "<html>")],
-    ["one record longer than asked", (s) => respond(pageOf(KEYS, { ...s, size: s.size + 1 }, "keyset"))],
+    [
+      "with more records than asked for, one of them twice",
+      () => respond({ ...page, items: [...page.items, { uid: "u000010" }] }),
+    ],
     ["with a record without uid", () => respond({ ...page, items: [{ name: "x" }] })],
     ["without its array", () => raw(200, "{}")],
     ["with an object for its array", () => raw(200, '{"items":{}}')],
-    ["with a skip nobody asked for", () => respond({ ...page, skipped: 10 })],
   ];
   for (const [name, fault] of faults) {
     it(`T-DRN-17 a page ${name} is asked for again, once`, async () => {
@@ -106,6 +110,12 @@ describe("answers that are not the page asked for", () => {
     });
   }
 
+  it("T-DRN-17 pages longer than asked for make a whole list", async () => {
+    const platform: Platform = (s) => respond(pageOf(KEYS, { ...s, size: 15 }, "keyset"));
+    expect(uidsOf(await drained(platform, TEN))).toEqual(KEYS);
+    expect(uidsOf(await inParallel(platform, { ...TEN, parts: knowing(true) }))).toEqual(KEYS);
+  });
+
   it("T-DRN-11 a first page that skipped records is never the left edge of a list", async () => {
     const outcome = await drained(() => respond({ items: [{ uid: "z" }], next: "", skipped: 5 }));
     expect(outcome.problem?.reason).toBe("UPSTREAM_INVALID");
@@ -122,7 +132,7 @@ describe("answers that are not the page asked for", () => {
 });
 
 describe("answers other than 200", () => {
-  for (const status of [401, 403, 404, 429, 206, 204]) {
+  for (const status of [401, 403, 429, 206, 204]) {
     it(`T-DRN-18 a ${status} on page one or later is handed on as the platform sent it`, async () => {
       for (const n of [0, 3]) {
         const answer = raw(status, '{"code":7}');
@@ -136,6 +146,47 @@ describe("answers other than 200", () => {
       }
     });
   }
+
+  describe.each([400, 404, 410])("T-DRN-18 %i", (status) => {
+    const answer = raw(status, '{"code":5}');
+    const once = (n: number) => broken(quiet(KEYS), n, () => answer);
+    const ways = [
+      ["by cursor", { limits: SMALL, parts: knowing(false) }],
+      ["in windows", { limits: SMALL, parts: knowing(true) }],
+      ["in segments", { limits: { ...SMALL, windowRecords: 20 }, parts: knowing(true, "keyset") }],
+    ] as const;
+
+    it("on page one is the platform's refusal", async () => {
+      const outcome = await drained(once(0), TEN);
+      expect(outcome.result).toEqual({ kind: "refused", response: answer });
+      expect(outcome.requests).toHaveLength(1);
+    });
+
+    it.each(ways)("on a later page costs the list another reading, %s", async (_, options) => {
+      for (const n of [1, 2, 3]) {
+        expect(uidsOf(await inParallel(once(n), options))).toEqual(KEYS);
+        expect(await streamed(once(n), options)).toMatchObject({ uids: KEYS, error: undefined });
+      }
+    });
+
+    it.each(ways)("on every later page is an error, and never the client's fault, %s", async (_, options) => {
+      const always: Platform = (s) => (s.token === undefined && s.skip === undefined ? quiet(KEYS)(s, 0) : answer);
+      const outcome = await inParallel(always, options);
+      expect(outcome.problem).toMatchObject({ reason: "DRAIN_INCOMPLETE", metadata: { status: String(status) } });
+      expect(outcome.requests.filter((s) => s.token === undefined && s.skip === undefined)).toHaveLength(2);
+    });
+
+    it.each(ways)("on every later page once a part went out breaks the list off, %s", async (_, options) => {
+      let calls = 0;
+      const always: Platform = (s) => {
+        calls += 1;
+        return calls < 4 || (s.token === undefined && s.skip === undefined) ? quiet(KEYS)(s, 0) : answer;
+      };
+      const { uids, error } = await streamed(always, options);
+      expect(error).toMatchObject({ reason: "DRAIN_INCOMPLETE" });
+      expect(uids.length).toBeGreaterThan(0);
+    });
+  });
 
   for (const status of [500, 503]) {
     it(`T-DRN-18 a ${status} on page one is handed on, a later one is asked for once more`, async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PageSelector } from "../../../src/model/list.ts";
 import { drained, keysOf, type Platform, pageOf, quiet, respond, uidsOf } from "./simulator.ts";
-import { changed, knowing, memory, moving, SEGMENTS } from "./stage.ts";
+import { changed, knowing, memory, moving, SEGMENTS, streamed } from "./stage.ts";
 
 const KEYS = keysOf(100);
 const FOUR = { limits: SEGMENTS, parts: knowing(true) };
@@ -51,6 +51,81 @@ describe("a long quiet list", () => {
     expect(tokens(outcome.requests).toSorted()).toEqual(
       [17, 27, 37, 55, 65, 75, 93].map((n) => `k:${KEYS[n]}`).toSorted(),
     );
+  });
+});
+
+describe("what a page behind a token says it skipped", () => {
+  /** `chain`: the skip with which its chain began; `rank`: records before the page; `pages`: pages of the chain before it. */
+  type Says = (page: { readonly chain: number; readonly rank: number; readonly pages: number }) => number | undefined;
+  /** `again`: each page of a chain skips once more. */
+  const chained =
+    (says: Says, again = false): Platform =>
+    (s) => {
+      const [key = "", of = String(s.skip ?? 0), count = "0"] = (s.token ?? "").split("|");
+      const [chain, pages] = [Number(of), Number(count)];
+      const token = { size: s.size, token: key, ...(again ? { skip: chain } : {}) };
+      const page = pageOf(KEYS, s.token === undefined ? s : token, "keyset");
+      const [first] = page.items as readonly { readonly uid: string }[];
+      const rank = first === undefined ? KEYS.length : KEYS.indexOf(first.uid);
+      const skipped = s.token === undefined ? (s.skip ?? 0) : says({ chain, rank, pages });
+      return respond({ ...page, next: page.next === "" ? "" : `${page.next}|${chain}|${pages + 1}`, skipped });
+    };
+  const OPTIONS = (["unknown", "keyset"] as const).map((told) => ({ limits: SEGMENTS, parts: knowing(true, told) }));
+
+  it.each<[string, Says]>([
+    ["nothing", () => undefined],
+    ["its own skip alone", () => 0],
+    ["what its chain skipped", ({ chain }) => chain],
+    ["its position", ({ rank }) => rank],
+  ])("%s, costs nothing", async (_, says) => {
+    for (const options of OPTIONS) {
+      const outcome = await drained(chained(says), options);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(skips(outcome.requests)).toEqual([8, 46, 84]);
+      expect(outcome.notes).toEqual([]);
+      expect(await streamed(chained(says), options)).toMatchObject({ uids: KEYS, error: undefined });
+    }
+  });
+
+  it.each<[string, Says, boolean]>([
+    ["the skip of its chain once more for each page", ({ chain, pages }) => chain * (pages + 1), false],
+    ["some number", () => 7, false],
+    ["that its chain skips again with each page", ({ chain, pages }) => chain * (pages + 1), true],
+    ["nothing of skipping again with each page", () => undefined, true],
+  ])("%s, costs the reading in parallel and no record", async (_, says, again) => {
+    for (const options of OPTIONS) {
+      const outcome = await drained(
+        chained((page) => (page.chain === 0 ? 0 : says(page)), again),
+        options,
+      );
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.notes).toContain("list-read-again");
+      const platform = chained((page) => (page.chain === 0 ? 0 : says(page)), again);
+      const { uids, error } = await streamed(platform, options);
+      // Tokens that leave records out in silence are noticed by the count, when a part has gone out.
+      if (says({ chain: 8, rank: 18, pages: 1 }) === undefined)
+        expect(error).toMatchObject({ reason: "DRAIN_INCOMPLETE" });
+      else expect([uids.toSorted(), error]).toEqual([KEYS, undefined]);
+    }
+  });
+
+  it("though no skip was asked for, is believed unless as many records came as are counted", async () => {
+    const cursor = { limits: SEGMENTS, parts: knowing(false, "keyset") };
+    const counted = await drained(
+      chained(() => 7),
+      cursor,
+    );
+    expect(uidsOf(counted)).toEqual(KEYS);
+    expect(counted.result).toMatchObject({ witness: "count" });
+    const uncounted: Platform = (s) => {
+      const page = pageOf(KEYS, s, "keyset");
+      return respond({ ...page, total: undefined, skipped: s.token === "k:u000019" ? 7 : 0 });
+    };
+    expect((await drained(uncounted, cursor)).problem).toMatchObject({
+      reason: "DRAIN_INCOMPLETE",
+      message: expect.stringContaining("a page skipped 7 records that were asked for"),
+    });
+    expect((await streamed(uncounted, cursor)).error).toMatchObject({ reason: "DRAIN_INCOMPLETE" });
   });
 });
 

@@ -151,9 +151,7 @@ describe("a page behind the first", () => {
     ["that cannot be read", bad],
     ["that is answered 500", status(500)],
     ["that is answered 599", status(599)],
-    ["that is longer than asked for", got(pageOf(KEYS, { size: 11, skip: 8 }, "keyset"))],
     ["that says nothing at all", got({ items: [], next: "", total: undefined })],
-    ["without its records, though it has a token", bare({ items: [], next: "more", total: undefined })],
     ["without its records, though there are some by its count", bare({ items: [], next: "", total: "9" })],
   ])("%s is asked for once more, and no third time", (_, answer) => {
     const again = came(begun(KEYS, how()), answer);
@@ -164,7 +162,7 @@ describe("a page behind the first", () => {
     expect([...asked(twice), twice.phase.kind]).not.toContainEqual({ skip: 8 });
   });
 
-  it.each([400, 403, 404, 429, 499])("that is answered %d refuses the list", (code) => {
+  it.each([401, 403, 429, 499])("that is answered %d refuses the list", (code) => {
     const state = came(begun(KEYS, how()), status(code));
     expect(state.actions.at(-1)).toMatchObject({ kind: "refuse", response: { status: code } });
   });
@@ -175,20 +173,29 @@ describe("a page behind the first", () => {
     expect(state.actions.at(-1)).toEqual({ kind: "fail", problem });
   });
 
+  it("without its records has none, where it has a token", () => {
+    const state = came(begun(KEYS, how()), bare({ items: [], next: "more", total: "1000" }));
+    expect(asked(state)).toEqual([{ token: "more", rank: 8, chain: 8 }]);
+    expect(notesOf(state)).toEqual([]);
+  });
+
+  it("that is `{}` is the end where all counted records came, and only there", () => {
+    const nothing = bare({ items: [], next: "", total: undefined });
+    const cursor = how({ heedsSkip: false });
+    expect(came(begun(KEYS.slice(0, 10), cursor, { next: "more" }), nothing).list.ended).toBe(true);
+    expect(notesOf(came(begun(KEYS.slice(0, 11), cursor), nothing))).toEqual(["list-page-again"]);
+  });
+
   it("must have skipped what it was asked to, where the platform says it", () => {
     for (const skipped of [0, 9]) {
       const state = came(begun(KEYS, how()), window(8, { skipped }));
       expect(notesOf(state)).toEqual(["list-skip-ignored"]);
-      expect(asked(state)).toEqual([{ token: "k:u000009", rank: 10 }]);
+      expect(asked(state)).toEqual([{ token: "k:u000009", rank: 10, chain: 0 }]);
     }
     expect(notesOf(came(begun(KEYS, how()), window(8, { skipped: undefined })))).toEqual([]);
   });
 
-  it("must have skipped nothing where it was asked for by its token, and the first page neither", () => {
-    const byCursor = begun(KEYS, how({ heedsSkip: false }));
-    expect(
-      notesOf(came(byCursor, got({ ...pageOf(KEYS, { size: 10, token: "k:u000009" }, "keyset"), skipped: 1 }))),
-    ).toEqual(["list-page-again"]);
+  it("must be the first one where none was asked for: a first page skipped nothing", () => {
     expect(notesOf(begun(KEYS, how(), { skipped: 1 }))).toEqual(["list-read-again"]);
   });
 });
@@ -246,7 +253,7 @@ describe("repairs", () => {
     }
     expect(calls).toBeLessThan(130);
     expect(notesOf(state)).toEqual(["list-repaired", "list-way-left"]);
-    expect(asked(state)).toEqual([{ token: "k:u000009", rank: 10 }]);
+    expect(asked(state)).toEqual([{ token: "k:u000009", rank: 10, chain: 0 }]);
   });
 });
 

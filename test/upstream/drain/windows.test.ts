@@ -248,14 +248,16 @@ describe("T-DRN-11 skip", () => {
     },
   );
 
-  it.each([400, 404, 422, 501])(
-    "that is refused with %i is ignored too, unless it has worked before",
+  it.each([400, 404, 410, 422, 501])(
+    "that is refused with %i is ignored too, and costs no list where it has worked before",
     async (status) => {
       const refuses: Platform = (s, call) => (s.skip === undefined ? quiet(KEYS)(s, call) : raw(status, "{}"));
       const { of, told } = memory(undefined);
       expect(uidsOf(await drained(refuses, { ...TEN, parts: { memory: of } }))).toEqual(KEYS);
       expect(told).toEqual([["skip", "groups", false]]);
-      expect((await drained(refuses, KNOWN)).result).toMatchObject({ kind: "refused", response: { status } });
+      const known = await drained(refuses, KNOWN);
+      expect(uidsOf(known)).toEqual(KEYS);
+      expect(known.notes).toContain("list-way-left");
     },
   );
 

@@ -60,7 +60,7 @@ export interface End {
 
 const KEYS = "abcdefghijklmnopqrstuvwxyz";
 /** A list of eight records that needs more calls than this does not end. */
-const MOST_CALLS = 150;
+const MOST_CALLS = 400;
 
 /** Reads the list of `world` to its end. */
 export function readWorld(world: World): End {
