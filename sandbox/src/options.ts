@@ -8,9 +8,9 @@ export type MaskSpelling = "snake_case" | "camelCase" | "both";
 export type RecordTimes = "all" | "published";
 
 /**
- * What a page behind a token says in `skipped`. `chain`: what all requests of its chain asked to skip, as the contract says
- * ("accumulates"); `request`: what its own request asked for; `position`: how many records come before it; `growing`: the skip
- * of its chain once more for each page.
+ * Which number a page behind a token has in `skipped`. `chain`: the sum over all requests of its chain, as the contract says
+ * ("accumulates"). `request`: that of its own request. `position`: the number of records before it. `growing`: the skip of
+ * its chain once more for each page.
  */
 export type SkippedReading = "chain" | "request" | "position" | "growing";
 

@@ -1,3 +1,3 @@
-/** The same, each reading with each way. */
+/** Long lists: each reading of `skipped` with each way of reading. */
 import "../support/every-variant.ts";
 import "./long-lists.test.ts";

@@ -33,7 +33,7 @@ interface TokenContent {
   readonly row: number;
   readonly key: string;
   readonly uid: string;
-  /** What the requests of its chain skipped, and how many pages the chain has. */
+  /** Records that the requests of its chain skipped, and the number of pages in the chain. */
   readonly skipped: number;
   readonly pages: number;
   /** Empty pages that come before the next one. */
@@ -103,7 +103,7 @@ export function cutPage(context: Context, collection: Collection, selection: Sel
   return { records, nextToken: last < to ? writeToken(content) : "", total: to - from, skipped };
 }
 
-/** What the page says it skipped. `position`: records before it; `chain`: what all requests of its chain skipped. */
+/** Returns the number in `skipped`. `position`: records before the page; `chain`: records that its chain skipped. */
 function saidSkipped(
   { settings }: Context,
   request: PageRequest,
@@ -136,7 +136,7 @@ function wholeOf(uids: readonly string[]): Omit<Selection, "test"> {
   return { uids, from: 0, to: uids.length };
 }
 
-/** What the token of `request` says; undefined without one and for an expired one, which begins the list again. */
+/** Reads the token of `request`. Returns undefined without one, and for an expired one, which restarts the list. */
 function validToken({ settings }: Context, request: PageRequest): TokenContent | undefined {
   if (request.token === "") return undefined;
   const content = readToken(request.token);
