@@ -7,6 +7,13 @@ export type MaskSpelling = "snake_case" | "camelCase" | "both";
 /** Which v1 records show `createdAt` and `updatedAt`: all, or only those whose published messages have them. */
 export type RecordTimes = "all" | "published";
 
+/**
+ * Which number a page behind a token has in `skipped`. `chain`: the sum over all requests of its chain, as the contract says
+ * ("accumulates"). `request`: that of its own request. `position`: the number of records before it. `growing`: the skip of
+ * its chain once more for each page.
+ */
+export type SkippedReading = "chain" | "request" | "position" | "growing";
+
 /** Every option has a default. Without options the sandbox behaves as the platform does by its specification. */
 export interface SandboxOptions {
   /** All generated names, uids and tokens follow from it. Default `sandbox`. */
@@ -31,6 +38,10 @@ export interface SandboxOptions {
   readonly errorRate?: number;
   /** Treats `skip` as 0, and reports 0 in `skipped`. Default false. */
   readonly ignoreSkip?: boolean;
+  /** Default `chain`. */
+  readonly skipped?: SkippedReading;
+  /** Empty pages, each with a token of its own, before each page of a v2 list but the first. Default 0. */
+  readonly emptyPages?: number;
   /** Leaves `totalCount` out of v2 lists. Default false. */
   readonly omitTotalCount?: boolean;
   /** v2 leaves zero values out of its responses; v1 never does. Default false. */
@@ -93,6 +104,8 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     tokenLifetimeMs: 3 * DAY_MS,
     errorRate: 0,
     ignoreSkip: false,
+    skipped: "chain",
+    emptyPages: 0,
     omitTotalCount: false,
     omitZeros: false,
     nestedUidsOnly: false,

@@ -40,6 +40,38 @@ describe("pages", () => {
     expect(await follow(sandbox, "page_size=97")).toEqual(allUids(sandbox));
   });
 
+  test.each([
+    ["chain", [100, 100, 100]],
+    ["request", [100, 0, 0]],
+    ["position", [100, 150, 200]],
+    ["growing", [100, 200, 300]],
+  ] as const)("behind a token say what was skipped, read as %s", async (skipped, expected) => {
+    const odd = seededSandbox({ size: 300, skipped });
+    const said: number[] = [];
+    let token = "";
+    for (let page = 0; page < 3; page++) {
+      const how = token === "" ? "skip=100" : `page_token=${token}`;
+      const { json } = await ask(odd, "GET", `${V2}?page_size=50&${how}`);
+      said.push(json.skipped);
+      token = json.nextPageToken;
+    }
+    expect(said).toEqual(expected);
+  });
+
+  test("may be empty, each with a token of its own, before the next one with records", async () => {
+    const odd = seededSandbox({ emptyPages: 2 });
+    const lengths: number[] = [];
+    const tokens = new Set<string>();
+    for (let token = "", page = 0; page < 7; page++) {
+      const { json } = await ask(odd, "GET", `${V2}?page_size=5&page_token=${token}`);
+      lengths.push(json.groups.length);
+      token = json.nextPageToken;
+      tokens.add(token);
+    }
+    expect(lengths).toEqual([5, 0, 0, 5, 0, 0, 5]);
+    expect(tokens.size).toBe(7);
+  });
+
   test("begin after `skip` records, which `skipped` echoes; beyond the end there is nothing", async () => {
     const all = allUids(sandbox);
     const { json } = await ask(sandbox, "GET", `${V2}?skip=300&page_size=3`);

@@ -44,6 +44,15 @@ describe("a platform with habits of its own", () => {
     expect(ids(await rig.ask("GET", `${GROUPS}?name=nobody-has-this`))).toEqual([]);
   });
 
+  it.each([
+    { name: "in windows", sandbox: {} },
+    { name: "that leave out zeros, by cursor", sandbox: { omitZeros: true, ignoreSkip: true } },
+    { name: "that leave out zeros and counts", sandbox: { omitZeros: true, omitTotalCount: true } },
+  ])("that sends six empty pages before each one gives a whole list, $name", async ({ sandbox }) => {
+    const rig = await rigForTest({ sandbox: { emptyPages: 6, ...sandbox } });
+    expect(isWhole(await rig.ask("GET", GROUPS), rig)).toBe(true);
+  });
+
   it("that orders by name is asked for another order by lists.orderBy, and then proved", async () => {
     const plain = await rigForTest({ sandbox: { order: "name" } });
     expect((await plain.ask("GET", GROUPS)).field("carryover-list")).toContain("witness=count");

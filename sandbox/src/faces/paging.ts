@@ -33,6 +33,11 @@ interface TokenContent {
   readonly row: number;
   readonly key: string;
   readonly uid: string;
+  /** Records that the requests of its chain skipped, and the number of pages in the chain. */
+  readonly skipped: number;
+  readonly pages: number;
+  /** Empty pages that come before the next one. */
+  readonly empty: number;
 }
 
 /**
@@ -67,9 +72,20 @@ export function pageRequest(
 /** Cuts one page out of `selection`. */
 export function cutPage(context: Context, collection: Collection, selection: Selection, request: PageRequest): Page {
   const { uids, from, to } = inOrder(collection, selection, request.order);
-  const start = startOf(context, collection, uids, from, to, request);
+  const before = validToken(context, request);
+  const start = startOf(context, collection, uids, from, to, request.order, before);
   const skip = context.settings.ignoreSkip ? 0 : request.skip;
+  const chain = (before?.skipped ?? 0) + skip;
   const first = Math.min(start + skip, to);
+  if (before !== undefined && before.empty > 0) {
+    const nextToken = writeToken({ ...before, empty: before.empty - 1 });
+    return {
+      records: [],
+      nextToken,
+      total: to - from,
+      skipped: saidSkipped(context, request, before, first - from, chain),
+    };
+  }
   const last = Math.min(first + request.size, to);
   const records = uids.slice(first, last).flatMap((uid) => collection.get(uid) ?? []);
   const end = records.at(-1);
@@ -79,8 +95,26 @@ export function cutPage(context: Context, collection: Collection, selection: Sel
     row: last - from,
     key: end === undefined ? "" : request.order.key(end),
     uid: end?.uid ?? "",
+    skipped: chain,
+    pages: (before?.pages ?? 0) + 1,
+    empty: context.settings.emptyPages,
   };
-  return { records, nextToken: last < to ? writeToken(content) : "", total: to - from, skipped: skip };
+  const skipped = saidSkipped(context, request, before, first - from, chain);
+  return { records, nextToken: last < to ? writeToken(content) : "", total: to - from, skipped };
+}
+
+/** Returns the number in `skipped`. `position`: records before the page; `chain`: records that its chain skipped. */
+function saidSkipped(
+  { settings }: Context,
+  request: PageRequest,
+  before: TokenContent | undefined,
+  position: number,
+  chain: number,
+): number {
+  if (settings.ignoreSkip) return 0;
+  if (before === undefined || settings.skipped === "request") return request.skip;
+  if (settings.skipped === "position") return position;
+  return settings.skipped === "growing" ? chain * (before.pages + 1) : chain;
 }
 
 /** The rows of a selection in the asked order, without those that fail its test. */
@@ -102,22 +136,29 @@ function wholeOf(uids: readonly string[]): Omit<Selection, "test"> {
   return { uids, from: 0, to: uids.length };
 }
 
-/** The row at which the page begins; the first one without a token and with an expired one. */
+/** Reads the token of `request`. Returns undefined without one, and for an expired one, which restarts the list. */
+function validToken({ settings }: Context, request: PageRequest): TokenContent | undefined {
+  if (request.token === "") return undefined;
+  const content = readToken(request.token);
+  if (settings.clock().getTime() - content.at >= settings.tokenLifetimeMs) return undefined;
+  if (content.query !== request.query) throw invalid("page_token", "the token belongs to another list");
+  return content;
+}
+
+/** The row at which the page behind a token begins; the first one without a token. */
 function startOf(
   context: Context,
   collection: Collection,
   uids: readonly string[],
   from: number,
   to: number,
-  request: PageRequest,
+  order: Order,
+  content: TokenContent | undefined,
 ): number {
-  if (request.token === "") return from;
-  const content = readToken(request.token);
-  if (context.settings.clock().getTime() - content.at >= context.settings.tokenLifetimeMs) return from;
-  if (content.query !== request.query) throw invalid("page_token", "the token belongs to another list");
+  if (content === undefined) return from;
   if (context.settings.tokens === "offset") return Math.min(from + content.row, to);
-  if (request.order.byUid) return clamp(lowerBound(uids, `${content.uid}\u0000`), from, to);
-  return firstAfter(collection, uids, request.order, content);
+  if (order.byUid) return clamp(lowerBound(uids, `${content.uid}\u0000`), from, to);
+  return firstAfter(collection, uids, order, content);
 }
 
 function clamp(value: number, low: number, high: number): number {
@@ -138,15 +179,17 @@ function firstAfter(collection: Collection, uids: readonly string[], order: Orde
 }
 
 function writeToken(content: TokenContent): string {
-  const { at, query, row, key, uid } = content;
-  return Buffer.from(JSON.stringify([at, query, row, key, uid])).toString("base64url");
+  const { at, query, row, key, uid, skipped, pages, empty } = content;
+  return Buffer.from(JSON.stringify([at, query, row, key, uid, skipped, pages, empty])).toString("base64url");
 }
 
 function readToken(token: string): TokenContent {
   try {
-    const [at, query, row, key, uid] = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+    const [at, query, row, key, uid, ...rest] = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+    const [skipped, pages, empty] = rest.map(Number);
     if (typeof at === "number" && typeof row === "number" && typeof uid === "string") {
-      return { at, query: String(query), row, key: String(key), uid };
+      const own = { at, query: String(query), row, key: String(key), uid };
+      return { ...own, skipped: skipped ?? 0, pages: pages ?? 0, empty: empty ?? 0 };
     }
   } catch {
     // Falls through: whatever is wrong with it, the answer is the same.

@@ -20,15 +20,29 @@ export const LISTS = [
     ["the announced pages of a list", "pages > limits.maxPages ?", "false ?"],
   ]),
   ...guards("src/drain/state.ts", DRAINS, [
-    ["a page is no longer than asked for", "if (page.keys.length > how.limits.pageSize) {", "if (false) {"],
-    ["a page skips what it was asked to", "page.skipped !== undefined && page.skipped !== place.skip)", "false)"],
     [
-      "a first page skips nothing",
-      "place.skip === undefined && page.skipped !== undefined && page.skipped !== 0",
+      "a page longer than asked for holds no record twice",
+      "page.keys.length > how.limits.pageSize && new Set(page.keys).size < page.keys.length",
       "false",
     ],
-    ["a blank page is no end", "if (isBlank(list, page))", "if (false)"],
-    ["a page without its records is none", "if (page.bare === true) {", "if (false) {"],
+    [
+      "a page skips what it was asked to",
+      "if (place.skip !== undefined && !isEmpty(page)) return",
+      "if (false) return",
+    ],
+    ["a first page skips nothing", "if (atStart) return invalidPage(", "if (false) return invalidPage("],
+    ["a blank page is no end", "if (isBlank(list, page, rank))", "if (false)"],
+    [
+      "a page without its records is none",
+      'if (page.bare === true && page.nextPageToken === "" && (plausible(page.totalCount) ?? 0) > rank)',
+      "if (false)",
+    ],
+    [
+      "a chain that may skip again is not followed",
+      'return chain > 0 ? { kind: "unskipped" } :',
+      "return",
+      ["test/upstream/drain/segments.test.ts"],
+    ],
   ]),
   ...guards("src/drain/step.ts", DRAINS, [
     [
@@ -39,8 +53,20 @@ export const LISTS = [
     ],
     [
       "a token that may skip proves nothing",
-      "const proved = before.list.proved && !trusts;",
+      "const proved = before.list.proved && !trusts && page.leftOut === undefined;",
       "const proved = before.list.proved;",
+    ],
+    [
+      "records that a page says it left out must be counted",
+      "if (list.leftOut !== undefined && !isCounted(list))",
+      "if (false)",
+      ["test/upstream/drain/segments.test.ts"],
+    ],
+    [
+      "a refusal of a page that only carryover asked for is not the client's",
+      'if (state.phase.kind !== "first" && isPageRefused(got)) {',
+      "if (false) {",
+      ["test/upstream/drain/faults.test.ts"],
     ],
     [
       "a proof that was announced is kept",
