@@ -13,6 +13,8 @@ export interface AdminOptions {
   readonly port: number;
   /** The token for views, or a function that returns the one in force; without it only this machine may read them. */
   readonly token?: string | (() => string) | undefined;
+  /** The token for `/force` alone, used when there is no `token`. */
+  readonly forceToken?: (() => string | undefined) | undefined;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   /** True while configured, listening and not stopping, whatever the state of the platform. */
   readonly ready: () => boolean;
@@ -57,7 +59,8 @@ const noSchemas = (): never => {
 /** `{"force":"native"}` is short. */
 const MOST_BODY_BYTES = 1024;
 const FORCE = "/force";
-const NEEDS_TOKEN = "this needs a token: set admin.tokenFile, without it nobody may change anything";
+const NEEDS_TOKEN =
+  "this needs a token: set admin.tokenFile, or state.dir and run `carryover force` where carryover runs";
 
 /** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` is never open. */
 export function createAdminServer(options: AdminOptions): AdminServer {
@@ -112,7 +115,7 @@ function refuseWriting({ method, routeOptions }: FastifyRequest, reply: FastifyR
  * A change needs a token, on this machine as well. It also keeps pages in a local browser out: they cannot send `Authorization`
  * or JSON elsewhere without asking first (CORS), and are told no.
  */
-function addForce(server: FastifyInstance, { force, token }: AdminOptions): void {
+function addForce(server: FastifyInstance, { force, token, forceToken }: AdminOptions): void {
   if (force === undefined) return;
   // Any other type is refused.
   server.removeAllContentTypeParsers();
@@ -120,7 +123,7 @@ function addForce(server: FastifyInstance, { force, token }: AdminOptions): void
     done(null, body),
   );
   const refuse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const expected = typeof token === "function" ? token() : token;
+    const expected = (typeof token === "function" ? token() : token) ?? forceToken?.();
     const problem =
       expected === undefined ? new Problem("UNAUTHENTICATED", NEEDS_TOKEN) : accessRefusal(request.raw, expected);
     if (problem === undefined) done();

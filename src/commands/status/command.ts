@@ -1,16 +1,18 @@
 /** The commands `carryover status`, `carryover gate` and `carryover force`. */
 import { type Command, InvalidArgumentError } from "commander";
-import { ADMIN_TOKEN_VARIABLE } from "../../config/command-variables.ts";
+import { forceTokenPath } from "../../admin/force-token.ts";
+import { STATE_DIR_VARIABLE } from "../../config/command-variables.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { FORCE_COMMANDS, type ForceCommand } from "../../model/rules.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
-  DEFAULT_ADDRESS,
+  ADDRESSES_HELP,
   HOW_TO_GIVE_ADMIN_TOKEN,
-  readAddress,
+  readAddresses,
   readAdminToken,
   readTimeout,
   readWindow,
+  TOKEN_HELP,
 } from "../report/arguments.ts";
 import type { AnsweredForce, AskOptions } from "../report/ask.ts";
 import { oneLine, printable } from "../terminal.ts";
@@ -75,17 +77,30 @@ export function addForce(program: Command, io: CommandIo, outcome: Outcome): voi
   shared(command)
     .description("send every v1 request to native v1, whatever the rules say, or lift that; needs the admin token")
     .action(async (mode: ForceCommand, addresses: readonly string[], flags: SharedFlags) => {
-      const options = optionsOf(flags, io);
+      const given = optionsOf(flags, io);
+      const options = { ...given, token: given.token ?? forceTokenHere(addresses, io) };
       if (options.token === undefined) {
-        throw new ConfigError([
-          { where: "carryover force", what: "this needs the admin token", remedy: `pass ${HOW_TO_GIVE_ADMIN_TOKEN}` },
-        ]);
+        const remedy = `pass ${HOW_TO_GIVE_ADMIN_TOKEN}, or run this without addresses where carryover runs with ${STATE_DIR_VARIABLE}`;
+        throw new ConfigError([{ where: "carryover force", what: "this needs the admin token", remedy }]);
       }
       const { askForce } = await import("../report/ask.ts");
-      const results = await Promise.all(addressesOf(addresses).map((address) => askForce(address, mode, options)));
+      const results = await Promise.all(
+        readAddresses(addresses, io.env).map((address) => askForce(address, mode, options)),
+      );
       show({ version: 1, mode, results }, forceText, options, flags, io);
       outcome.code = forceExitCode(results);
     });
+}
+
+/** The token that the instance on this machine made for itself. It is for no other instance. */
+function forceTokenHere(addresses: readonly string[], { env, readFile }: CommandIo): string | undefined {
+  const dir = env[STATE_DIR_VARIABLE] ?? "";
+  if (addresses.length > 0 || dir === "") return undefined;
+  try {
+    return Buffer.from(readFile(forceTokenPath(dir))).toString("utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 type ForceResult =
@@ -123,22 +138,15 @@ function forceExitCode(results: readonly ForceResult[]): number {
 
 function shared(command: Command): Command {
   return command
-    .argument("[addresses...]", `admin ports, http://HOST:PORT or HOST:PORT (default: ${DEFAULT_ADDRESS})`)
-    .option(
-      "--token-file <file>",
-      `file with the admin token, - for standard input [${ADMIN_TOKEN_VARIABLE}: the token]`,
-    )
+    .argument("[addresses...]", ADDRESSES_HELP)
+    .option("--token-file <file>", TOKEN_HELP)
     .option("--timeout <seconds>", "longest wait for an instance", "10")
     .option("--json", "print one JSON document (docs/status.md)");
 }
 
-function addressesOf(args: readonly string[]): readonly string[] {
-  return [...new Set((args.length === 0 ? [DEFAULT_ADDRESS] : args).map(readAddress))];
-}
-
 function optionsOf({ tokenFile, timeout }: SharedFlags, io: CommandIo): AskOptions {
   const timeoutMs = readTimeout(timeout);
-  return { token: readAdminToken(tokenFile, io.env[ADMIN_TOKEN_VARIABLE], io), timeoutMs, fetch: io.fetch };
+  return { token: readAdminToken(tokenFile, io.env, io), timeoutMs, fetch: io.fetch };
 }
 
 interface Asked {
@@ -147,7 +155,7 @@ interface Asked {
 }
 
 async function askAll(args: readonly string[], flags: SharedFlags, io: CommandIo): Promise<Asked> {
-  const addresses = addressesOf(args);
+  const addresses = readAddresses(args, io.env);
   const options = optionsOf(flags, io);
   const [{ ask }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("./fleet.ts")]);
   return { fleet: fleetOf(await Promise.all(addresses.map((address) => ask(address, options)))), token: options.token };
