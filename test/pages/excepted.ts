@@ -21,12 +21,6 @@ export const EXCEPTED: readonly Exception[] = [
     instead: "test/cluster/process.real.ts",
   },
   {
-    page: "helm/README.md",
-    begins: "kubectl --namespace legacy patch configmap",
-    why: "It needs a release in a cluster.",
-    instead: "test/cluster/upgrade.real.ts",
-  },
-  {
     page: "docs/deploy.md",
     begins: "docker build -t",
     why: "It needs a Docker daemon and the registry of the base images.",
@@ -40,7 +34,7 @@ export const EXCEPTED: readonly Exception[] = [
   },
   {
     page: "docs/deploy.md",
-    begins: "docker compose logs sandbox",
+    begins: "docker compose -f compose.yaml",
     why: "It speaks to the containers of the block before it.",
     instead: "test/image/compose.real.ts",
   },
