@@ -30,7 +30,7 @@ const recordedSpeed = () => JSON.parse(read("test/bench/recorded.json"));
 const trustResult = (): Result => withRecorded(JSON.parse(read("test/trust/result.json")), recordedSpeed());
 /** What the last runs missed. Without `whole` only how many targets the bench missed. The addresses are those of the page that says this. */
 const missed = (trust: string, results: string, whole: boolean): string =>
-  [missedWords(GOALS, trustResult(), trust), benchWords(recordedSpeed(), results, whole)].join("\n\n");
+  [missedWords(GOALS, trustResult(), trust, whole), benchWords(recordedSpeed(), results, whole)].join("\n\n");
 const values = () => readValues(read("helm/values.yaml"));
 
 /** Schemas that the chart's schema contains: as they are made now, not as they are on the disk. */

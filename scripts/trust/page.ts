@@ -85,14 +85,19 @@ export function missedGoals(goals: readonly Goal[], { figures }: Result): readon
   });
 }
 
-/** What README.md and docs/coverage.md say of the last run; `page`: the address of docs/trust.md there. */
-export function missedWords(goals: readonly Goal[], result: Result, page: string): string {
+/**
+ * What README.md and docs/coverage.md say of the last run. `page`: the address of docs/trust.md there; `whole`: with what was measured,
+ * else the ids of the rows alone.
+ */
+export function missedWords(goals: readonly Goal[], result: Result, page: string, whole: boolean): string {
   const known = goals.filter((goal) => goal.met !== undefined && figuresFor(goal, result.figures).length > 0);
-  const lines = missedGoals(goals, result).map(
-    ({ what, measured: value, goal }) => `- ${what}: ${value}; goal: ${goal}`,
-  );
-  const run = `The full test run of ${result.date} (commit ${result.commit}) met ${known.length - lines.length} of ${known.length} goals ([trust](${page}))`;
-  return lines.length === 0 ? `${run}.` : [`${run}, and missed these:`, "", ...lines].join("\n");
+  const missed = missedGoals(goals, result);
+  const run = `The full test run of ${result.date} (commit ${result.commit}) met ${known.length - missed.length} of ${known.length} goals`;
+  const link = `([trust](${page}))`;
+  if (missed.length === 0) return `${run} ${link}.`;
+  if (!whole) return `${run}; ${[...new Set(missed.flatMap(({ by }) => by))].join(", ")} missed theirs ${link}.`;
+  const lines = missed.map(({ what, measured: value, goal }) => `- ${what}: ${value}; goal: ${goal}`);
+  return [`${run}, and missed these ${link}:`, "", ...lines].join("\n");
 }
 
 /** Figures that the bench owns, by row: keys of test/bench/recorded.json. Pages show its record, so that no two of them differ. */

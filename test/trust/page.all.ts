@@ -129,15 +129,19 @@ describe("the page", () => {
 });
 
 describe("other pages", () => {
-  it("README.md names each goal that is missed among the limits, with what was measured", () => {
-    const limits =
-      readFileSync(join(ROOT, "README.md"), "utf8").split("<!-- limits -->")[1]?.split("<!-- end -->")[0] ?? "";
-    expect(limits).toContain(missedWords(GOALS, result, "docs/trust.md"));
-    for (const { what, measured, goal } of missedGoals(GOALS, result)) {
-      expect(missedWords(GOALS, result, "docs/trust.md")).toContain(`- ${what}: ${measured}; goal: ${goal}`);
+  it("README.md and docs/coverage.md name the run, its commit and date, and each goal that it missed", () => {
+    const [readme = "", coverage = ""] = ["README.md", "docs/coverage.md"].map((page) =>
+      readFileSync(join(ROOT, page), "utf8"),
+    );
+    expect(readme.split("<!-- limits -->")[1]?.split("<!-- end -->")[0]).toContain(
+      missedWords(GOALS, result, "docs/trust.md", false),
+    );
+    for (const { what, measured, goal, by } of missedGoals(GOALS, result)) {
+      expect(coverage).toContain(`- ${what}: ${measured}; goal: ${goal}`);
+      for (const id of by) expect(readme).toContain(id);
     }
-    // A claim names its run, so that it can be seen to be old.
-    expect(missedWords([], result, "docs/trust.md")).toBe(
+    for (const page of [readme, coverage]) expect(page).toContain(`${result.date} (commit ${result.commit})`);
+    expect(missedWords([], result, "docs/trust.md", true)).toBe(
       `The full test run of ${result.date} (commit ${result.commit}) met 0 of 0 goals ([trust](docs/trust.md)).`,
     );
   });
