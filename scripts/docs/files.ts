@@ -28,7 +28,7 @@ const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8")
 const catalogue = () => loadCatalogue("v2beta1");
 const recordedSpeed = () => JSON.parse(read("test/bench/recorded.json"));
 const trustResult = (): Result => withRecorded(JSON.parse(read("test/trust/result.json")), recordedSpeed());
-/** What the last runs missed. Without `whole` only how many targets the bench missed. The addresses are those of the page that says this. */
+/** The results of the last runs. `whole`: with each missed goal and target. Addresses are relative to the page that shows them. */
 const missed = (trust: string, results: string, whole: boolean): string =>
   [missedWords(GOALS, trustResult(), trust, whole), benchWords(recordedSpeed(), results, whole)].join("\n\n");
 const values = () => readValues(read("helm/values.yaml"));

@@ -18,7 +18,7 @@ export const quantiles = (metric: string) =>
 /** 0 where instances are scraped and none exports what is counted. Only for metrics of the instances themselves. */
 export const orZero = (expr: string): string => `${expr} or (max(carryover_ready{${OF}}) * 0)`;
 
-/** The same for series of recording rules: 0 only where the rules are loaded. Otherwise there is no number. */
+/** `orZero` for series of recording rules: 0 only where the rules are loaded. */
 export const orZeroRecorded = (expr: string): string =>
   `${expr} or (max(job:carryover_instances:count{${OF_JOB}}) * 0)`;
 

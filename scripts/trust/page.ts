@@ -86,8 +86,8 @@ export function missedGoals(goals: readonly Goal[], { figures }: Result): readon
 }
 
 /**
- * What README.md and docs/coverage.md say of the last run. `page`: the address of docs/trust.md there; `whole`: with what was measured,
- * else the ids of the rows alone.
+ * The result of the last run for README.md and docs/coverage.md. `page`: the address of docs/trust.md there; `whole`: with each missed
+ * figure, otherwise only the ids of the rows.
  */
 export function missedWords(goals: readonly Goal[], result: Result, page: string, whole: boolean): string {
   const known = goals.filter((goal) => goal.met !== undefined && figuresFor(goal, result.figures).length > 0);

@@ -16,7 +16,7 @@ function judged(schema: string, files: readonly string[]): Promise<Ran> {
   return ran("python3", ["-m", "check_jsonschema", "--builtin-schema", `vendor.${schema}`, ...files], ROOT, env);
 }
 
-/** What a job that may write may run. */
+/** Programs and actions allowed in a job that may write. */
 const OWN_PROGRAMS = new Set(["git", "gh", "cd", "sha256sum", "test"]);
 const OWN_ACTIONS = new Set(["actions/checkout", "actions/download-artifact"]);
 
@@ -56,7 +56,7 @@ describe(".github", () => {
       permissions !== undefined && /write/.test(JSON.stringify(permissions));
     for (const file of WORKFLOWS) {
       const { permissions, jobs } = parse(readFileSync(file, "utf8")) as Workflow;
-      // What a job does not name comes from here.
+      // The default of jobs that name no permissions.
       expect([file, permissions]).toEqual([file, { contents: "read" }]);
       for (const [name, job] of Object.entries(jobs)) {
         if (!writes(job.permissions)) continue;
