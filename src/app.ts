@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { lookup } from "node:dns";
 import { setTimeout } from "node:timers/promises";
+import { createChangeToken } from "./admin/change-token.ts";
 import { type AdminServer, type AdminTextView, type AdminView, createAdminServer } from "./admin/server.ts";
 import { createAdminToken } from "./admin/token.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -91,6 +92,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const adminToken = createAdminToken(config.admin, files);
   const { now } = TIME;
   const logError = (message: string, cause: unknown): void => log.error(message, cause);
+  const changeToken = createChangeToken({ tokenFile: config.admin.tokenFile, dir: config.state.dir }, logError);
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createAcceptedCallers();
   const upstreams = createUpstreams(config, { now, random: Math.random, renewal, log, accepted: callers.accepted });
@@ -108,7 +110,9 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   });
   const { configSource } = options;
   const configWatch = configSource && createConfigWatch(config, configSource, { ...files, rename: migration.rename });
-  const watches: readonly FileWatch[] = [renewal, adminToken, configWatch].filter((watch) => watch !== undefined);
+  const watches: readonly FileWatch[] = [renewal, adminToken, changeToken, configWatch].filter(
+    (watch) => watch !== undefined,
+  );
   const breakers = (): ReadonlyMap<Upstream, boolean> => {
     const all = new Map(upstreams.breakers());
     for (const [name, open] of grpc?.breakers() ?? []) all.set(name, open || all.get(name) === true);
@@ -200,6 +204,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     host: config.admin.host,
     port: config.admin.port,
     token: adminToken?.now,
+    changeToken: changeToken?.now,
     metrics,
     ready: () => state.ready,
     ...createViews(config, catalogue, {

@@ -220,9 +220,12 @@ Variables by which the chart tells carryover what only the chart knows: `option 
 file, so they hold for a configuration of somebody else's as well.
 */}}
 {{- define "carryover.ownOptions" -}}
+{{- /* Also for the commands that are run in a pod (`kubectl exec`): they find the admin port by it. */}}
+{{- if or (include "carryover.configElsewhere" .) (ne (include "carryover.adminPort" .) "8081") }}
+admin.port: {{ include "carryover.adminPort" . | quote }}
+{{- end }}
 {{- if include "carryover.configElsewhere" . }}
 listen.port: {{ include "carryover.listenPort" . | quote }}
-admin.port: {{ include "carryover.adminPort" . | quote }}
 {{- with include "carryover.grpcPort" . }}
 listen.grpc.port: {{ . | quote }}
 {{- end }}

@@ -191,6 +191,9 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and .Values.dashboard.enabled (not .Values.prometheusRule.enabled) (not .Values.dashboard.rulesElsewhere) }}
+- dashboard.enabled: the dashboards query recording rules that nothing loads; set prometheusRule.enabled=true, or dashboard.rulesElsewhere=true if another release or your Prometheus loads them
+{{- end }}
 {{- if hasKey .Values.dashboard.labels .Values.dashboard.label }}
 - dashboard.labels: {{ .Values.dashboard.label }} is dashboard.label as well; set dashboard.labelValue instead
 {{- end }}

@@ -6,7 +6,7 @@ import { filledIn } from "../../test/bench/replicas/page.mjs";
 import { PROMISES } from "../../test/trust/plan.ts";
 import { dashboardFile, performanceFile } from "../monitoring/dashboard.ts";
 import { GOALS } from "../trust/goals.ts";
-import { missedWords, type Result, trustPage } from "../trust/page.ts";
+import { missedWords, type Result, trustPage, withRecorded } from "../trust/page.ts";
 import { withBlock } from "./blocks.ts";
 import { readmeWith, readValues, valuesSchema } from "./chart.ts";
 import { checkPage } from "./check.ts";
@@ -19,17 +19,18 @@ import { metricsPage } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
 import { reportPage } from "./report.ts";
 import { rulesPage, rulesSchemaFile } from "./rules.ts";
-import { speedTable } from "./speed.ts";
+import { benchWords, readmeSpeed, speedTable } from "./speed.ts";
 import { statusPage } from "./status.ts";
 import { trapsPage, v1BehaviourPage } from "./traps.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
 const catalogue = () => loadCatalogue("v2beta1");
-const trustResult = (): Result => JSON.parse(read("test/trust/result.json"));
-/** `page`: where docs/trust.md is, seen from the page that says this. */
-const missed = (page: string): string => missedWords(GOALS, trustResult(), page);
 const recordedSpeed = () => JSON.parse(read("test/bench/recorded.json"));
+const trustResult = (): Result => withRecorded(JSON.parse(read("test/trust/result.json")), recordedSpeed());
+/** The results of the last runs. `whole`: with each missed goal and target. Addresses are relative to the page that shows them. */
+const missed = (trust: string, results: string, whole: boolean): string =>
+  [missedWords(GOALS, trustResult(), trust, whole), benchWords(recordedSpeed(), results, whole)].join("\n\n");
 const values = () => readValues(read("helm/values.yaml"));
 
 /** Schemas that the chart's schema contains: as they are made now, not as they are on the disk. */
@@ -47,14 +48,21 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   [
     "README.md",
     async () => {
-      const limits = withBlock(read("README.md"), "limits", readmeLimits(await catalogue(), missed("docs/trust.md")));
-      return withBlock(limits, "speed", speedTable(recordedSpeed(), true));
+      const limits = withBlock(
+        read("README.md"),
+        "limits",
+        readmeLimits(await catalogue(), missed("docs/trust.md", "test/bench/RESULTS.md", false)),
+      );
+      return withBlock(limits, "speed", readmeSpeed(recordedSpeed(), "test/bench/RESULTS.md"));
     },
   ],
   ["docs/check.md", () => checkPage(read("docs/check.md"))],
   ["docs/comparison.md", () => withBlock(read("docs/comparison.md"), "our measurements", speedTable(recordedSpeed()))],
   ["docs/configuration.md", configurationPage],
-  ["docs/coverage.md", async () => coveragePage(await catalogue(), missed("trust.md"))],
+  [
+    "docs/coverage.md",
+    async () => coveragePage(await catalogue(), missed("trust.md", "../test/bench/RESULTS.md", true)),
+  ],
   ["docs/errors.md", errorsPage],
   ["docs/explain.md", explainPage],
   ["docs/metrics.md", metricsPage],

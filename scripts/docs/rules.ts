@@ -35,7 +35,7 @@ rules:
     match: { header: { x-carryover: v2 }, cookie: { carryover: v2 } }
     mode: translate
 
-  # A tenth of the clients, for reads of two resources, in office hours; rolls rolls back by itself when it goes wrong.
+  # A tenth of the clients, for reads of two resources, during office hours; rolls back by itself when it fails.
   - name: reads-first
     match:
       resource: [groups, repos]

@@ -13,6 +13,8 @@ export interface AdminOptions {
   readonly port: number;
   /** The token for views, or a function that returns the one in force; without it only this machine may read them. */
   readonly token?: string | (() => string) | undefined;
+  /** The token for `/force` and `/confirm` alone, used when there is no `token`. */
+  readonly changeToken?: (() => string | undefined) | undefined;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   /** True while configured, listening and not stopping, whatever the state of the platform. */
   readonly ready: () => boolean;
@@ -61,7 +63,7 @@ const MOST_BODY_BYTES = 1024;
 const FORCE = "/force";
 const CONFIRM = "/confirm";
 const CHANGES: ReadonlySet<string | undefined> = new Set([FORCE, CONFIRM]);
-const NEEDS_TOKEN = "this needs a token: set admin.tokenFile, without it nobody may change anything";
+const NEEDS_TOKEN = "this needs a token: set admin.tokenFile, or state.dir and run the command where carryover runs";
 
 /** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` and `/confirm` are never open. */
 export function createAdminServer(options: AdminOptions): AdminServer {
@@ -118,14 +120,14 @@ function refuseWriting({ method, routeOptions }: FastifyRequest, reply: FastifyR
  * A change needs a token, on this machine as well. It also keeps pages in a local browser out: they cannot send `Authorization`
  * or JSON elsewhere without asking first (CORS), and are told no.
  */
-function addChanges(server: FastifyInstance, { force, confirm, token }: AdminOptions): void {
+function addChanges(server: FastifyInstance, { force, confirm, token, changeToken }: AdminOptions): void {
   // Any other type is refused.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: MOST_BODY_BYTES }, (_, body, done) =>
     done(null, body),
   );
   const refuse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const expected = typeof token === "function" ? token() : token;
+    const expected = (typeof token === "function" ? token() : token) ?? changeToken?.();
     const problem =
       expected === undefined ? new Problem("UNAUTHENTICATED", NEEDS_TOKEN) : accessRefusal(request.raw, expected);
     if (problem === undefined) done();

@@ -56,6 +56,8 @@ export function movedText({ translatedShare, moved, clients }: Omit<Standing, "n
     translatedShare === null
       ? "unknown how many v1 requests are translated"
       : `${wholePercent(translatedShare)} of v1 requests translated`;
+  // Requests of excluded clients, or refused ones, make no entry: that no client is known says nothing about who moved.
+  if (clients === 0) return `${share}; no client is known`;
   return `${share}; ${moved} of ${clients} ${clients === 1 ? "client" : "clients"} moved`;
 }
 

@@ -257,7 +257,7 @@ export function doubts(settings: Settings): readonly OptionRemark[] {
   if (settings.admin.tokenFile === undefined && !isLoopback(settings.admin.host)) {
     found.push({
       path: "admin.host",
-      what: "without admin.tokenFile the views answer to this machine only, whatever the address",
+      what: "without admin.tokenFile the views answer only requests from this machine, whatever admin.host says",
       remedy: "set admin.tokenFile to reach them from elsewhere",
     });
   }

@@ -168,10 +168,10 @@ function joinedValue(
 }
 
 /** Most uids in one request: a full page, and a target that every gateway accepts. */
-export const BATCH_RECORDS = 200;
+const BATCH_RECORDS = 200;
 const BATCH_BYTES = 6_000;
-/** Reads at a time, and in all, for one chunk of a list. */
 const PARALLEL = 4;
+/** Reads for one chunk of a list: the new records of one page. A list of many pages may need more in all. */
 export const MAX_READS = 600;
 /** Bytes of responses for one chunk, held in memory beside it. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -216,10 +216,14 @@ function createOtherRecordReader(
 
 function tooMuch(limit: number, unit: "reads" | "bytes"): Problem {
   const what = unit === "reads" ? "further reads" : "bytes of other records";
-  return new Problem("DRAIN_TOO_LARGE", `the list needs more than ${limit} ${what}: narrow it with a filter`, {
-    metadata: { limit: String(limit), unit },
-    options: [],
-  });
+  return new Problem(
+    "DRAIN_TOO_LARGE",
+    `one page of the list needs more than ${limit} ${what}: narrow it with a filter`,
+    {
+      metadata: { limit: String(limit), unit },
+      options: [],
+    },
+  );
 }
 
 type GetTarget = (target: string) => Promise<ApiResponse>;

@@ -50,7 +50,7 @@ describe.each(ciValues())("$name", ({ path }) => {
     expect(seen.argv[0]).toBe("serve");
     expect(config.upstream.v2.url).toMatch(/^https?:/);
     const plain = /: tokens go to another machine over http/;
-    const open = /: without admin.tokenFile the views answer to this machine only/;
+    const open = /: without admin.tokenFile the views answer only requests from this machine/;
     const asked = [
       config.admin.token === undefined ? open : [],
       config.upstream.v2.url.startsWith("http:") ? plain : [],

@@ -96,6 +96,7 @@ export const CONTRADICTING: readonly Refusal[] = [
   ["rules here and in a ConfigMap", { rules: rule({}), rulesFrom: { existingConfigMap: "c" } }, "rulesFrom"],
   ["rules in a ConfigMap and in a Secret", { rulesFrom: { existingConfigMap: "c", existingSecret: "s" } }, "rulesFrom"],
   ["a token and a Secret with one", { adminToken: { existingSecret: "s", value: "t" } }, "adminToken.existingSecret"],
+  ["a dashboard whose recording rules nothing loads", { dashboard: { enabled: true } }, "dashboard.enabled"],
   ["a token and a token made by lot", { adminToken: { value: "t", generate: true } }, "adminToken.generate"],
   [
     "a salt and a Secret with one",

@@ -12,6 +12,8 @@ export interface Container {
   sync(seen: Seen): Promise<void>;
   /** Where a path of the container lies here. */
   place(path: string): string;
+  /** Runs carryover's command line in the container, as `kubectl exec` does. The admin port is a free one here, and so is said. */
+  exec(argv: readonly string[], adminPort: string): Running;
 }
 
 const STAMPS = { next: 0 };
@@ -36,6 +38,7 @@ export async function started(seen: Seen): Promise<Container> {
   return {
     process,
     place: (path) => `${root}${path}`,
+    exec: (argv, adminPort) => carryover(argv, { ...env, CARRYOVER_ADMIN_PORT: adminPort }),
     sync: async (now) => {
       for (const mount of now.mounts) if (mount.live) await materialise(root, mount, here);
     },

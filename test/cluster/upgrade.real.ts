@@ -161,14 +161,14 @@ describe("an emergency", () => {
   const rulesOf = async (release: Release) =>
     parse((await dataOf(release, "configmap shop-carryover-rules"))["rules.yaml"] ?? "");
   const values = { ...VALUES, config: { ...VALUES.config, cutover: { mode: "native" } } };
-  const blocks = readFileSync(join(CHART, "README.md"), "utf8").split("```");
-  const patch = blocks.find((block) => block.startsWith("sh\nkubectl --namespace legacy patch configmap")) ?? "";
+  const blocks = readFileSync(join(CHART, "../docs/runbook.md"), "utf8").split("```");
+  const patch = blocks.find((block) => block.startsWith("sh note\nkubectl --namespace legacy patch configmap")) ?? "";
 
-  it("is ended by the README's patch, which keeps the rules, and by helm with the same chart afterwards", async () => {
+  it("is ended by the runbook's patch, which keeps the rules, and by helm with the same chart afterwards", async () => {
     const release = await installed(values);
     const before = await pods(release);
     const { code, out, err } = await cluster.shell(
-      patch.slice("sh\n".length).replaceAll("namespace legacy", `namespace ${release.namespace}`),
+      patch.slice("sh note\n".length).replaceAll("namespace legacy", `namespace ${release.namespace}`),
     );
     expect([code, out, err]).toEqual([0, "configmap/shop-carryover-rules patched\n", ""]);
     const forced = { version: "carryover/v1", force: "native", rules: VALUES.rules.rules };

@@ -1,5 +1,5 @@
 /** `carryover force`, `status` and `gate` about a running instance (docs/status.md; their texts are in test/status). */
-import { rm, writeFile } from "node:fs/promises";
+import { rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCommand } from "../../scripts/command.ts";
@@ -75,6 +75,23 @@ it("a rule whose saved state is lost stays on native v1, everywhere visible, unt
   await next.close();
   const last = await rig.replica();
   expect((await last.ask("GET", "/iam/v1/groups", as("ci"))).field("carryover-mode")).toBe("translate");
+});
+
+it("force and confirm work without admin.tokenFile where the instance runs, by a token in its state.dir that no other user can read", async () => {
+  const dir = join(await folder(), "state");
+  const rig = await cutover({ rules: RULES, flags: { stateDir: dir } });
+  const env = { CARRYOVER_STATE_DIR: dir, CARRYOVER_ADMIN_PORT: new URL(rig.adminUrl).port };
+  expect((await stat(join(dir, "change-token"))).mode & 0o777).toBe(0o600);
+  expect(await runCommand(["force", "native"], { env, files: "disk" })).toMatchObject({ code: 0 });
+  expect(await modeOf(rig)).toBe("native");
+  expect((await runCommand(["status"], { env, files: "disk" })).out).toMatch(
+    /is forced to native \(by carryover force\)/,
+  );
+  expect(await runCommand(["force", "none"], { env, files: "disk" })).toMatchObject({ code: 0 });
+  expect(await modeOf(rig)).toBe("translate");
+  expect(await runCommand(["confirm", "rest"], { env, files: "disk" })).toMatchObject({ code: 0 });
+  // The token is not sent to an address: that may be another instance.
+  expect((await runCommand(["force", "native", rig.adminUrl], { env, files: "disk" })).code).toBe(64);
 });
 
 it("evidence ends where an option changes the responses, and lasts over a restart otherwise", async () => {

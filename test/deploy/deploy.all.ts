@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -65,35 +65,81 @@ describe("the systemd unit", () => {
   });
 });
 
+/** What `serve --config PATH` reads in the container of the compose files. */
+async function readBy(path: string, env: Readonly<Record<string, string>> = {}) {
+  const folders = [
+    ["/etc/carryover/", "compose/config/"],
+    ["/etc/carryover-rules/", "compose/rules/"],
+    ["/etc/carryover-trial/", "compose/trial/"],
+  ];
+  const readFile = (file: string) => {
+    const [folder = "", here = ""] = folders.find(([folder = ""]) => file.startsWith(folder)) ?? [];
+    return Buffer.from(here === "" ? "token" : read(file.replace(folder, here)));
+  };
+  const { config } = loadConfig({ flags: { config: path }, env, readFile });
+  const catalogue = await loadCatalogue(config.upstream.v2.version);
+  const now = Date.parse("2026-11-22");
+  return { config, given: readGivenRules({ file: undefined, config, catalogue, readFile, now, expired: "warn" }) };
+}
+
+describe("no shipped example moves v1 traffic by accident", () => {
+  type Example = { readonly mode?: string | undefined; readonly rules?: readonly Record<string, unknown>[] };
+  /** Moves only clients that ask for it, or back by itself. */
+  const isCareful = ({ mode, match, stepBack }: Record<string, unknown>) =>
+    mode !== "translate" ||
+    stepBack !== undefined ||
+    Object.keys(match as object).some((name) => /header|cookie/.test(name));
+  const careless = ({ mode, rules = [] }: Example) =>
+    [
+      mode === "native" || mode === "shadow" ? [] : `cutover.mode: ${mode}`,
+      rules.filter((rule) => !isCareful(rule)),
+    ].flat();
+
+  test("of deploy", async () => {
+    const { config } = await readBy("/etc/carryover/config.yaml");
+    const rules = parse(read("compose/rules/rules.yaml")).rules;
+    expect([config.cutover.mode, rules]).toEqual(["native", []]);
+    expect(careless({ mode: "native", rules: parse(read("compose/trial/rules.yaml")).rules })).toEqual([]);
+    expect(/^CARRYOVER_CUTOVER_MODE=(.*)$/m.exec(read("systemd/carryover.env"))?.[1]).toBe("native");
+  });
+
+  test.each(
+    readdirSync(join(DEPLOY, "../helm/ci")).filter((name) => name.endsWith(".yaml") && !name.startsWith("sandbox")),
+  )("of helm/ci: %s", (name) => {
+    const { config, configFrom, rules } = parse(read(`../helm/ci/${name}`));
+    const mode = configFrom === undefined ? config.cutover?.mode : "native";
+    expect(careless({ mode, rules: rules?.rules })).toEqual([]);
+  });
+
+  test.each(["deploy.md", "runbook.md", "operations.md", "embedding.md", "../README.md", "../helm/README.md"])(
+    "of %s: a command that names the platform names the mode",
+    (page) => {
+      const commands =
+        read(`../docs/${page}`).match(/^.*(?:serve .*upstream-v2-url|helm install(?:.*\\\n)*.*).*$/gm) ?? [];
+      expect(commands.filter((command) => !/cutover[.-]mode[ =]native|sandbox\.enabled/.test(command))).toEqual([]);
+    },
+  );
+
+  test("of docs/rules.md", () => {
+    const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(read("../docs/rules.md")) ?? [];
+    expect(careless({ mode: "native", rules: parse(example).rules })).toEqual([]);
+  });
+});
+
 describe("the compose file", () => {
   const { services, secrets, volumes } = parse(read("compose/compose.yaml"));
 
-  test("its configuration and its rules are taken, and name files that are mounted", async () => {
-    const mounts = [...services.carryover.volumes, "secret:/run/secrets/admin-token"].map(
-      (mount: string) => mount.split(":")[1] ?? "",
-    );
-    const files = new Map([
-      ["/etc/carryover/config.yaml", "compose/config/config.yaml"],
-      ["/etc/carryover-rules/rules.yaml", "compose/rules/rules.yaml"],
-    ]);
-    const readFile = (path: string) => Buffer.from(files.has(path) ? read(files.get(path) ?? "") : "token");
-    const { config } = loadConfig({ flags: { config: services.carryover.command[2] }, env: {}, readFile });
-    const catalogue = await loadCatalogue(config.upstream.v2.version);
-    const given = readGivenRules({
-      file: undefined,
-      config,
-      catalogue,
-      readFile,
-      now: Date.parse("2026-11-22"),
-      expired: "warn",
-    });
-    expect([given?.rules.rules.length, given?.warnings]).toEqual([1, []]);
-    for (const path of [
-      services.carryover.command[2],
-      config.cutover.rulesFile,
-      config.admin.tokenFile,
-      config.state.dir,
-    ]) {
+  const base = services.carryover;
+  const trial = parse(read("compose/trial.yaml")).services.carryover;
+
+  test.each([
+    ["by itself", base.command, base.volumes],
+    ["with trial.yaml", trial.command, [...base.volumes, ...trial.volumes]],
+  ])("its configuration and its rules are valid %s, and name files that are mounted", async (_, command, volumes) => {
+    const mounts = [...volumes, "secret:/run/secrets/admin-token"].map((mount: string) => mount.split(":")[1] ?? "");
+    const { config, given } = await readBy(command[2], base.environment);
+    expect(given?.warnings).toEqual([]);
+    for (const path of [command[2], config.cutover.rulesFile, config.admin.tokenFile, config.state.dir]) {
       expect(
         mounts.some((mount) => path?.startsWith(mount)),
         path,
@@ -104,7 +150,9 @@ describe("the compose file", () => {
 
   test("every file of this repository that it mounts is there", () => {
     // biome-ignore lint/suspicious/noExplicitAny: the shape of a compose file is its own schema's to check.
-    const all = Object.values<any>(services).flatMap((service) => service.volumes ?? []) as string[];
+    const all = Object.values<any>(services)
+      .flatMap((service) => service.volumes ?? [])
+      .concat(trial.volumes) as string[];
     const own = all.map((mount) => mount.split(":")[0] ?? "").filter((path) => path.startsWith("."));
     expect(own.filter((path) => !existsSync(join(DEPLOY, "compose", path)))).toEqual([]);
     const names = all.map((mount) => mount.split(":")[0] ?? "").filter((path) => !path.startsWith("."));
@@ -112,7 +160,7 @@ describe("the compose file", () => {
   });
 
   test("no service that is ours may do what it need not", () => {
-    for (const service of [services.carryover, services.sandbox]) {
+    for (const service of [base, parse(read("compose/trial.yaml")).services.sandbox]) {
       expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] });
     }
     expect(Object.keys(secrets)).toEqual(["admin-token", "grafana-password"]);

@@ -61,6 +61,26 @@ describe("docs/concepts.md", () => {
   });
 });
 
+describe("README.md", () => {
+  it("is short: at most 900 words", () => {
+    expect(
+      read("README.md")
+        .split(/\s+/)
+        .filter((word) => word !== "").length,
+    ).toBeLessThanOrEqual(900);
+  });
+
+  it("shows three figures of speed with their commit, and one of them is a loss", () => {
+    const [, speed = ""] = /<!-- speed -->([\s\S]*?)<!-- end -->/.exec(read("README.md")) ?? [];
+    expect(speed).toMatch(/\d{4}-\d\d-\d\d, commit [0-9a-f]{7}/);
+    const ratios = speed
+      .split("\n")
+      .flatMap((line) => /^\|.*?\| ([\d.]+) \(/.exec(line)?.[1] ?? [])
+      .map(Number);
+    expect([ratios.length, ratios.some((ratio) => ratio < 1)]).toEqual([3, true]);
+  });
+});
+
 describe("CONTRIBUTING.md", () => {
   const page = read("CONTRIBUTING.md");
   /** Parts of `npm run check`, or called by others. */

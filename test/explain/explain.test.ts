@@ -124,7 +124,7 @@ describe("a list", () => {
       "again for every further page of 200 records: by skip, several at a time, where records are counted and come by uid; else by page_token, one after another",
     ]);
     expect(roles?.also).toEqual([
-      "one such call for every 200 distinct values of role.uid; at most 600 reads beside the list",
+      "one such call for each page that names values of role.uid not read yet, more where these are long; at most 600 such calls for one page",
     ]);
     expect(reasons(explanation)).toEqual(
       expect.arrayContaining(["DRAIN_TOO_LARGE", "DRAIN_INCOMPLETE", "OVERLOADED", "UPSTREAM_TIMEOUT"]),

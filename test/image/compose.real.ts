@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,11 +12,8 @@ let env: Record<string, string> = {};
 /** Runs in the folder of the compose file; a variable of it is set as a person would. */
 const compose = (...argv: readonly string[]) => {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const profiles = ["--profile", "trial", "--profile", "monitoring"];
-  return must(
-    ["env", ...variables, "podman-compose", "-p", project, ...profiles, ...argv],
-    join(home, "deploy/compose"),
-  );
+  const which = ["-f", "compose.yaml", "-f", "trial.yaml", "--profile", "monitoring"];
+  return must(["env", ...variables, "podman-compose", "-p", project, ...which, ...argv], join(home, "deploy/compose"));
 };
 const container = (service: string) => `${project}_${service}_1`;
 
@@ -51,7 +48,9 @@ const status = (url: string, headers: Record<string, string> = {}) =>
 describe("the compose file", () => {
   it("is read by Compose's own loader", async () => {
     const folder = join(home, "deploy/compose");
-    const { services } = JSON.parse(await must(["compose-config", "-format", "json", "compose.yaml"], folder));
+    const { services } = JSON.parse(
+      await must(["compose-config", "-format", "json", "compose.yaml", "trial.yaml"], folder),
+    );
     expect(Object.keys(services).toSorted()).toEqual(["carryover", "grafana", "prometheus", "sandbox"]);
     expect(services.carryover).toMatchObject({
       read_only: true,
@@ -79,6 +78,15 @@ describe("the compose file", () => {
   it("opens the views to those who have the token of the secret, and to nobody else", async () => {
     expect(await status(at("CARRYOVER_ADMIN_PORT", "/rules"))).toBe(401);
     expect(await status(at("CARRYOVER_ADMIN_PORT", "/rules"), { authorization: "Bearer a-secret" })).toBe(200);
+  });
+
+  it("goes back to native v1 by the runbook's command, in the container", async () => {
+    const command = /^docker compose exec carryover (.*)$/m.exec(
+      readFileSync(join(ROOT, "docs/runbook.md"), "utf8"),
+    )?.[1];
+    const out = await must(["podman", "exec", container("carryover"), ...(command ?? "").split(" ")]);
+    expect(out).toContain("is forced to native v1");
+    await must(["podman", "exec", container("carryover"), ...(command ?? "").replace("native", "none").split(" ")]);
   });
 
   it("has a Prometheus that scrapes carryover and has taken the rules", async () => {

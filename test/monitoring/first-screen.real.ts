@@ -22,9 +22,17 @@ type Shown = readonly (readonly [panel: string, query: string | number, samples:
 
 const requests = (job: string, version: string, mode: string): string =>
   `job_api_version_mode:carryover_requests:rate5m{job="${job}",api_version="${version}",mode="${mode}"}`;
-const READY = { 'carryover_ready{job="edge",instance="a"}': "1x900" };
+const READY = {
+  'carryover_ready{job="edge",instance="a"}': "1x900",
+  'carryover_build_info{job="edge",instance="a"}': "1x900",
+};
 
-async function expectShown(inputs: Inputs, days: number, shown: Shown): Promise<void> {
+async function expectShown(
+  inputs: Inputs,
+  days: number,
+  shown: Shown,
+  rules: "loaded" | "not loaded" = "loaded",
+): Promise<void> {
   const panels = place.dashboard === undefined ? [] : firstScreenOf(place.dashboard);
   const promql_expr_test = shown.map(([title, query, samples]) => {
     const { targets = [] } = panels.find((panel) => panel.title === title) ?? {};
@@ -37,8 +45,9 @@ async function expectShown(inputs: Inputs, days: number, shown: Shown): Promise<
   const input_series = Object.entries(inputs).map(([series, values]) => ({ series, values }));
   const file = join(place.folder, "test.yaml");
   const content = {
-    rule_files: [RULES],
-    group_eval_order: rulesFile().groups.map(({ name }) => name),
+    ...(rules === "loaded"
+      ? { rule_files: [RULES], group_eval_order: rulesFile().groups.map(({ name }) => name) }
+      : {}),
     evaluation_interval: "1h",
     tests: [{ interval: "1h", input_series, promql_expr_test }],
   };
@@ -69,6 +78,27 @@ describe("the first screen", () => {
       ["Clients left", "clients", { "{}": 0 }],
       ["Progress", "of all, v1", {}],
     ]);
+  });
+
+  test("shows no zero of clients or lists that is not counted", async () => {
+    const last = (client: string) =>
+      `carryover_client_last_v1_request_timestamp_seconds{job="edge",instance="a",client="${client}"}`;
+    const nothing: Shown = [
+      ["Clients left", "clients", {}],
+      ["Lists not whole", "lists", {}],
+      ["Progress", "of v1, translated", {}],
+    ];
+    await expectShown(READY, 36, nothing, "not loaded");
+    // The rules have watched for less than two weeks, or not all the time.
+    const gap = { ...READY, 'carryover_build_info{job="edge",instance="a"}': "1x200 _x48 1x300" };
+    await expectShown(gap, 15, [["Clients left", "clients", {}]]);
+    // Only clients without a name, or without a series, are left.
+    const unnamed = { ...READY, [last("unknown")]: "0+3600x900", [last("other")]: "0+3600x900" };
+    await expectShown(unnamed, 15, [
+      ["Clients left", "clients", {}],
+      ["Lists not whole", "lists", { "{}": 0 }],
+    ]);
+    await expectShown({ ...unnamed, [last("web")]: "0+3600x900" }, 1, [["Clients left", "clients", { "{}": 1000 }]]);
   });
 
   test("says v1's share where v2 passes, of those jobs alone", async () => {

@@ -16,6 +16,10 @@ function judged(schema: string, files: readonly string[]): Promise<Ran> {
   return ran("python3", ["-m", "check_jsonschema", "--builtin-schema", `vendor.${schema}`, ...files], ROOT, env);
 }
 
+/** Programs and actions allowed in a job that may write. */
+const OWN_PROGRAMS = new Set(["git", "gh", "cd", "sha256sum", "test"]);
+const OWN_ACTIONS = new Set(["actions/checkout", "actions/download-artifact"]);
+
 describe(".github", () => {
   it.each([
     ["github-issue-forms", FORMS],
@@ -39,6 +43,31 @@ describe(".github", () => {
     const foreign = uses.filter((line) => !line.includes("./.github/"));
     expect(foreign.length).toBeGreaterThan(5);
     expect(foreign.filter((line) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
+  });
+
+  it("runs no installation and no code of the repository in a job that may write", () => {
+    type Job = {
+      permissions?: Record<string, string> | string;
+      steps?: { run?: string; uses?: string }[];
+      uses?: string;
+    };
+    type Workflow = { permissions?: Record<string, string> | string; jobs: Record<string, Job> };
+    const writes = (permissions: Job["permissions"]) =>
+      permissions !== undefined && /write/.test(JSON.stringify(permissions));
+    for (const file of WORKFLOWS) {
+      const { permissions, jobs } = parse(readFileSync(file, "utf8")) as Workflow;
+      // The default of jobs that name no permissions.
+      expect([file, permissions]).toEqual([file, { contents: "read" }]);
+      for (const [name, job] of Object.entries(jobs)) {
+        if (!writes(job.permissions)) continue;
+        expect([file, name, job.uses]).toEqual([file, name, undefined]);
+        const steps = job.steps ?? [];
+        const programs = steps.flatMap(({ run = "" }) => run.match(/(?<=^|[\n(]|&& )\s*[\w./-]+/g) ?? []);
+        expect(programs.map((program) => program.trim()).filter((program) => !OWN_PROGRAMS.has(program))).toEqual([]);
+        const actions = steps.flatMap(({ uses }) => uses?.replace(/@.*/, "") ?? []);
+        expect(actions.filter((action) => !OWN_ACTIONS.has(action))).toEqual([]);
+      }
+    }
   });
 
   it("runs scripts that are there, and asks for what commands print that there are", async () => {

@@ -51,18 +51,25 @@ describe("the token", () => {
     readStdin: () => Buffer.from("of-stdin\n"),
   };
 
-  test("comes from a file, standard input or the variable, in that order of precedence", () => {
-    expect(readAdminToken("token", "of-the-variable", sources)).toBe("of-the-file");
-    expect(readAdminToken("-", undefined, sources)).toBe("of-stdin");
-    expect(readAdminToken(undefined, "of-the-variable", sources)).toBe("of-the-variable");
-    expect(readAdminToken(undefined, "", sources)).toBeUndefined();
-    expect(readAdminToken(undefined, undefined, sources)).toBeUndefined();
+  test("comes from a file, standard input, the variable, or the file that a variable names, in that order", () => {
+    const named = { CARRYOVER_ADMIN_TOKEN_FILE: "token" };
+    expect(readAdminToken(undefined, named, sources)).toBe("of-the-file");
+    expect(readAdminToken(undefined, { ...named, CARRYOVER_ADMIN_TOKEN: "of-the-variable" }, sources)).toBe(
+      "of-the-variable",
+    );
+    expect(readAdminToken("token", { CARRYOVER_ADMIN_TOKEN: "of-the-variable" }, sources)).toBe("of-the-file");
+    expect(readAdminToken("-", {}, sources)).toBe("of-stdin");
+    expect(readAdminToken(undefined, { CARRYOVER_ADMIN_TOKEN: "of-the-variable" }, sources)).toBe("of-the-variable");
+    expect(readAdminToken(undefined, { CARRYOVER_ADMIN_TOKEN: "" }, sources)).toBeUndefined();
+    expect(readAdminToken(undefined, {}, sources)).toBeUndefined();
   });
 
   test("is refused when it is none, and never shown", () => {
-    expect(() => readAdminToken(undefined, "two words", sources)).toThrow(/CARRYOVER_ADMIN_TOKEN: this holds no token/);
-    expect(() => readAdminToken(undefined, "two words", sources)).not.toThrow(/two words/);
-    expect(() => readAdminToken("missing", undefined, sources)).toThrow(/--token-file: missing cannot be read/);
-    expect(() => readAdminToken("-", undefined, { ...sources, readStdin: () => Buffer.from("") })).toThrow(ConfigError);
+    expect(() => readAdminToken(undefined, { CARRYOVER_ADMIN_TOKEN: "two words" }, sources)).toThrow(
+      /CARRYOVER_ADMIN_TOKEN: this holds no token/,
+    );
+    expect(() => readAdminToken(undefined, { CARRYOVER_ADMIN_TOKEN: "two words" }, sources)).not.toThrow(/two words/);
+    expect(() => readAdminToken("missing", {}, sources)).toThrow(/--token-file: missing cannot be read/);
+    expect(() => readAdminToken("-", {}, { ...sources, readStdin: () => Buffer.from("") })).toThrow(ConfigError);
   });
 });

@@ -40,6 +40,7 @@ test("a share that is something never reads as nothing, nor one that is not all 
   expect(text(0, 1)).toMatch(/^0 % of/);
   const without = (facts: Partial<StandingSource>) => standingText(standingOf(source(facts)));
   expect(without({})).toBe("no v1 requests; next: send clients to carryover: none has called yet");
+  expect(without({ counts: [row({ requests: 9 })] })).toMatch(/^100 % of v1 requests translated; no client is known; /);
   expect(without({ clients: [client("a")] })).toMatch(/^unknown how many v1 requests are translated; 0 of 1 client /);
 });
 

@@ -354,6 +354,22 @@ describe("reads of joined records", () => {
     expect([problem.reason, problem.metadata]).toEqual(["DRAIN_TOO_LARGE", { limit: "600", unit: "reads" }]);
   });
 
+  test("are bounded for each page, as explain says: a list of two pages may need more in all", async () => {
+    const linksOf = (letter: string) =>
+      many(356, (index) => `${letter}${index}`).map((link) => ({ ...link, uid: `${letter}${link.uid}` }));
+    const join = { ...LABEL, read: "get" } as Join;
+    const resource = thing({ name: "link", rows: [ID, LABEL_ROW], joins: [join], v2Only: ["owner"] });
+    const pages = [linksOf("a"), linksOf("b")];
+    const result = await run(resource, "list", {
+      resources: [resource, OWNERS],
+      answer: platform({
+        links: pages,
+        interfere: ({ target }) => json(200, { uid: target.split("/").at(-1), label: "x" }),
+      }),
+    });
+    expect([items(result).length, reads(result).length]).toEqual([712, 712]);
+  });
+
   test("V03: are never more bytes than a budget for one request", async () => {
     const label = "x".repeat(4 * 1024 * 1024);
     let reads = 0;

@@ -2,11 +2,12 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { GOALS } from "../../scripts/trust/goals.ts";
-import { missedGoals, missedWords, type Result, trustPage } from "../../scripts/trust/page.ts";
+import { missedGoals, missedWords, type Result, trustPage, withRecorded } from "../../scripts/trust/page.ts";
 import { PROMISES, ROWS } from "./plan.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const result = JSON.parse(readFileSync(join(ROOT, "test/trust/result.json"), "utf8")) as Result;
+const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+const result = withRecorded(read("test/trust/result.json") as Result, read("test/bench/recorded.json"));
 
 interface Counted {
   readonly passed: number;
@@ -128,16 +129,53 @@ describe("the page", () => {
 });
 
 describe("other pages", () => {
-  it("README.md names each goal that is missed among the limits, with what was measured", () => {
-    const limits =
-      readFileSync(join(ROOT, "README.md"), "utf8").split("<!-- limits -->")[1]?.split("<!-- end -->")[0] ?? "";
-    expect(limits).toContain(missedWords(GOALS, result, "docs/trust.md"));
-    for (const { what, measured, goal } of missedGoals(GOALS, result)) {
-      expect(missedWords(GOALS, result, "docs/trust.md")).toContain(`- ${what}: ${measured}; goal: ${goal}`);
-    }
-    expect(missedWords([], result, "docs/trust.md")).toBe(
-      "The last full test run met all of its goals ([trust](docs/trust.md)).",
+  it("README.md and docs/coverage.md name the run, its commit and date, and each goal that it missed", () => {
+    const [readme = "", coverage = ""] = ["README.md", "docs/coverage.md"].map((page) =>
+      readFileSync(join(ROOT, page), "utf8"),
     );
+    expect(readme.split("<!-- limits -->")[1]?.split("<!-- end -->")[0]).toContain(
+      missedWords(GOALS, result, "docs/trust.md", false),
+    );
+    for (const { what, measured, goal, by } of missedGoals(GOALS, result)) {
+      expect(coverage).toContain(`- ${what}: ${measured}; goal: ${goal}`);
+      for (const id of by) expect(readme).toContain(id);
+    }
+    for (const page of [readme, coverage]) expect(page).toContain(`${result.date} (commit ${result.commit})`);
+    expect(missedWords([], result, "docs/trust.md", true)).toBe(
+      `The full test run of ${result.date} (commit ${result.commit}) met 0 of 0 goals ([trust](docs/trust.md)).`,
+    );
+  });
+
+  it("README.md and docs/coverage.md say how many targets test/bench/RESULTS.md has as missed", () => {
+    const results = readFileSync(join(ROOT, "test/bench/RESULTS.md"), "utf8");
+    const runs = [...results.matchAll(/^## Node v(\S+)\n([\s\S]*?)(?=^## )/gm)];
+    expect(runs.length).toBeGreaterThan(0);
+    const pages = ["README.md", "docs/coverage.md"].map((page) => readFileSync(join(ROOT, page), "utf8"));
+    for (const [, node, table = ""] of runs) {
+      const verdicts = [...table.matchAll(/\| (yes|no) \|$/gm)].map(([, verdict]) => verdict);
+      const missed = verdicts.filter((verdict) => verdict === "no").length;
+      for (const page of pages) expect(page).toContain(`${missed} of ${verdicts.length} targets on Node ${node}`);
+    }
+  });
+
+  it("shows a figure of the bench as the bench recorded it, and fails its row when that misses the goal", () => {
+    const row = {
+      node: "v20.1.0",
+      rows: {
+        "busy-pass": {
+          what: "get",
+          against: "idle",
+          asked: "≤ 3×",
+          text: "6.4 (1 to 9)×",
+          reached: "no",
+          commit: "abc",
+          date: "2026-01-02",
+        },
+      },
+    };
+    const merged = withRecorded({ ...result, node: "v20.1.0" }, { "20": row });
+    const figures = merged.figures.filter(({ id }) => id === "T-LOD-06");
+    expect(figures).toMatchObject([{ what: expect.stringContaining("2026-01-02, commit abc"), greatest: 6.4 }]);
   });
 
   it.each(["docs/security.md", "SECURITY.md"])("%s names ids of the plan only", (page) => {

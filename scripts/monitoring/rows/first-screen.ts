@@ -1,6 +1,6 @@
 /** The first screen: how far the migration is, who breaks, what the rules do, and who is left. */
 import { lines, NO_YES, stat, table } from "../panels.ts";
-import { CLIENT, OF, OF_JOB, orZero, rate } from "../queries.ts";
+import { CLIENT, OF, OF_JOB, orZero, orZeroRecorded, orZeroWatched, rate } from "../queries.ts";
 
 const SUM_1D = "job_api_version_mode:carryover_requests:sum1d_rate5m";
 const SUM_7D = "job_api_version_mode:carryover_requests:sum7d_rate5m";
@@ -9,6 +9,8 @@ const NAMED = 'client!~"unknown|other|excluded|unauthenticated"';
 /** When each client last called v1, as the recording rule remembers it across rollouts. */
 const LAST = `max by (client) (job_client:carryover_client_last_v1_request_timestamp_seconds:max{${OF_JOB},${CLIENT},${NAMED}})`;
 const LEFT = `(${LAST} > time() - 14 * 86400)`;
+/** Calls of v1 by clients without a series of their own: `unknown` and `other`. */
+const UNNAMED_LEFT = `count(max by (client) (job_client:carryover_client_last_v1_request_timestamp_seconds:max{${OF_JOB},client=~"unknown|other"}) > time() - 14 * 86400)`;
 const thirtyDays = (version: string): string =>
   `sum by (client) (increase(carryover_client_requests_total{${OF},${CLIENT},api_version="${version}"}[30d])) and on (client) ${LEFT}`;
 
@@ -16,9 +18,10 @@ const stats = [
   stat({
     title: "Clients left",
     description:
-      "Clients that called v1 within 14 days, also before a rollout (recording rule). The table below names them. Clients without a series of their own (clients.metricSeries) are not counted: /clients has all.",
+      "Clients that called v1 within 14 days, also before a rollout. The table below names them. 0 shows only after Prometheus has watched with the recording rules for 14 days, and no client without a series of its own (clients.metricSeries) or a name called v1; /clients has all.",
     unit: "short",
-    queries: [[orZero(`count(${LEFT})`), "clients"]],
+    noValue: "not known",
+    queries: [[`count(${LEFT}) or ((${orZeroWatched(UNNAMED_LEFT)}) == 0)`, "clients"]],
     steps: [
       [null, "green"],
       [1, "blue"],
@@ -84,7 +87,7 @@ const stats = [
     decimals: 0,
     queries: [
       [
-        orZero(
+        orZeroRecorded(
           `sum(job_resource_outcome:carryover_lists:increase30m{${OF_JOB},outcome=~"incomplete|too-large|too-slow|unproven|overloaded|refused"})`,
         ),
         "lists",

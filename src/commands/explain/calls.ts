@@ -5,7 +5,7 @@ import { type Json, member } from "../../model/json.ts";
 import { PROBLEMS, type ProblemReason } from "../../model/problem.ts";
 import type { EnumTable, Join, Operation, Row } from "../../model/resource.ts";
 import { PAGE_SIZE } from "../../toolbox.ts";
-import { BATCH_RECORDS, MAX_READS } from "../../translate/joins.ts";
+import { MAX_READS } from "../../translate/joins.ts";
 import { joinsOf, type StoredDifference } from "./assumed-records.ts";
 import type { ExplainedCall, ExplainedField, ExplainedRisk } from "./explanation.ts";
 import type { RecordedCall, Recording } from "./recording.ts";
@@ -169,14 +169,14 @@ function joinOf({ subject, request }: RecordedCall, operation: Operation): Join 
 function joinPurpose({ resource, sub, read, by, v1 }: Join, operation: Operation | undefined): Purpose {
   const each =
     read === "get" || sub !== undefined
-      ? `one such call for each distinct ${by}`
-      : `one such call for every ${BATCH_RECORDS} distinct values of ${by}`;
+      ? `one such call for each value of ${by} that was not read yet`
+      : `one such call for each page that names values of ${by} not read yet, more where these are long`;
   return {
     purpose:
       sub === undefined
         ? `reads the ${resource} that a record names at ${by}, for v1's ${v1}`
         : `reads the ${sub} of the ${resource}, for v1's ${v1}`,
-    also: operation?.kind === "list" ? [`${each}; at most ${MAX_READS} reads beside the list`] : [],
+    also: operation?.kind === "list" ? [`${each}; at most ${MAX_READS} such calls for one page`] : [],
   };
 }
 
@@ -246,7 +246,7 @@ function joinRisks(operation: Operation): ExplainedRisk[] {
   const joins = joinsOf(operation);
   if (joins.length === 0) return [];
   const vital = joins.filter(({ missing }) => missing === "error");
-  const budget = `the records name so many others that more than ${MAX_READS} reads would be needed`;
+  const budget = `the records of one page name so many others that more than ${MAX_READS} reads would be needed`;
   return [
     ...(operation.kind === "list" ? [ownRisk("DRAIN_TOO_LARGE", budget)] : []),
     ...vital.map(({ resource, v1 }) =>

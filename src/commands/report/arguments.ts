@@ -1,11 +1,17 @@
 /** Reads the arguments of `carryover report`. Each function throws `ConfigError`. */
-import { ADMIN_TOKEN_VARIABLE } from "../../config/command-variables.ts";
+import {
+  ADMIN_PORT_VARIABLE,
+  ADMIN_TOKEN_FILE_VARIABLE,
+  ADMIN_TOKEN_VARIABLE,
+} from "../../config/command-variables.ts";
 import { ConfigError } from "../../config/faults.ts";
 import type { CommandIo } from "../command.ts";
 import { tokenFrom } from "../token-input.ts";
 
 export const HOW_TO_GIVE_ADMIN_TOKEN = `--token-file FILE (- is standard input) or set ${ADMIN_TOKEN_VARIABLE}`;
 export const DEFAULT_ADDRESS = "http://127.0.0.1:8081";
+export const ADDRESSES_HELP = `admin ports, http://HOST:PORT or HOST:PORT (default: ${DEFAULT_ADDRESS}, or the port in ${ADMIN_PORT_VARIABLE})`;
+export const TOKEN_HELP = `file with the admin token, - for standard input [${ADMIN_TOKEN_FILE_VARIABLE}; ${ADMIN_TOKEN_VARIABLE}: the token]`;
 
 const UNITS: ReadonlyMap<string, number> = new Map([
   ["s", 1000],
@@ -48,13 +54,23 @@ export function readTimeout(text: string): number {
   );
 }
 
-/** `file` (`-`: standard input) takes precedence over `variable`. Undefined when there is none. */
+/** Each address once. Without `args`: the admin port of an instance on this machine. */
+export function readAddresses(args: readonly string[], env: CommandIo["env"]): readonly string[] {
+  const port = env[ADMIN_PORT_VARIABLE] ?? "";
+  const here = port === "" ? DEFAULT_ADDRESS : `127.0.0.1:${port}`;
+  return [...new Set((args.length === 0 ? [here] : args).map(readAddress))];
+}
+
+/** `file` (`-`: standard input) takes precedence over the token in the environment, and that over a file named there. */
 export function readAdminToken(
   file: string | undefined,
-  variable: string | undefined,
+  env: CommandIo["env"],
   io: Pick<CommandIo, "readFile" | "readStdin">,
 ): string | undefined {
-  return tokenFrom({ file, variable: { name: ADMIN_TOKEN_VARIABLE, value: variable } }, io);
+  const value = env[ADMIN_TOKEN_VARIABLE] ?? "";
+  const named = env[ADMIN_TOKEN_FILE_VARIABLE] ?? "";
+  const chosen = file ?? (value === "" && named !== "" ? named : undefined);
+  return tokenFrom({ file: chosen, variable: { name: ADMIN_TOKEN_VARIABLE, value } }, io);
 }
 
 function argumentError(where: string, what: string, remedy: string): ConfigError {

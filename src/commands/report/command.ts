@@ -1,10 +1,9 @@
 /** The command `carryover report`. */
 import type { Command } from "commander";
-import { ADMIN_TOKEN_VARIABLE } from "../../config/command-variables.ts";
 import { ConfigError } from "../../config/faults.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { printable } from "../terminal.ts";
-import { DEFAULT_ADDRESS, readAddress, readAdminToken, readTimeout, readWindow } from "./arguments.ts";
+import { ADDRESSES_HELP, readAddresses, readAdminToken, readTimeout, readWindow, TOKEN_HELP } from "./arguments.ts";
 import type { MigrationReport } from "./report.ts";
 
 interface ReportFlags {
@@ -31,11 +30,8 @@ export function addReport(program: Command, io: CommandIo, outcome: Outcome): vo
     .description(
       "tell from running instances how far the migration is, who still calls v1, and what would break without carryover",
     )
-    .argument("[addresses...]", `admin ports, http://HOST:PORT or HOST:PORT (default: ${DEFAULT_ADDRESS})`)
-    .option(
-      "--token-file <file>",
-      `file with the admin token, - for standard input [${ADMIN_TOKEN_VARIABLE}: the token]`,
-    )
+    .argument("[addresses...]", ADDRESSES_HELP)
+    .option("--token-file <file>", TOKEN_HELP)
     .option("--since <time>", "how far back v1 counts as in use: 7d, 12h (default: as far as the instances remember)")
     .option("--resource <name>", "only this resource: group, groups")
     .option("--client <name>", "only this client, or those whose names begin so: ci-bot, ci-*")
@@ -51,10 +47,10 @@ export function addReport(program: Command, io: CommandIo, outcome: Outcome): vo
 
 async function report(args: readonly string[], flags: ReportFlags, io: CommandIo): Promise<number> {
   const show = await formatOf(flags);
-  const addresses = [...new Set((args.length === 0 ? [DEFAULT_ADDRESS] : args).map(readAddress))];
+  const addresses = readAddresses(args, io.env);
   const windowMs = flags.since === undefined ? undefined : readWindow(flags.since);
   const timeoutMs = readTimeout(flags.timeout ?? DEFAULT_TIMEOUT);
-  const token = readAdminToken(flags.tokenFile, io.env[ADMIN_TOKEN_VARIABLE], io);
+  const token = readAdminToken(flags.tokenFile, io.env, io);
   // Loaded only for this command, so that `serve` starts fast.
   const [{ ask }, { createReport, exitCodeOf }, { warningsOf }, { readResource, unknownClient }] = await Promise.all([
     import("./ask.ts"),

@@ -1,16 +1,18 @@
 /** The commands `carryover status`, `carryover gate`, `carryover force` and `carryover confirm`. */
 import { type Command, InvalidArgumentError } from "commander";
-import { ADMIN_TOKEN_VARIABLE } from "../../config/command-variables.ts";
+import { changeTokenPath } from "../../admin/change-token.ts";
+import { STATE_DIR_VARIABLE } from "../../config/command-variables.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { type ConfirmedRule, FORCE_COMMANDS, type ForceCommand } from "../../model/rules.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
-  DEFAULT_ADDRESS,
+  ADDRESSES_HELP,
   HOW_TO_GIVE_ADMIN_TOKEN,
-  readAddress,
+  readAddresses,
   readAdminToken,
   readTimeout,
   readWindow,
+  TOKEN_HELP,
 } from "../report/arguments.ts";
 import type { AnsweredForce, AskOptions } from "../report/ask.ts";
 import { oneLine, printable } from "../terminal.ts";
@@ -72,9 +74,11 @@ export function addConfirm(program: Command, io: CommandIo, outcome: Outcome): v
   shared(program.command("confirm").argument("<rule>", "name of a rule"))
     .description("let a rule go on whose saved state cannot be read; needs the admin token")
     .action(async (rule: string, addresses: readonly string[], flags: SharedFlags) => {
-      const options = withToken("confirm", flags, io);
+      const options = withToken("confirm", addresses, flags, io);
       const { askConfirm } = await import("../report/ask.ts");
-      const results = await Promise.all(addressesOf(addresses).map((address) => askConfirm(address, rule, options)));
+      const results = await Promise.all(
+        readAddresses(addresses, io.env).map((address) => askConfirm(address, rule, options)),
+      );
       const text = (one: ChangeReport<ConfirmedRule>) => changeText(`confirm ${rule}`, one, confirmedText);
       const report = { version: 1, rule, results } as const;
       show(report, text, options, flags, io);
@@ -90,9 +94,11 @@ export function addForce(program: Command, io: CommandIo, outcome: Outcome): voi
   shared(command)
     .description("send every v1 request to native v1, whatever the rules say, or lift that; needs the admin token")
     .action(async (mode: ForceCommand, addresses: readonly string[], flags: SharedFlags) => {
-      const options = withToken("force", flags, io);
+      const options = withToken("force", addresses, flags, io);
       const { askForce } = await import("../report/ask.ts");
-      const results = await Promise.all(addressesOf(addresses).map((address) => askForce(address, mode, options)));
+      const results = await Promise.all(
+        readAddresses(addresses, io.env).map((address) => askForce(address, mode, options)),
+      );
       const text = (one: ChangeReport<AnsweredForce>) => changeText(`force ${mode}`, one, stateText);
       const report = { version: 1, mode, results } as const;
       show(report, text, options, flags, io);
@@ -140,30 +146,35 @@ function changeExitCode(results: readonly ChangeResult<unknown>[]): number {
 
 function shared(command: Command): Command {
   return command
-    .argument("[addresses...]", `admin ports, http://HOST:PORT or HOST:PORT (default: ${DEFAULT_ADDRESS})`)
-    .option(
-      "--token-file <file>",
-      `file with the admin token, - for standard input [${ADMIN_TOKEN_VARIABLE}: the token]`,
-    )
+    .argument("[addresses...]", ADDRESSES_HELP)
+    .option("--token-file <file>", TOKEN_HELP)
     .option("--timeout <seconds>", "longest wait for an instance", "10")
     .option("--json", "print one JSON document (docs/status.md)");
 }
 
-function addressesOf(args: readonly string[]): readonly string[] {
-  return [...new Set((args.length === 0 ? [DEFAULT_ADDRESS] : args).map(readAddress))];
-}
-
 function optionsOf({ tokenFile, timeout }: SharedFlags, io: CommandIo): AskOptions {
   const timeoutMs = readTimeout(timeout);
-  return { token: readAdminToken(tokenFile, io.env[ADMIN_TOKEN_VARIABLE], io), timeoutMs, fetch: io.fetch };
+  return { token: readAdminToken(tokenFile, io.env, io), timeoutMs, fetch: io.fetch };
 }
 
 /** Throws ConfigError without an admin token. */
-function withToken(command: string, flags: SharedFlags, io: CommandIo): AskOptions {
+function withToken(command: string, addresses: readonly string[], flags: SharedFlags, io: CommandIo): AskOptions {
   const options = optionsOf(flags, io);
-  if (options.token !== undefined) return options;
-  const remedy = `pass ${HOW_TO_GIVE_ADMIN_TOKEN}`;
+  const token = options.token ?? changeTokenHere(addresses, io);
+  if (token !== undefined) return { ...options, token };
+  const remedy = `pass ${HOW_TO_GIVE_ADMIN_TOKEN}, or run this without addresses where carryover runs with ${STATE_DIR_VARIABLE}`;
   throw new ConfigError([{ where: `carryover ${command}`, what: "this needs the admin token", remedy }]);
+}
+
+/** The token that the instance on this machine made for itself. It is for no other instance. */
+function changeTokenHere(addresses: readonly string[], { env, readFile }: CommandIo): string | undefined {
+  const dir = env[STATE_DIR_VARIABLE] ?? "";
+  if (addresses.length > 0 || dir === "") return undefined;
+  try {
+    return Buffer.from(readFile(changeTokenPath(dir))).toString("utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 interface Asked {
@@ -172,7 +183,7 @@ interface Asked {
 }
 
 async function askAll(args: readonly string[], flags: SharedFlags, io: CommandIo): Promise<Asked> {
-  const addresses = addressesOf(args);
+  const addresses = readAddresses(args, io.env);
   const options = optionsOf(flags, io);
   const [{ ask }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("./fleet.ts")]);
   return { fleet: fleetOf(await Promise.all(addresses.map((address) => ask(address, options)))), token: options.token };

@@ -53,7 +53,6 @@ function one({ holds, settings: { holds: s } }) {
     ["one process", ""],
     [
       ["start to ready, ms", range(spread(holds.start.readyMs), 0)],
-      ["resident memory at rest, MiB", range(spread(holds.start.residentMiB), 0)],
       [`an idle connection of a client, KiB (${s.connections.toLocaleString("en")} open)`, kib(holds.connections)],
       [`a request that waits for the platform, KiB (${s.waiting} at a time)`, kib(holds.waiting)],
       [`a client in the ledger, KiB (${s.clients.toLocaleString("en")} of them)`, kib(holds.clients)],

@@ -24,6 +24,7 @@ export async function measureFlood(bench, start) {
   const most = `${(carryover.mostResidentBytes() / 2 ** 20).toFixed(0)} MiB RSS at most`;
   const survived = alive && clean && told.ends["200 whole"] > 0;
   const value = goal({
+    key: "flood",
     what: `${lists} lists of ${records.toLocaleString("en")} records at once with --max-old-space-size=${heapMiB}`,
     target: 1,
     value: survived ? 1 : 0,
