@@ -151,6 +151,7 @@ describe("a page behind the first", () => {
     ["that cannot be read", bad],
     ["that is answered 500", status(500)],
     ["that is answered 599", status(599)],
+    ["that is longer than asked for", got(pageOf(KEYS, { size: 11, skip: 8 }, "keyset"))],
     ["that says nothing at all", got({ items: [], next: "", total: undefined })],
     ["without its records, though there are some by its count", bare({ items: [], next: "", total: "9" })],
   ])("%s is asked for once more, and no third time", (_, answer) => {
