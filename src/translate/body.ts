@@ -3,9 +3,9 @@
 import { JsonError } from "../json/error.ts";
 import { hasMoreValues, type JsonNode, parseTree } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
-import type { EnumTable, EnumValue, Row, Value } from "../model/resource.ts";
+import { type EnumTable, type EnumValue, isUnpublished, type Row, type Value } from "../model/resource.ts";
 import { snakeCase } from "../model/text.ts";
-import { checkScalar, describe, invalidBody, isInt64, textOf } from "./scalars.ts";
+import { checkScalar, describe, invalidBody, readInt64, textOf } from "./scalars.ts";
 
 /** What happens to members in no row. */
 export type UnknownPolicy = "drop" | "pass" | "refuse";
@@ -90,6 +90,8 @@ function readMessage(node: JsonNode, rows: readonly Row[], path: string, context
       }
       continue;
     }
+    // Unknown to v1's decoder, which ignored whatever it was.
+    if (isUnpublished(row)) continue;
     if (seen.has(row)) throw invalidBody(at, "is given twice (perhaps in both spellings)");
     seen.add(row);
     if (value.kind === "null") continue;
@@ -169,11 +171,12 @@ function writeMap(
   context: BodyContext,
 ): string {
   if (node.kind !== "object") throw invalidBody(at, `expected an object, found ${describe(node)}`);
-  const keys = new Set<string>();
+  const keys = new Set<string | bigint>();
   const parts = node.members.map(({ key, value }) => {
-    if (keys.has(key)) throw invalidBody(`${at}.${key}`, "is given twice");
-    keys.add(key);
-    if (kind === "int64" && !isInt64(key)) throw invalidBody(at, "has a key that is no whole number of 64 bits");
+    const meant = kind === "int64" ? readInt64(key) : key;
+    if (meant === undefined) throw invalidBody(at, "has a key that is no whole number of 64 bits");
+    if (keys.has(meant)) throw invalidBody(`${at}.${key}`, "is given twice");
+    keys.add(meant);
     if (typeof of === "string") {
       checkScalar(of, value, `${at}.${key}`, context.bytes);
       return `${JSON.stringify(key)}:${textOf(context.bytes, value)}`;

@@ -1,5 +1,7 @@
 /** A v1 PUT, which replaces the whole record, as one v2 PATCH: sends it and compares the response with what was asked for. */
 
+import { JsonError } from "../json/error.ts";
+import { parseExact } from "../json/exact.ts";
 import { type ApiRequest, type ApiResponse, type HeaderList, OurHeader } from "../model/http.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
@@ -204,10 +206,10 @@ export function mismatchHeader(names: readonly string[]): HeaderList {
 /** The record of a response. Throws `Problem` UPSTREAM_INVALID, with `metadata`, when there is none. */
 export function parseRecord(response: ApiResponse, metadata?: Metadata): JsonObject {
   try {
-    const record: unknown = JSON.parse(Buffer.from(response.body).toString("utf8"));
+    const record = parseExact(response.body);
     if (isJsonObject(record)) return record;
-  } catch {
-    // Reported below.
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
   }
   throw invalidResponse("it is no record", metadata);
 }

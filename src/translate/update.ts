@@ -1,9 +1,11 @@
 /** The PATCH for a v1 full replace, and whether it took effect. Pure. */
 
-import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
-import { isWritable, type Row, type Value, type WritableRow } from "../model/resource.ts";
+import { parseExact } from "../json/exact.ts";
+import { type Json, member } from "../model/json.ts";
+import { isWritable, type Row, type WritableRow } from "../model/resource.ts";
 import { snakeCase } from "../model/text.ts";
 import type { SentField, V2Body } from "./body.ts";
+import { isSame, isZero } from "./same.ts";
 
 /** How a mask names a field: by its JSON name, or as some gateways require, by its proto name. */
 export type MaskSpelling = "camelCase" | "snake_case";
@@ -57,7 +59,7 @@ export function isCompared(row: Row): boolean {
 
 /** The client left the choice to the platform. */
 function isUnspecified(row: Row & WritableRow, sent: SentField): boolean {
-  return row.zeroUnsaid === true && isZero(parse(sent.raw), row);
+  return row.zeroUnsaid === true && isZero(parseExact(sent.raw), row);
 }
 
 /** True when the stored record is synced, so that the platform refuses to change some of its fields. */
@@ -160,7 +162,7 @@ function chooseValue(
       return sent?.raw ?? zeroText(row);
     case "when-present":
       // An empty secret counts as left out: reads never return it, and sending it would clear it.
-      if (sent !== undefined && !(row.presence !== "explicit" && isZero(parse(sent.raw), row))) return sent.raw;
+      if (sent !== undefined && !(row.presence !== "explicit" && isZero(parseExact(sent.raw), row))) return sent.raw;
       return leftAlone();
     case "when-changed":
       if (sent === undefined || isUnspecified(row, sent)) return leftAlone();
@@ -177,7 +179,7 @@ function chooseValue(
 
 /** Compared exactly: another order of a list is a change that the client asked for. */
 function unlessSame(row: Row & WritableRow, { raw }: SentField, stored: Json | undefined): string | undefined {
-  return isSame(parse(raw), stored, row, false) ? undefined : raw;
+  return isSame(parseExact(raw), stored, row, false) ? undefined : raw;
 }
 
 function askedField(row: Row & WritableRow, at: FieldPath, raw: string, yields: boolean): AskedField {
@@ -218,7 +220,7 @@ export function findMismatches(patch: Patch, record: Json): Mismatch[] {
   const mismatches: Mismatch[] = [];
   for (const { v1, v2Path, row, raw } of patch.asked) {
     if (row.echo === "none") continue;
-    const wanted = parse(raw);
+    const wanted = parseExact(raw);
     const shown = valueAt(record, v2Path);
     const found = isZero(shown, row) ? (fromElsewhere(row, record) ?? shown) : shown;
     if (!isSame(wanted, found, row, row.echo === "normalised")) mismatches.push({ v1, zero: isZero(wanted, row) });
@@ -233,78 +235,4 @@ function fromElsewhere(row: Row, record: Json): Json | undefined {
     if (!isZero(value)) return value;
   }
   return undefined;
-}
-
-function parse(raw: string): Json {
-  return JSON.parse(raw) as Json;
-}
-
-/**
- * True for an unset v2 member: absent, null, the zero of its kind, or a message that holds only zeros.
- * A map with any key is not zero.
- */
-export function isZero(value: Json | undefined, as?: Value): boolean {
-  if (value === undefined || value === null || value === "" || value === 0 || value === false) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  if (isJsonObject(value)) {
-    // `every` on names: a map may have a hundred thousand, and the first one mostly decides.
-    const names = Object.keys(value);
-    return as?.kind === "map" ? names.length === 0 : names.every((name) => isZero(value[name], typeOfMember(as, name)));
-  }
-  if (isInteger(as)) return Number(value) === 0;
-  return as?.kind === "enum" && as.values.values.some(([, number, v2]) => number === 0 && v2 === value);
-}
-
-/**
- * Whether two v2 values are equal, although one may leave zeros out. `as`: their type, where it is known. `asSets`: the
- * order and repeats of list elements do not matter.
- */
-export function isSame(a: Json | undefined, b: Json | undefined, as: Value | undefined, asSets: boolean): boolean {
-  const zero = isZero(a, as);
-  if (zero || isZero(b, as)) return zero === isZero(b, as);
-  if (Array.isArray(a) && Array.isArray(b)) return sameLists(a, b, as, asSets);
-  if (isJsonObject(a) && isJsonObject(b)) return sameMembers(a, b, as, asSets);
-  if (typeof a === "string" && typeof b === "string" && as?.kind === "timestamp")
-    return a === b || Date.parse(a) === Date.parse(b);
-  if (isInteger(as) && isText(a) && isText(b) && Number.isSafeInteger(Number(a))) return Number(a) === Number(b);
-  return isText(a) && isText(b) ? String(a) === String(b) : a === b;
-}
-
-/** A message may leave zeros out; the keys of a map are data and must all match. */
-function sameMembers(a: JsonObject, b: JsonObject, as: Value | undefined, asSets: boolean): boolean {
-  const keys = Object.keys(a);
-  const others = Object.keys(b).filter((key) => !Object.hasOwn(a, key));
-  if (as?.kind === "map" && (others.length > 0 || !keys.every((key) => Object.hasOwn(b, key)))) return false;
-  return (
-    keys.every((key) => isSame(a[key], member(b, key), typeOfMember(as, key), asSets)) &&
-    others.every((key) => isSame(undefined, b[key], typeOfMember(as, key), asSets))
-  );
-}
-
-/** The type of member `key` of a value of type `as`, where it is known. */
-function typeOfMember(as: Value | undefined, key: string): Value | undefined {
-  if (as?.kind === "message") return as.rows.find((row) => row.v2 === key);
-  return as?.kind === "map" && typeof as.of === "object" ? { kind: "message", rows: as.of.rows } : undefined;
-}
-
-function sameLists(a: Json[], b: Json[], as: Value | undefined, asSets: boolean): boolean {
-  if (!asSets) return a.length === b.length && a.every((item, index) => isSame(item, b[index], as, asSets));
-  // Long lists hold names, which need not be compared each with each.
-  if (as?.kind === "string" || as?.kind === "enum") return sameNames(new Set(a), new Set(b));
-  const within = (items: Json[], others: Json[]) =>
-    items.every((item) => others.some((other) => isSame(item, other, as, asSets)));
-  return within(a, b) && within(b, a);
-}
-
-function sameNames(a: ReadonlySet<Json>, b: ReadonlySet<Json>): boolean {
-  return a.size === b.size && [...a].every((name) => b.has(name));
-}
-
-function isInteger(as: Value | undefined): boolean {
-  return as?.kind === "int32" || as?.kind === "uint32" || as?.kind === "int64";
-}
-
-/** 64-bit integers come as strings or as numbers. */
-function isText(value: Json | undefined): value is string | number {
-  return typeof value === "string" || typeof value === "number";
 }

@@ -18,6 +18,7 @@ const POWER: EnumTable = {
 const PART: readonly Row[] = [
   { v1: "userName", v2: "username", kind: "string", zero: "" },
   { v1: "made", v2: "makeTime", kind: "timestamp", access: "output" },
+  { v1: "changed", v2: "changeTime", kind: "timestamp", access: "output", unpublished: true },
   { v1: "colour", v2: "hue", kind: "enum", values: COLOUR, zero: "ANY" },
 ];
 
@@ -47,6 +48,7 @@ const THING = thing({
     { v1: "gone", v2: null, kind: "bool", zero: false },
     { v1: "served", v2: "served", kind: "int32", zero: 0, mask: "never" },
     { v1: "createdAt", v2: "createTime", kind: "timestamp", access: "output" },
+    { v1: "updatedAt", v2: "updateTime", kind: "timestamp", access: "output", unpublished: true },
     { v1: "one", v2: "uno", kind: "string", presence: "explicit", oneof: "which", zero: null },
     { v1: "two", v2: "due", kind: "message", rows: PART, presence: "explicit", oneof: "which", zero: null },
     { v1: "three", v2: "tre", kind: "enum", values: COLOUR, presence: "explicit", oneof: "which", zero: null },
@@ -177,6 +179,21 @@ describe("a map whose keys are numbers", () => {
       { field: "apps", description: "has a key that is no whole number of 64 bits" },
     ]);
   });
+});
+
+test.each([
+  '{"updatedAt":1700000000000}',
+  '{"updated_at":{"seconds":1}}',
+  '{"updatedAt":"soon","updated_at":false,"updatedAt":null}',
+  '{"part":{"changed":1}}',
+  '{"parts":[{"changed":[]}]}',
+  '{"apps":{"x":{"changed":1}}}',
+])("a time that v1's published message lacks is ignored, whatever it is: %s", async (body) => {
+  for (const unknownRequest of ["drop", "pass", "refuse"] as const) {
+    const { sent, exchange } = await create(body, { unknownRequest });
+    expect(textOf(sent[0])).not.toMatch(/update|change/i);
+    expect(exchange.unknownFields).toEqual([]);
+  }
 });
 
 describe("a body is refused", () => {

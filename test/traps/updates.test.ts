@@ -40,6 +40,41 @@ test("T-PUT-01, T26: what a PUT leaves out is empty afterwards: texts, lists and
   expect(other.stores()).toEqual([]);
 });
 
+test("a time that v1's published message lacks is ignored whatever its type is, in a create and in an update", async () => {
+  const own = platform();
+  const { rootGroup: group, viewerRole: role, repo, tag, fullAssociation: association } = own.known;
+  const odd = { createdAt: 1700000000000, updated_at: { seconds: 1 } };
+  for (const [collection, uid, rest] of [
+    ["iam/v1/groups", group, { name: "g" }],
+    ["iam/v1/roles", group, { name: "r", capabilities: ["groups.list"] }],
+    ["iam/v1/identityProviders", group, { name: "p", defaultRole: role, oidc: OIDC }],
+  ] as const) {
+    const made = await own.same("POST", `/${collection}/${uid}`, { ...rest, ...odd });
+    await own.same("PUT", `/${collection}/${at(made.body, "id")}`, { ...rest, ...odd });
+  }
+  const updated_at = odd.updated_at;
+  await own.same("PUT", `/iam/v1/account_associations/${association}`, { name: "n", ...odd });
+  const [shown] = items(await own.same("GET", `/registry/v1/repos?id=${repo}`));
+  await own.same("PUT", `/registry/v1/repos/${repo}`, { ...shown, updatedAt: undefined, updated_at });
+  const [image] = items(await own.same("GET", `/registry/v1/tags?id=${tag}`));
+  await own.same("PUT", `/registry/v1/tags/${tag}`, { ...image, updatedAt: undefined, createdAt: [], updated_at });
+  expect(own.stores()).toEqual([]);
+});
+
+test.each([
+  ["whole seconds", (time: string) => time.replace(/\.\d+Z$/, "Z")],
+  ["another offset", (time: string) => `${new Date(Date.parse(time) + 3_600_000).toISOString().slice(0, -1)}+01:00`],
+  ["nine decimals", (time: string) => time.replace("Z", "000000Z")],
+])("a synced repo can be sent back with its time in %s", async (_, respelt) => {
+  const own = platform();
+  const target = `/registry/v1/repos?id=${own.known.syncedRepo}`;
+  const [shown] = items(await own.same("GET", target));
+  const sync = shown?.["sync_config"] as { readonly expiration: string };
+  const sync_config = { ...sync, expiration: respelt(sync.expiration) };
+  await own.same("PUT", `/registry/v1/repos/${own.known.syncedRepo}`, { ...shown, sync_config, description: "new" });
+  expect(own.stores()).toEqual([]);
+});
+
 test("T-PUT-03, T27: no PATCH names everything by a star, so that what v1 cannot see stays", async () => {
   const own = platform();
   const [rich] = own.sandbox

@@ -34,6 +34,8 @@ export interface Field {
   readonly readonly: boolean;
   /** Immutable after creation. */
   readonly fixed: boolean;
+  /** True for what only responses show: the decoder ignores it like any key that no message has. */
+  readonly shownOnly: boolean;
 }
 
 /** Where a message, an enum or a service is declared for gRPC. */
@@ -190,6 +192,7 @@ function parseField(line: string): Field {
     nullable: messageLike && !explicit,
     readonly: words.includes("readonly"),
     fixed: words.includes("fixed"),
+    shownOnly: words.includes("unpublished"),
   };
 }
 
