@@ -1,4 +1,5 @@
 /** JSON that is parsed whole, in one step, because it is known to be small. */
+import { parseExact } from "../json/exact.ts";
 import type { ComparisonFailure } from "../model/comparison.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { ComparisonError } from "./outcome.ts";
@@ -43,10 +44,10 @@ export function* whyNotParsed(text: Uint8Array): Generator<void, ComparisonFailu
   return undefined;
 }
 
-/** The JSON object in `bytes`, undefined for anything else; only for what `whyNotParsed` has accepted. */
+/** The JSON object in `bytes` with all digits of its numbers, undefined for anything else; only for what `whyNotParsed` has accepted. */
 export function parsedObject(bytes: Uint8Array | undefined): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(bytes ?? []).toString("utf8"));
+    const value = parseExact(bytes ?? "");
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,5 +1,6 @@
 import { type KeyTable, keyTable } from "../json/text.ts";
 import type { DifferenceClass } from "../model/comparison.ts";
+import { instantOf } from "../model/instant.ts";
 import { align, NONE } from "./align.ts";
 import {
   addDifference,
@@ -9,16 +10,7 @@ import {
   type DifferenceValue,
   newFoundDifferences,
 } from "./differences.ts";
-import {
-  contentOf,
-  decimalOf,
-  decodedText,
-  fieldOf,
-  instantOf,
-  isScalar,
-  isUnset,
-  sameScalar,
-} from "./json-content.ts";
+import { contentOf, decimalOf, decodedText, fieldOf, isScalar, isUnset, sameScalar } from "./json-content.ts";
 import {
   elementAt,
   elementsOf,

@@ -1,6 +1,7 @@
 /** What JSON values mean, whatever their spelling: one text for the same content, equal scalars, unset values. */
 import { skipSpace } from "../json/scan.ts";
 import { decodeString } from "../json/text.ts";
+import { instantOf, instantText } from "../model/instant.ts";
 import {
   elementAt,
   elementsOf,
@@ -147,8 +148,8 @@ export function sameScalar(a: ValueSpan, b: ValueSpan, field: ComparedField | un
   if (isLong(a) || isLong(b)) return false;
   const [one, other] = [decodedText(a), decodedText(b)];
   if (one === other) return true;
-  const at = field?.time === true ? instantOf(one) : undefined;
-  return at !== undefined && at === instantOf(other);
+  const [at, also] = field?.time === true ? [instantOf(one), instantOf(other)] : [];
+  return at !== undefined && also !== undefined && instantText(at) === instantText(also);
 }
 
 export function decodedText({ text, start, end }: ValueSpan): string {
@@ -177,17 +178,6 @@ export function decimalOf(number: ValueSpan): string {
   let last = digits.length;
   while (digits[last - 1] === "0") last--;
   return `${sign}${digits.slice(first, last)}e${BigInt(exponent) + BigInt(digits.length - last - fraction.length)}`;
-}
-
-const TIME = /^(\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\d)(?:\.(\d{1,100}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
-
-/** The same text for the same instant, to the last digit of the fraction; undefined when `text` is no RFC 3339 time. */
-export function instantOf(text: string): string | undefined {
-  const [, local = "", day, fraction = "", zone] = TIME.exec(text) ?? [];
-  const at = Date.parse(`${local}${zone}`.toUpperCase());
-  // V8 parses 30 February as 2 March, and 24:00 as the next day.
-  if (Number.isNaN(at) || new Date(`${local}Z`.toUpperCase()).getUTCDate() !== Number(day)) return undefined;
-  return `${at}.${fraction.replace(/0+$/, "")}`;
 }
 
 /**

@@ -1,11 +1,11 @@
 /** Whether v2's record holds what a write said, field by field. */
-import { isDeepStrictEqual } from "node:util";
 import type { Difference } from "../model/comparison.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type { OperationMatch } from "../model/request.ts";
 import type { Operation, Row, WritableRow } from "../model/resource.ts";
 import { camelCase, snakeCase } from "../model/text.ts";
-import { type AskedField, findMismatches, isCompared, isSame, isZero } from "../translate/update.ts";
+import { isSame, isZero } from "../translate/same.ts";
+import { type AskedField, findMismatches, isCompared } from "../translate/update.ts";
 import { parsedObject } from "./bounded-json.ts";
 import { shortened } from "./differences.ts";
 import type { InterceptedWrite } from "./dry-run.ts";
@@ -200,7 +200,7 @@ function judgeLevel(level: MessageLevel, finding: UnnamedFinding): void {
   }
   for (const [name, value] of values) {
     if (known.has(name) || creates.has(name) || isZero(value)) continue;
-    if (isDeepStrictEqual(member(native, name), value)) finding.unproved = true;
+    if (isSame(value, member(native, name), undefined, false)) finding.unproved = true;
   }
 }
 
@@ -225,7 +225,7 @@ function judgeRow(
 /** Native shows what a full replace makes of the field: what was sent, or zero. */
 function isReplaced(row: Row, value: Json | undefined, shown: Json | undefined): boolean {
   if (isV1Zero(value, row)) return isV1Zero(shown, row);
-  return !isV1Zero(shown, row) && isSame(enumNameOf(value, row), shown, row, true);
+  return !isV1Zero(shown, row) && isSame(value, shown, row, true, "v1");
 }
 
 /** The path says it, or it is written at another path, where the translation looks for itself. */
@@ -252,17 +252,8 @@ function pathOf(parent: string, row: Row): string {
   return parent === "" ? own : `${parent}.${own}`;
 }
 
-/** `isZero` compares v2's names of enum values. */
 function isV1Zero(value: Json | undefined, row: Row): boolean {
-  if (row.kind !== "enum" || row.list === true) return isZero(value, row);
-  const zero = row.values.values.find(([, number]) => number === 0);
-  return isZero(value) || (zero !== undefined && value === zero[0]);
-}
-
-/** Clients may send an enum's number; responses have its name. */
-function enumNameOf(value: Json | undefined, row: Row): Json | undefined {
-  if (row.kind !== "enum" || typeof value !== "number") return value;
-  return row.values.values.find(([, number]) => number === value)?.[0] ?? value;
+  return isZero(value, row, "v1");
 }
 
 /**
@@ -278,7 +269,7 @@ export function lostFields(sent: Json, native: Json, built: JsonObject, rows: re
     // The cheap checks first: most fields without a row are not in native's response either.
     if (!Object.hasOwn(native, v1) || Object.hasOwn(built, v2)) return [];
     if (row?.v2 === null && row.from !== undefined) return [];
-    if (isZero(value, row) || !isDeepStrictEqual(native[v1], value)) return [];
+    if (isZero(value, row, "v1") || !isSame(value, native[v1], row, false, "v1")) return [];
     return [fieldDifference("missing", v1, JSON.stringify(value))];
   });
 }

@@ -1,10 +1,11 @@
 /** Checks JSON values of a request body against v1's types (the JSON mapping of Protocol Buffers). */
 
+import { readInteger } from "../json/exact.ts";
 import type { JsonNode } from "../json/tree.ts";
 import { Problem, type ProblemOption } from "../model/problem.ts";
 import type { ScalarKind } from "../model/resource.ts";
 
-const DURATION = /^[+-]?(0|[1-9]\d{0,11})?(?:\.\d{1,9})?s$/;
+const DURATION = /^([+-]?)(0|[1-9]\d{0,11})?(?:\.(\d{1,9}))?s$/;
 /** About 10,000 years, the limit of a protobuf Duration. */
 const MAX_SECONDS = 315_576_000_000;
 /** Standard or URL-safe alphabet, not a mix of both. */
@@ -43,8 +44,15 @@ function checkType(kind: ScalarKind, node: JsonNode, bytes: Uint8Array): [isVali
 }
 
 function isDuration(text: string): boolean {
-  const parts = DURATION.exec(text);
-  return parts !== null && /\d/.test(text) && Number(parts[1] ?? 0) <= MAX_SECONDS;
+  return durationOf(text) !== undefined;
+}
+
+/** Nanoseconds of a duration such as `1.5s`; undefined for any other text, and for too long a time. */
+export function durationOf(text: string): bigint | undefined {
+  const [whole, sign, seconds = "0", fraction = ""] = DURATION.exec(text) ?? [];
+  if (whole === undefined || !/\d/.test(text) || Number(seconds) > MAX_SECONDS) return undefined;
+  const length = BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, "0"));
+  return sign === "-" ? -length : length;
 }
 
 /** Padded to a multiple of four, or not padded at all. */
@@ -62,23 +70,10 @@ function checkInteger(node: JsonNode, low: bigint, high: bigint, bytes: Uint8Arr
   return [isValid, `a whole number from ${low} to ${high - 1n}`];
 }
 
-const NUMBER = /^(-?)(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
-
-/** Exact for fraction and exponent forms too. */
-function readInteger(text: string): bigint | undefined {
-  const [whole, sign = "", before = "", behind = "", exponent = "0"] = NUMBER.exec(text) ?? [];
-  if (whole === undefined) return undefined;
-  const shift = Number(exponent) - behind.length;
-  const digits = `${before}${behind}`;
-  if (shift >= 0) return BigInt(`${sign}${digits}${"0".repeat(shift)}`);
-  const cut = Math.max(digits.length + shift, 0);
-  return /^0*$/.test(digits.slice(cut)) ? BigInt(`${sign}${digits.slice(0, cut) || "0"}`) : undefined;
-}
-
-/** True for a 64-bit integer in decimal, as in the keys of some maps. */
-export function isInt64(text: string): boolean {
-  const integer = /^-?\d{1,19}$/.test(text) ? BigInt(text) : INT64_MAX;
-  return integer >= -INT64_MAX && integer < INT64_MAX;
+/** A 64-bit integer in decimal, as in the keys of some maps, perhaps with zeros before it; undefined for any other text. */
+export function readInt64(text: string): bigint | undefined {
+  const integer = /^[+-]?\d{1,100}$/.test(text) ? BigInt(text) : INT64_MAX;
+  return integer >= -INT64_MAX && integer < INT64_MAX ? integer : undefined;
 }
 
 /** What a node is, for messages; never its content, which may be a secret. */

@@ -7,6 +7,13 @@ import { COLOUR, callsOf, ID, json, maskOf, NAME, problemOf, type Run, run, text
 const DESCRIPTION: Row = { v1: "text", v2: "longText", kind: "string", zero: "" };
 const STAFF: Row = { v1: "verified", v2: "isVerified", kind: "bool", zero: false, mask: "when-changed" };
 const KIND: Row = { v1: "kind", v2: "kind", kind: "enum", values: COLOUR, zero: "ANY", mask: "when-changed" };
+const KIND_ALWAYS: Row = { ...KIND, mask: "always" };
+const LARGE: Row = { v1: "large", v2: "large", kind: "int64", zero: "0" };
+const APPS: Row = { v1: "apps", v2: "apps", kind: "map", keys: "int64", of: { rows: [LARGE] }, zero: {} };
+const TTL: Row = { v1: "ttl", v2: "ttl", kind: "duration", zero: null };
+const BLOB: Row = { v1: "blob", v2: "blob", kind: "bytes", zero: "" };
+/** A record, with the digits of a number that a double does not hold. */
+const LARGE_IN_DIGITS = '{"uid":"a/b","large":9007199254740993}';
 const SECRET: Row = { v1: "key", v2: "secretKey", kind: "string", zero: "", mask: "when-present", echo: "none" };
 
 /** A platform that stores what it is sent, by the mask, and answers with it. */
@@ -145,8 +152,8 @@ describe("a field named only when it is sent", () => {
     ['{"one":null}', [], ["name"]],
   ])("%s", async (body, named, mask) => {
     const result = await put([NAME, ...arms], body);
-    expect(maskOf(result.sent[0])).toEqual(mask);
-    expect(Object.keys(JSON.parse(textOf(result.sent[0])) as object)).toEqual(["name", ...named]);
+    expect(maskOf(patchOf(result))).toEqual(mask);
+    expect(Object.keys(JSON.parse(textOf(patchOf(result))) as object)).toEqual(["name", ...named]);
     expect(result.exchange.notes.filter((note) => note === "field-left-alone")).toHaveLength(2 - named.length);
   });
 
@@ -415,15 +422,23 @@ describe("T-PUT-02, V21: the echo check", () => {
   const LIST: Row = { v1: "powers", v2: "capabilities", kind: "string", list: true, zero: [], echo: "normalised" };
   const ROLE: Row = { v1: "role", v2: "roleUid", from: ["roleUid", "role.uid"], kind: "string", zero: "" };
   const PART: Row = { v1: "p", v2: "p", kind: "message", rows: [NAME], zero: null };
-  const answering = (record: object) => () => json(200, { uid: "a/b", ...record });
+  const answering = (record: object | string) => () => {
+    const answer = json(200, { uid: "a/b", ...(typeof record === "string" ? {} : record) });
+    return typeof record === "string" ? { ...answer, body: Buffer.from(record) } : answer;
+  };
 
   // What is the same, and what is a zero: same.test.ts.
   test.each([
     ["the same", [NAME], { name: "a" }, { name: "a" }],
     ["a zero that v2 leaves out", [NAME], {}, {}],
     ["a list in another order", [LIST], { powers: ["a", "b"] }, { capabilities: ["b", "a"] }],
-    ["an enum's zero, named", [{ ...KIND, mask: "always" } as Row], {}, { kind: "COLOUR_UNSPECIFIED" }],
+    ["an enum's zero, named", [KIND_ALWAYS], {}, { kind: "COLOUR_UNSPECIFIED" }],
     ["a number written otherwise", [{ v1: "n", v2: "n", kind: "int32", zero: 0 } as Row], { n: "1e2" }, { n: 100 }],
+    ["a large number by its digits", [LARGE], '{"large":9007199254740993}', { large: "9007199254740993" }],
+    ["a large number that the platform writes as digits", [LARGE], { large: "9007199254740993" }, LARGE_IN_DIGITS],
+    ["a key with zeros before it", [APPS], { apps: { "0123": { large: 1 } } }, { apps: { 123: { large: "1" } } }],
+    ["a duration and bytes by value", [TTL, BLOB], { ttl: "1.50s", blob: "-_8" }, { ttl: "1.500s", blob: "+/8=" }],
+    ["an enum by its number", [KIND_ALWAYS], { kind: "RED" }, { kind: 7 }],
     ["an empty message, with its zeros", [PART], { p: {} }, { p: { name: "" } }],
     ["a secret, which reads never return", [NAME, SECRET], { key: "s" }, {}],
     ["a reference that v2 shows only in its object", [ROLE], { role: "r" }, { roleUid: "", role: { uid: "r" } }],

@@ -2,13 +2,18 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import type { Row } from "../../src/model/resource.ts";
-import { isSame, isZero } from "../../src/translate/update.ts";
+import { isSame, isZero } from "../../src/translate/same.ts";
+import { COLOUR } from "./support.ts";
 
 const text: Row = { v1: "t", v2: "t", kind: "string", zero: "" };
 const time: Row = { v1: "moment", v2: "at", kind: "timestamp", zero: null };
 const large: Row = { v1: "l", v2: "l", kind: "int64", zero: "0" };
 const map: Row = { v1: "m", v2: "m", kind: "map", of: "string", zero: {} };
 const inner: Row = { v1: "x", v2: "y", kind: "message", rows: [text, time, large, map], zero: null };
+const blob: Row = { v1: "b", v2: "b", kind: "bytes", zero: "" };
+const span: Row = { v1: "s", v2: "s", kind: "duration", zero: null };
+const hue: Row = { v1: "hue", v2: "hue", kind: "enum", values: COLOUR, zero: "ANY" };
+const numbered: Row = { v1: "n", v2: "n", kind: "map", of: "int32", keys: "int64", zero: {} };
 const apps: Row = { v1: "a", v2: "a", kind: "map", of: { rows: [text, large] }, zero: {} };
 
 describe("zero is", () => {
@@ -51,6 +56,27 @@ describe("the same", () => {
     [{ y: 1 }, [], text, false],
     [[1], { 0: 1 }, text, false],
     ["true", true, text, false],
+    ["9007199254740993.0", "9007199254740993", large, true],
+    ["0.9007199254740993e16", "9007199254740993", large, true],
+    ["9007199254740993", "9007199254740994", { ...large, list: true }, false],
+    ["2026-01-01T00:00:05.678901Z", "2026-01-01t01:00:05.678901000+01:00", time, true],
+    ["2026-01-01T00:00:05.678901Z", "2026-01-01T00:00:05.678902Z", time, false],
+    ["2026-01-01T00:00:05.678901Z", "2026-01-01T00:00:05.678Z", time, true],
+    ["2026-01-01T00:00:05.678901Z", "2026-01-01T00:00:05.679Z", time, true],
+    ["2026-01-01T00:00:05.678901Z", "2026-01-01T00:00:05Z", time, false],
+    ["2026-02-30T00:00:00Z", "2026-03-02T00:00:00Z", time, false],
+    ["aGk_", "aGk/", blob, true],
+    ["aGk", "aGk=", blob, true],
+    ["aGk", "aGo=", blob, false],
+    ["1.5s", "+1.500s", span, true],
+    ["1.5s", "1.6s", span, false],
+    ["COLOUR_RED", 7, hue, true],
+    ["COLOUR_RED", 1, hue, false],
+    ["COLOUR_QUANTUM", "COLOUR_QUANTUM", hue, true],
+    ["COLOUR_QUANTUM", "COLOUR_RED", hue, false],
+    [{ "0123": 1, "-5": "2" }, { "123": "1", "-05": 2.0 }, numbered, true],
+    [{ "0123": 1 }, { "124": 1 }, numbered, false],
+    [{ "0123": "1" }, { "123": "1" }, map, false],
     ["1", ["1"], text, false],
     [{ a: "", b: "1" }, { b: "1" }, map, false],
     [{ a: "", b: "1" }, { b: "1", a: "" }, map, true],
@@ -61,6 +87,15 @@ describe("the same", () => {
   ] as const)("%j and %j of %j: %s", (a, b, row, same) => {
     expect(isSame(a as Json, b as Json, row as Row, false)).toBe(same);
     expect(isSame(b as Json, a as Json, row as Row, false)).toBe(same);
+  });
+
+  test("compares members by their v1 names as well", () => {
+    const part = { ...inner, rows: [{ ...time, v1: "until" }, hue] } as Row;
+    const same = (a: Json, b: Json) => isSame(a, b, part, false, "v1");
+    expect(same({ hue: "RED" }, { hue: 1 })).toBe(true);
+    expect(same({ hue: "ANY" }, {})).toBe(true);
+    expect(same({ until: "2026-01-01T00:00:00Z" }, { until: "2026-01-01T01:00:00+01:00" })).toBe(true);
+    expect(same({ at: "2026-01-01T00:00:00Z" }, { at: "2026-01-01T01:00:00+01:00" })).toBe(false);
   });
 
   test("is every value and itself, in both directions, as sets too", () => {

@@ -24,7 +24,7 @@ export function decodeMessage(schema: Schema, message: Message, node: JsonNode):
   const seen = new Set<string>();
   for (const [key, value] of node.members) {
     const field = message.byKey.get(key);
-    if (field === undefined) continue;
+    if (field === undefined || field.shownOnly) continue;
     if (seen.has(field.proto)) throw bad(message.name, `${key} is given twice`);
     seen.add(field.proto);
     if (value.kind === "null") continue;

@@ -7,7 +7,8 @@ import type { Example, Join, Operation, Resource, Row, Value } from "../../model
 import { camelCase } from "../../model/text.ts";
 import { isUid } from "../../model/uid.ts";
 import { createBodyNotes, readBody, type V2Body } from "../../translate/body.ts";
-import { isCompared, isSame, isZero } from "../../translate/update.ts";
+import { isSame, isZero } from "../../translate/same.ts";
+import { isCompared } from "../../translate/update.ts";
 
 /** How a stored record differs from the body of an update. */
 export interface StoredDifference {

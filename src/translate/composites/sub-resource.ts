@@ -1,5 +1,6 @@
 /** A record with one part in a v2 sub-resource: a repo and its readme. */
 
+import { parseExact } from "../../json/exact.ts";
 import { createValueRewriter } from "../../json/rewrite.ts";
 import type { ApiResponse } from "../../model/http.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
@@ -28,7 +29,8 @@ import {
 import { checkKey, keyOf, readUpstream, V2_KEY } from "../pages.ts";
 import { type AppliedPatch, isClearRefused, parseRecord, patchAt, sendPatch } from "../replace.ts";
 import { responsePlan } from "../response-plan.ts";
-import { buildPatch, isSame, isZero, valueAt } from "../update.ts";
+import { isSentBack, isZero } from "../same.ts";
+import { buildPatch, valueAt } from "../update.ts";
 
 /** What a v1 body asks for: of the record, of its part, and of members that only v2 sets. */
 export interface RequestedRecord {
@@ -49,6 +51,8 @@ export function createRecordWithSubResource(operation: CompositeOperation, parts
   const part = createSubResource(operation, parts);
   return {
     rows: body.rows,
+    /** What responses show. */
+    shape: answer,
     part,
     /** v2 path of the collection. */
     collection: collectionPath(parts.resource, parts.options.version),
@@ -171,7 +175,7 @@ export function readFixed(bytes: Uint8Array, rows: readonly Row[]): FixedField[]
       v1: `${outer.v1}.${row.v1}`,
       v2Path: [outer.v2 ?? outer.v1, row.v2 ?? row.v1],
       row,
-      value: JSON.parse(raw) as Json,
+      value: parseExact(raw),
     })),
   );
 }
@@ -192,7 +196,7 @@ function isFixed(row: Row): row is Row & WritableRow {
  * which would be lost in silence. `stored`: the v2 record; empty for a new one.
  */
 export function refuseChanges(fixed: readonly FixedField[], stored: JsonObject): void {
-  const changed = fixed.filter(({ v2Path, row, value }) => !isSame(value, valueAt(stored, v2Path), row, false));
+  const changed = fixed.filter(({ v2Path, row, value }) => !isSentBack(value, valueAt(stored, v2Path), row));
   if (changed.length === 0) return;
   const names = changed.map(({ v1 }) => v1);
   throw new Problem("INVALID_BODY", `invalid body: ${names.join(", ")}: ${FIXED_FIELD}`, {

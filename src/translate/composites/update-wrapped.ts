@@ -1,5 +1,6 @@
 /** Updates a message whose PATCH is wrapped, and which v2 keeps flatter than v1: a caller's own metadata. */
 
+import { parseExact } from "../../json/exact.ts";
 import type { ApiRequest } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Row } from "../../model/resource.ts";
@@ -10,7 +11,8 @@ import { writeHeaders } from "../headers.ts";
 import { type Composite, type ResourceContext, readRequestBody, verbPath, wrappedBody } from "../operation.ts";
 import { createRecordRewriter } from "../record-rewriter.ts";
 import { mismatchHeader, parseRecord, sendPatch, verifyPatches } from "../replace.ts";
-import { buildPatch, isZero } from "../update.ts";
+import { isZero } from "../same.ts";
+import { buildPatch } from "../update.ts";
 
 /**
  * A message without a v2 name does not exist in v2: its rows are members of the message around it. v1 had no mask, so the
@@ -76,7 +78,7 @@ function flattenBody(body: V2Body): V2Body {
 function lostFields(flat: readonly Row[], body: V2Body): string[] {
   return flat.flatMap((row) => {
     const sent = row.v2 === null ? body.fields.get(row.v1) : undefined;
-    return sent === undefined || isZero(JSON.parse(sent.raw), row) ? [] : [row.v1];
+    return sent === undefined || isZero(parseExact(sent.raw), row) ? [] : [row.v1];
   });
 }
 

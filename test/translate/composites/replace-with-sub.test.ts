@@ -323,7 +323,24 @@ describe("T56: a setting of the sync that v2 alone sets", () => {
   });
 
   test.each([
+    "2026-04-02T10:45:05.678901Z",
+    "2026-04-02T10:45:05.678901000+00:00",
+    "2026-04-02T16:15:05.678901+05:30",
+    "2026-04-02T10:45:05.678Z",
+    "2026-04-02T10:45:05.679Z",
+    "2026-04-02T10:45:05.678000Z",
+    "2026-04-02T03:45:05-07:00",
+    "2026-04-02T10:45:06Z",
+  ])("is ignored when it is the stored time with fewer decimals or another offset: %s", async (expiration) => {
+    const stored = { ...STORED, sync_config: { source: "x/y", expirationTime: "2026-04-02T10:45:05.678901Z" } };
+    const run = await put(world(stored), { sync_config: { source: "x/y", expiration }, description: "d" });
+    expect([run.response.status, maskOf(run.sent[2])]).toEqual([200, ["description"]]);
+  });
+
+  test.each([
     ["uniqueTags", false],
+    ["expiration", "2026-04-02T10:45:32Z"],
+    ["expiration", "2026-04-02T10:45:30.249Z"],
     ["expiration", "2027-01-01T00:00:00Z"],
     ["apkoOverlay", ""],
     ["gracePeriod", true],
