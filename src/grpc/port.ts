@@ -13,6 +13,7 @@ import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { Router } from "../router/router.ts";
 import type { Admit } from "../server/admission.ts";
 import { recordCredential } from "../server/incoming-request.ts";
+import type { ProcessorShare } from "../server/upload-limits.ts";
 import { createBreaker } from "../upstream/breaker.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import type { GrpcCall } from "./call.ts";
@@ -50,6 +51,8 @@ export interface GrpcPortParts {
   /** Only says what serves a request: compares nothing, shares nothing. */
   readonly preview: Decide;
   readonly memory: MemoryBudget;
+  /** The turns of callers that the platform has not accepted, those over HTTP included. */
+  readonly processorShare: ProcessorShare;
   /** Who calls, as the ledger names it. */
   readonly nameOf: (headers: HeaderList) => string;
   readonly observe: (exchange: Exchange) => void;
