@@ -19,6 +19,8 @@ export function createByteBuffer(most: number) {
       }
       length = needed;
     },
+    /** A view of what there is. */
+    peek: () => store.subarray(0, length),
     /** Gives what there is, and keeps nothing of it. */
     take: () => {
       const given = store.length === length ? store : store.subarray(0, length);
