@@ -29,7 +29,7 @@ import {
 import type { Descriptors, Rpc } from "./descriptors.ts";
 import { type MessageLimits, PREFIX, readMessage, tooLarge, withPrefix } from "./messages.ts";
 import { type RelayPlan, type RelayTarget, relayCall } from "./relay.ts";
-import { type RpcStatus, statusTrailers } from "./status.ts";
+import { MOST_ERROR_BYTES, type RpcStatus, statusTrailers } from "./status.ts";
 import { decodeRequest, readable, requestOf, responseJson, responseOf, type TranscodedRequest } from "./transcode.ts";
 import type { CountWire } from "./wire.ts";
 
@@ -166,14 +166,17 @@ async function respond(
   }
   const hold = limits.memory.open(limits.shareOf(call.credential));
   stream.on("close", () => hold.resize(0));
-  const json =
-    answer.body instanceof Uint8Array ? answer.body : await gather(answer.body, limits.maxBytes, hold.resize);
+  const isError = answer.status >= 300;
+  // Of an error, no more is read than its status has room for.
+  const most = isError ? MOST_ERROR_BYTES : limits.maxBytes * JSON_FACTOR;
+  const json = answer.body instanceof Uint8Array ? answer.body : await gather(answer.body, most, hold.resize);
   if (call.ended) return;
   const planned = plan.headers ?? [];
-  if (answer.status >= 300) {
-    endCall(call, call.codec.ofJson(answer.status, json), [...own(answer.headers), ...planned]);
+  if (isError) {
+    endCall(call, call.codec.ofJson(answer.status, json ?? NO_BYTES), [...own(answer.headers), ...planned]);
     return;
   }
+  if (json === undefined) throw tooLarge("response", most, limits.maxBytes);
   hold.resize(json.length);
   const bytes = await responseOf(rpc, json, descriptors.registry, turn);
   if (call.ended) return;
@@ -192,16 +195,17 @@ function own(headers: HeaderList): HeaderList {
   return headers.filter(([name]) => !OF_JSON.has(name) && !name.startsWith("content-") && !name.startsWith("grpc-"));
 }
 
+/** Undefined for more than `most` bytes; `hold` is told how many are here. */
 async function gather(
   pieces: AsyncIterable<Uint8Array>,
-  maxBytes: number,
+  most: number,
   hold: (bytes: number) => void,
-): Promise<Uint8Array> {
+): Promise<Uint8Array | undefined> {
   const all: Uint8Array[] = [];
   let length = 0;
   for await (const piece of pieces) {
     length += piece.length;
-    if (length > maxBytes * JSON_FACTOR) throw tooLarge("response", length, maxBytes);
+    if (length > most) return undefined;
     all.push(piece);
     hold(length);
   }
