@@ -58,8 +58,8 @@ it.each([
   ["a record that is none", (text: string) => text.replace(/]}$/, ",7]}")],
   ["bytes that are no text", (text: string) => text.replace(/x+/, "\ud800")],
   ["a list", (text: string) => `[${text}]`],
-])("refuses %s", async (_, spoil) => {
+])("refuses %s", async (what, spoil) => {
   const bytes = Buffer.from(spoil(JSON.stringify(json)));
-  if (_ === "bytes that are no text") bytes[bytes.indexOf(0xef)] = 0xff;
+  if (what === "bytes that are no text") bytes[bytes.indexOf(0xef)] = 0xff;
   await expect(bytesOfLong(TYPE, bytes, registry, async () => {})).rejects.toThrow(Error);
 });
