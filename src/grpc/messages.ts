@@ -56,7 +56,7 @@ export async function readMessage(
         gathered.add(piece);
         if (prefix === undefined && gathered.length() >= PREFIX) {
           try {
-            prefix = readPrefix(gathered.peek(), call, most);
+            prefix = readPrefix(gathered.peek(), call, most, limits);
           } catch (problem) {
             return reject(problem);
           }
@@ -97,10 +97,10 @@ interface MessagePrefix {
 }
 
 /** What the first bytes of a message say; throws for one that will not be read. */
-function readPrefix(bytes: Uint8Array, { received }: GrpcCall, most: number): MessagePrefix {
+function readPrefix(bytes: Uint8Array, { received }: GrpcCall, most: number, limits: MessageLimits): MessagePrefix {
   const flag = bytes[0];
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1);
-  if (length > most) throw tooLarge("request", length, most);
+  if (length > most) throw requestTooLarge(length, most, limits);
   if (flag === 0) return { length, isCompressed: false, needs: length };
   if (flag !== 1) throw new Problem("INVALID_BODY", "the message's first byte is neither 0 nor 1", { options: [] });
   if (onlyValue(received, "grpc-encoding") !== GZIP) {
@@ -121,21 +121,24 @@ async function decompressed(bytes: Uint8Array, most: number): Promise<Uint8Array
   }
 }
 
-/** For a message above the limit. */
-export function tooLarge(
-  which: "request" | "response",
-  bytes: number,
-  limit: number,
-  records?: number | undefined,
-): Problem {
+function requestTooLarge(bytes: number, limit: number, { maxBytes }: MessageLimits): Problem {
+  return new Problem("MESSAGE_TOO_LARGE", `the request has ${bytes} bytes, and the limit is ${limit}`, {
+    fault: "client",
+    metadata: { count: String(bytes), limit: String(limit), unit: "bytes" },
+    options: [limit < maxBytes ? "limits.bodyBytes" : "grpc.maxMessageBytes"],
+  });
+}
+
+/** For a response above the limit; native v1 would have sent it. */
+export function responseTooLarge(bytes: number, limit: number, records?: number | undefined): Problem {
   const what = records === undefined ? "" : ` with ${records} records`;
-  return new Problem("MESSAGE_TOO_LARGE", `the ${which}${what} has ${bytes} bytes, and the limit is ${limit}`, {
-    // Native v1 would have sent a response of any size.
-    fault: which === "request" ? "client" : "translation",
+  return new Problem("MESSAGE_TOO_LARGE", `the response${what} has ${bytes} bytes, and the limit is ${limit}`, {
+    fault: "translation",
     metadata: {
       ...{ count: String(bytes), limit: String(limit), unit: "bytes" },
       ...(records === undefined ? {} : { records: String(records) }),
     },
+    options: ["grpc.maxMessageBytes"],
   });
 }
 

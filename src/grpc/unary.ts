@@ -8,7 +8,7 @@ import { createSignalController, type Signal } from "../model/signal.ts";
 import { createByteBuffer } from "../server/byte-buffer.ts";
 import { recordCredential } from "../server/incoming-request.ts";
 import { guardWatch } from "../server/passthrough.ts";
-import { tooLarge as tooLongBody } from "../server/request-body.ts";
+import { tooLarge } from "../server/request-body.ts";
 import { discard } from "../server/respond.ts";
 import { inTurn } from "../server/upload-limits.ts";
 import { tooManyValues } from "../translate/body.ts";
@@ -27,7 +27,7 @@ import {
   writeHead,
 } from "./call.ts";
 import type { Descriptors, Rpc } from "./descriptors.ts";
-import { type MessageLimits, PREFIX, readMessage, tooLarge, withPrefix } from "./messages.ts";
+import { type MessageLimits, PREFIX, readMessage, responseTooLarge, withPrefix } from "./messages.ts";
 import { type RelayPlan, type RelayTarget, relayCall } from "./relay.ts";
 import { MOST_ERROR_BYTES, type RpcStatus, statusTrailers } from "./status.ts";
 import { decodeRequest, readable, requestOf, responseJson, responseOf, type TranscodedRequest } from "./transcode.ts";
@@ -130,7 +130,7 @@ async function readRequest(
     return decodeRequest(rpc, bytes);
   });
   const request = await step(() => requestOf(rpc, message, descriptors.registry));
-  if (request.body.length > bodyBytes) throw tooLongBody(bodyBytes);
+  if (request.body.length > bodyBytes) throw tooLarge(bodyBytes);
   return request;
 }
 
@@ -176,11 +176,11 @@ async function respond(
     endCall(call, call.codec.ofJson(answer.status, json ?? NO_BYTES), [...own(answer.headers), ...planned]);
     return;
   }
-  if (json === undefined) throw tooLarge("response", most, limits.maxBytes);
+  if (json === undefined) throw responseTooLarge(most, limits.maxBytes);
   hold.resize(json.length);
   const bytes = await responseOf(rpc, json, descriptors.registry, turn);
   if (call.ended) return;
-  if (bytes.length > limits.maxBytes) throw tooLarge("response", bytes.length, limits.maxBytes, exchange.list?.records);
+  if (bytes.length > limits.maxBytes) throw responseTooLarge(bytes.length, limits.maxBytes, exchange.list?.records);
   hold.resize(bytes.length);
   const fields = ownFields([CONTENT_TYPE, ...own(answer.headers)], exchange.requestId, planned);
   call.ended = true;

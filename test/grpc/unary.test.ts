@@ -145,7 +145,7 @@ it("a message that lies about its length is refused, and one that says that it i
   expect(await refused).toMatchObject({ status: 8 });
 });
 
-it("a message with more fields than JSON may have values is refused before it is decoded", async () => {
+it("V82: a message with more fields than JSON may have values is refused before it is decoded", async () => {
   const { client, exchanges } = await translating();
   const ids = Buffer.concat([Buffer.from([0x12]), lengthOf(50_000), Buffer.alloc(50_000, Buffer.from([0x2a, 0]))]);
   expect(await client.call(LIST, {}, { raw: frame(ids) })).toMatchObject({
@@ -164,14 +164,15 @@ it("a message with more fields than JSON may have values is refused before it is
   ]);
 });
 
-it("limits.bodyBytes holds for a message, before it comes, and for the body that it becomes", async () => {
-  const { client, rpc } = await translating({ limitsBodyBytes: "2KiB" });
+it("V82: limits.bodyBytes holds for a message, before it comes, and for the body that it becomes", async () => {
+  const { client, rpc, exchanges } = await translating({ limitsBodyBytes: "2KiB" });
   const path = `/${VENDOR_TYPES}.iam.Groups/List`;
   const says = Buffer.from([0, 0, 0, 8, 1]);
   const begun = open(session(rpc), path);
   const refused = answered(begun);
   begun.write(says);
-  expect(await refused).toMatchObject({ status: 8 });
+  expect(await refused).toMatchObject({ status: 8, message: expect.stringContaining("2048") });
+  expect(exchanges[0]?.options).toEqual(["limits.bodyBytes"]);
   // A control character takes one byte here, and six in JSON.
   const group = { id: "a", name: "\u0001".repeat(500) };
   expect(await client.call("iam.Groups/Update", group)).toMatchObject({
