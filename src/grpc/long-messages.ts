@@ -17,7 +17,7 @@ import { decodeString } from "../json/text.ts";
 /** Lets others have their turn. */
 type Turn = () => Promise<void>;
 
-/** So many bytes are converted at once. */
+/** Bytes that are converted at once. */
 const SLICE_BYTES = 64 * 1024;
 /** Nesting of the JSON that is read. */
 const MOST_DEPTH = 100;
@@ -27,7 +27,7 @@ const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-/** The message of `type` whose JSON is `text`; members that it does not have are left out. Throws for JSON that is no such message. */
+/** The message of `type` whose JSON is `text`; members that it does not have are left out. Throws Error for any other JSON. */
 export async function bytesOfLong(
   type: DescMessage,
   text: Uint8Array,
@@ -42,7 +42,7 @@ export async function bytesOfLong(
     parts.push(convert(slice));
     await turn();
   }
-  // The fields of a message may come in any order, and those of a list in several places.
+  // A message may have its fields in any order, and the elements of one list in several places.
   return Buffer.concat(parts);
 }
 
@@ -87,7 +87,7 @@ function listNamed({ fields }: DescMessage, name: string): DescField | undefined
   return fields.find((field) => field.fieldKind === "list" && (field.jsonName === name || field.name === name));
 }
 
-/** The members of the JSON of a message, with those that have no value. Throws for bytes that are no message of `type`. */
+/** The members of a message in JSON, empty ones included. Throws Error for bytes that `type` cannot have. */
 export async function jsonOfLong(
   type: DescMessage,
   message: Uint8Array,
@@ -120,7 +120,7 @@ function texts(json: JsonObject): Map<string, string> {
   return new Map(Object.entries(json).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/** The fields of a message in their order: those of one list together, up to `SLICE_BYTES`. */
+/** The fields of a message in their order: the elements of one list together, up to `SLICE_BYTES`. */
 function* fieldsOf(
   type: DescMessage,
   message: Uint8Array,

@@ -96,7 +96,7 @@ interface MessagePrefix {
   readonly needs: number;
 }
 
-/** What the first bytes of a message say; throws for one that will not be read. */
+/** Reads the first bytes of a message. Throws Problem for one that is too large or in an unknown encoding. */
 function readPrefix(bytes: Uint8Array, { received }: GrpcCall, most: number, limits: MessageLimits): MessagePrefix {
   const flag = bytes[0];
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1);

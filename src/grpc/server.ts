@@ -86,8 +86,8 @@ const PATH = /^\/([A-Za-z_][\w.]{0,254})\/([A-Za-z_]\w{0,127})$/;
 const RESETS = { burst: 500, perSecond: 100 };
 
 /**
- * Pieces of messages of fewer than `bytes` that a session may send at once, and then each second, beyond the first of each call: each costs
- * as much as a long one.
+ * Pieces of fewer than `bytes` that a session may send at once, and then each second. The first ones of each call are free. A piece costs
+ * the same however short it is.
  */
 const CRUMBS = { burst: 500, perSecond: 1_000, bytes: 64, free: 4 };
 

@@ -31,7 +31,7 @@ export function decodeRequest({ method }: Rpc, bytes: Uint8Array): Message {
   return readable(method.input, () => fromBinary(method.input, bytes, { readUnknownFields: false }));
 }
 
-/** The HTTP request that `message` stands for. Throws Problem for one that has none. */
+/** The HTTP request for `message`. Throws Problem for one that has none. */
 export function requestOf({ method, bindings }: Rpc, message: Message, registry: Registry): TranscodedRequest {
   const json = readable(method.input, () => toJson(method.input, message, { registry })) as JsonObject;
   const binding =
@@ -60,7 +60,7 @@ export function bytesOfJson({ method }: Rpc, json: string, registry: Registry): 
   }
 }
 
-/** Runs `read`, and says of any error that the request is no message of `type`. */
+/** Runs `read`. Throws Problem INVALID_BODY where that throws. */
 export function readable<T>(type: DescMessage, read: () => T): T {
   try {
     return read();

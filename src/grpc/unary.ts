@@ -41,7 +41,7 @@ export interface UnaryParts {
   readonly native: RelayTarget | undefined;
   readonly callers: CredentialShares;
   readonly log: (message: string, cause: unknown) => void;
-  /** What a message holds, within the limits of HTTP. */
+  /** Counts the fields of a message, within the limits of HTTP. */
   readonly count: CountWire;
   /** Resolves when a part of a long piece of work may be done. */
   readonly turn: () => Promise<void>;
@@ -195,7 +195,7 @@ function own(headers: HeaderList): HeaderList {
   return headers.filter(([name]) => !OF_JSON.has(name) && !name.startsWith("content-") && !name.startsWith("grpc-"));
 }
 
-/** Undefined for more than `most` bytes; `hold` is told how many are here. */
+/** Undefined for more than `most` bytes. Calls `hold` with the number of bytes so far. */
 async function gather(
   pieces: AsyncIterable<Uint8Array>,
   most: number,
@@ -248,7 +248,7 @@ interface WatchOptions {
   readonly statusJson: (status: RpcStatus) => string;
 }
 
-/** Hands a native response on in JSON, once it is whole. A copy of it that is too large, or for which there is no memory, is dropped. */
+/** Hands a native response on in JSON, once it is whole. Drops a copy that is too large, or for which there is no memory. */
 function watchJson(
   observer: PassThroughObserver,
   { owner, limits: { maxBytes, memory }, toJson, statusJson }: WatchOptions,

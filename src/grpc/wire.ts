@@ -12,17 +12,17 @@ export interface WireLimits {
   readonly unknown: number;
 }
 
-/** What a message holds. */
+/** The contents of one message, in numbers. */
 export interface WireCount {
   readonly values: number;
   /** Numbers of fields that the descriptors do not know, each once, in their order: the first `WireLimits.unknown`. */
   readonly unknown: readonly number[];
 }
 
-/** Returns undefined for more than `WireLimits.values`. Throws Error for bytes that are no message of `type`. */
+/** Returns undefined for more than `WireLimits.values`. Throws Error for bytes that `type` cannot have. */
 export type CountWire = (type: DescMessage, bytes: Uint8Array) => WireCount | undefined;
 
-/** What the number of a field says about its bytes. */
+/** How the bytes of a field are read. */
 interface FieldShape {
   readonly wireType: WireType;
   /** Of a message, and of an entry of a map. */

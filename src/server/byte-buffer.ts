@@ -21,7 +21,7 @@ export function createByteBuffer(most: number) {
     },
     /** A view of what there is. */
     peek: () => store.subarray(0, length),
-    /** Gives what there is, and keeps nothing of it. */
+    /** Returns what there is, and keeps nothing of it. */
     take: () => {
       const given = store.length === length ? store : store.subarray(0, length);
       store = NO_BYTES;

@@ -75,7 +75,7 @@ const PAUSE_FACTOR = 5;
 
 /**
  * One piece of work at a time, first come, first served: all of them together leave most of the processor to others. `now`: milliseconds
- * on a clock that never goes back; `later` runs something after so many milliseconds.
+ * on a clock that never goes back; `later` runs something after a number of milliseconds.
  */
 export function createProcessorShare(
   now: () => number,

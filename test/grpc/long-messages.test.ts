@@ -55,11 +55,11 @@ it.each([
   ["JSON that is cut off", (text: string) => text.slice(0, -1)],
   ["JSON with something after it", (text: string) => `${text}x`],
   ["a list that is there twice", (text: string) => text.replace(/}$/, ',"file":[]}')],
-  ["a record that is none", (text: string) => text.replace(/]}$/, ",7]}")],
-  ["bytes that are no text", (text: string) => text.replace(/x+/, "\ud800")],
+  ["a number among the records", (text: string) => text.replace(/]}$/, ",7]}")],
+  ["invalid UTF-8", (text: string) => text.replace(/x+/, "\ud800")],
   ["a list", (text: string) => `[${text}]`],
 ])("refuses %s", async (what, spoil) => {
   const bytes = Buffer.from(spoil(JSON.stringify(json)));
-  if (what === "bytes that are no text") bytes[bytes.indexOf(0xef)] = 0xff;
+  if (what === "invalid UTF-8") bytes[bytes.indexOf(0xef)] = 0xff;
   await expect(bytesOfLong(TYPE, bytes, registry, async () => {})).rejects.toThrow(Error);
 });

@@ -1,4 +1,4 @@
-/** Hostile messages to a process with a small heap, with a token that nobody knows: it lives, and others are served. */
+/** Hostile messages to a process with a small heap, with an unknown token: it lives, and serves others. */
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
@@ -33,7 +33,7 @@ const MESSAGES: readonly (readonly [string, string, Buffer, boolean?])[] = [
   ["groups in each other", "iam.Groups/List", repeated([0xc3, 7], READ)],
   ["unknown varints", "iam.Groups/List", repeated([0xc0, 7, 1], READ)],
   ["entries of a map", "iam.Groups/Update", repeated([0x22, 0], READ)],
-  ["bytes that are no text", "iam.Groups/List", holding(0x1a, [0xff], READ)],
+  ["invalid UTF-8", "iam.Groups/List", holding(0x1a, [0xff], READ)],
   ["compressed ids", "iam.Groups/List", holding(0x12, [0x2a, 0], READ), true],
 ];
 

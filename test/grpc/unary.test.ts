@@ -152,7 +152,7 @@ it("V82: a message with more fields than JSON may have values is refused before 
     code: 3,
     details: [{ reason: "BODY_TOO_LARGE", metadata: { limit: "20000", unit: "values" } }],
   });
-  // Groups of a number that nobody knows.
+  // Groups of an unknown number.
   const groups = Buffer.alloc(60_000, Buffer.from([0xc3, 7, 0xc4, 7]));
   expect(await client.call(LIST, {}, { raw: frame(groups) })).toMatchObject({ code: 0 });
   const more = Buffer.alloc(100_000, Buffer.from([0xc3, 7, 0xc4, 7]));

@@ -1,4 +1,4 @@
-/** What a message holds is known before it is decoded, whatever its bytes are. */
+/** Counting the fields of a message before it is decoded, whatever its bytes are. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { AnySchema, FileDescriptorProtoSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";

@@ -238,7 +238,7 @@ async function attack(name) {
   await here.end();
 }
 
-/** Lists of the sandbox's records, by an accepted client, beside the good one. */
+/** Lists of the sandbox's records, by an accepted client, while the good one calls. */
 async function lists() {
   const here = await stage({ records: Number(process.env.RECORDS ?? 9_500), heap: Number(process.env.HEAP ?? 1_024) });
   await good(here, sleep(500));
