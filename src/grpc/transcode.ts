@@ -31,9 +31,13 @@ export function decodeRequest({ method }: Rpc, bytes: Uint8Array): Message {
   return readable(method.input, () => fromBinary(method.input, bytes, { readUnknownFields: false }));
 }
 
-/** The HTTP request for `message`. Throws Problem for one that has none. */
-export function requestOf({ method, bindings }: Rpc, message: Message, registry: Registry): TranscodedRequest {
-  const json = readable(method.input, () => toJson(method.input, message, { registry })) as JsonObject;
+/** A request in JSON. Throws Problem for a message that has none. */
+export function jsonOfRequest({ method }: Rpc, message: Message, registry: Registry): JsonObject {
+  return readable(method.input, () => toJson(method.input, message, { registry })) as JsonObject;
+}
+
+/** The HTTP request for a message in JSON, which it takes apart. Throws Problem where there is none. */
+export function requestOf({ method, bindings }: Rpc, json: JsonObject): TranscodedRequest {
   const binding =
     bindings.find(({ path }) =>
       path.every((part) => typeof part === "string" || valueAt(json, jsonPath(method.input, part.field)) !== undefined),

@@ -30,7 +30,15 @@ import type { Descriptors, Rpc } from "./descriptors.ts";
 import { type MessageLimits, PREFIX, readMessage, responseTooLarge, withPrefix } from "./messages.ts";
 import { type RelayPlan, type RelayTarget, relayCall } from "./relay.ts";
 import { MOST_ERROR_BYTES, type RpcStatus, statusTrailers } from "./status.ts";
-import { decodeRequest, readable, requestOf, responseJson, responseOf, type TranscodedRequest } from "./transcode.ts";
+import {
+  decodeRequest,
+  jsonOfRequest,
+  readable,
+  requestOf,
+  responseJson,
+  responseOf,
+  type TranscodedRequest,
+} from "./transcode.ts";
 import type { CountWire } from "./wire.ts";
 
 export interface UnaryParts {
@@ -123,13 +131,12 @@ async function readRequest(
   step: Step,
   { count, descriptors, limits: { bodyBytes }, unknownRequest }: UnaryParts,
 ): Promise<TranscodedRequest> {
-  const message = await step(() => {
-    const counted = readable(rpc.method.input, () => count(rpc.method.input, bytes));
-    if (counted === undefined) throw tooManyValues("fields");
-    noteUnknownNumbers(call, counted.unknown, unknownRequest);
-    return decodeRequest(rpc, bytes);
-  });
-  const request = await step(() => requestOf(rpc, message, descriptors.registry));
+  const counted = await step(() => readable(rpc.method.input, () => count(rpc.method.input, bytes)));
+  if (counted === undefined) throw tooManyValues("fields");
+  noteUnknownNumbers(call, counted.unknown, unknownRequest);
+  const message = await step(() => decodeRequest(rpc, bytes));
+  const json = await step(() => jsonOfRequest(rpc, message, descriptors.registry));
+  const request = await step(() => requestOf(rpc, json));
   if (request.body.length > bodyBytes) throw tooLarge(bodyBytes);
   return request;
 }
