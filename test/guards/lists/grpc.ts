@@ -41,4 +41,31 @@ export const GRPC = [
     ["the message of a request that is translated", "Math.min(bodyBytes, maxBytes)", "maxBytes"],
     ["responses that are too large", "if (bytes.length > limits.maxBytes) throw", "if (bytes.length < 0) throw"],
   ]),
+  ...guards(
+    "src/grpc/wire.ts",
+    ["test/grpc/wire.test.ts"],
+    [
+      ["values on the wire", "if (scan.count > scan.values) throw", "if (false) throw"],
+      ["levels on the wire", "if (depth <= 0) throw", "if (false) throw"],
+      [
+        "fields read as the decoder reads them",
+        "if (wireType !== field.wireType && !isPacked) throw",
+        "if (false) throw",
+      ],
+      ["numbers of unknown fields", "unknownNumbers.size < scan.unknown", "true"],
+    ],
+  ),
+  ...guards(
+    "src/grpc/long-messages.ts",
+    ["test/grpc/long-messages.test.ts"],
+    [["slices of a long list", "if (end - begin < SLICE_BYTES && ", "if ("]],
+  ),
+  ...guards(
+    "src/grpc/status.ts",
+    ["test/grpc/status.test.ts"],
+    [
+      ["details that trailers have room for", "details.length > MOST_DETAILS_BYTES", "false"],
+      ["long bodies of errors", "if (body.length > MOST_ERROR_BYTES) return undefined;", ""],
+    ],
+  ),
 ];
