@@ -26,6 +26,7 @@ import { createDecisions } from "./proxy.ts";
 import { createDeprecationNotice } from "./rollout/deprecation.ts";
 import { createAdmission } from "./server/admission.ts";
 import { createHttpServer, type HttpServer } from "./server/server.ts";
+import { createProcessorShare } from "./server/upload-limits.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { createUnknownFields, type UnknownFields } from "./telemetry/unknown-fields.ts";
@@ -166,6 +167,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const admit = createAdmission({ ...config.limits, calls, lists: toolbox.lists, accepted: callers.accepted, now });
   const credentialOf = createDigest(randomBytes(32).toString("hex"));
   const decide = decisions.decide(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice });
+  const processorShare = createProcessorShare(now);
   const grpc = createGrpcListener(config, {
     catalogue,
     renewal,
@@ -178,6 +180,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     decide,
     preview: decisions.decide(toolbox.tools, { cutover: { ...migration.cutover, shadow: undefined }, notice }),
     memory,
+    processorShare,
     observe,
     newRequestId: () => randomUUID(),
     now,
@@ -194,6 +197,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     connections: upstreams.connections,
     memory,
     callers,
+    processorShare,
     observe,
     newRequestId: () => randomUUID(),
     now,

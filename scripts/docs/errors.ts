@@ -86,13 +86,13 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   BODY_TOO_LARGE: {
     means:
-      "the body is longer than `limits.bodyBytes` or has more than 20,000 JSON values (`limit` in the metadata), or its chunks carry long extensions",
+      "the body is longer than `limits.bodyBytes` or has more than 20,000 JSON values, or a gRPC message more than 20,000 fields (`limit` in the metadata), or its chunks carry long extensions",
     act: "client: send less; operator: raise `limits.bodyBytes`",
     again: NO,
   },
   MESSAGE_TOO_LARGE: {
     means:
-      "over gRPC: a message is longer than `grpc.maxMessageBytes` (`limit`, `count`, `unit`, and `records` of a list in the metadata)",
+      "over gRPC: a message is longer than `grpc.maxMessageBytes`, or a request that is translated than `limits.bodyBytes` (`limit`, `count`, `unit`, and `records` of a list in the metadata)",
     act: "client: narrow the list with a filter, or page through it with v2; operator: raise `grpc.maxMessageBytes`, and the clients' own limit",
     again: NO,
   },

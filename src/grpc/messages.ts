@@ -1,15 +1,18 @@
 /** Messages on the wire: a flag, a length, the bytes. */
 import { onlyValue } from "../model/http.ts";
-import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
+import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
-import { decode } from "../upstream/client.ts";
+import { createByteBuffer } from "../server/byte-buffer.ts";
+import { type BodyLimits, GATHERED_BYTES, roomFor } from "../server/request-body.ts";
+import { decode, mostDecoded } from "../upstream/client.ts";
 import type { GrpcCall } from "./call.ts";
 
-export interface MessageLimits {
-  /** Largest message, after decompression too. */
+export interface MessageLimits extends Pick<BodyLimits, "memory" | "processorShare"> {
+  /** Largest message, after decompression too (`grpc.maxMessageBytes`). */
   readonly maxBytes: number;
-  readonly memory: MemoryBudget;
+  /** Largest request that is translated (`limits.bodyBytes`). */
+  readonly bodyBytes: number;
   /** Who counts as the caller of a call. */
   readonly shareOf: (credential: string) => string;
 }
@@ -23,49 +26,62 @@ export interface ReadMessage {
   readonly release: () => void;
 }
 
-const PREFIX = 5;
-/** So much of a message may be here, whatever else is held. */
-const UNHELD_BYTES = 64 * 1024;
+/** Bytes before each message. */
+export const PREFIX = 5;
+const GZIP = "gzip";
 
 /**
- * The only message of a unary request. Waits for memory before the rest of a long one is read. Rejects with MESSAGE_TOO_LARGE as soon as
- * its prefix says so, with INVALID_BODY for what is not one whole message.
+ * The only message of a unary request, at most `most` bytes of it. Waits for the caller's turn and for memory before the rest of a long
+ * one is read. Rejects with MESSAGE_TOO_LARGE as soon as its prefix says so, with INVALID_BODY for what is not one whole message.
  */
-export async function readMessage(call: GrpcCall, limits: MessageLimits, signal: Signal): Promise<ReadMessage> {
+export async function readMessage(
+  call: GrpcCall,
+  most: number,
+  limits: MessageLimits,
+  signal: Signal,
+): Promise<ReadMessage> {
+  const gathered = createByteBuffer(PREFIX + most);
   let hold: MemoryReservation | undefined;
-  const release = (): void => hold?.resize(0);
+  let over = false;
+  const release = (): void => {
+    over = true;
+    hold?.resize(0);
+  };
   try {
-    const whole = await new Promise<Buffer>((resolve, reject) => {
+    const isCompressed = await new Promise<boolean>((resolve, reject) => {
       const { stream } = call;
-      const pieces: Buffer[] = [];
-      let length = 0;
-      let wanted: number | undefined;
+      let prefix: MessagePrefix | undefined;
       stream.on("data", (piece: Buffer) => {
-        pieces.push(piece);
-        length += piece.length;
-        if (wanted === undefined && length >= PREFIX) {
-          const bytes = joined(pieces, length).readUInt32BE(1);
-          wanted = PREFIX + bytes;
-          if (bytes > limits.maxBytes) return reject(tooLarge("request", bytes, limits.maxBytes));
-          if (bytes > UNHELD_BYTES) {
+        if (over) return;
+        gathered.add(piece);
+        if (prefix === undefined && gathered.length() >= PREFIX) {
+          try {
+            prefix = readPrefix(gathered.peek(), call, most, limits);
+          } catch (problem) {
+            return reject(problem);
+          }
+          if (prefix.needs > GATHERED_BYTES) {
             stream.pause();
-            limits.memory.reserve(limits.shareOf(call.credential), bytes, signal).then((given) => {
+            roomFor(limits.shareOf(call.credential), prefix.needs, limits, signal).then((given) => {
               hold = given;
-              if (call.ended) release();
+              if (over || call.ended) release();
               else stream.resume();
             }, reject);
           }
         }
-        if (length > (wanted ?? PREFIX)) reject(malformed("more than one message"));
+        if (gathered.length() > PREFIX + (prefix?.length ?? 0)) reject(malformed("more than one message"));
       });
       stream.on("end", () => {
-        if (length === wanted) resolve(joined(pieces, length));
-        else reject(malformed(length === 0 ? "no message" : "its message is cut off"));
+        if (prefix !== undefined && gathered.length() === PREFIX + prefix.length) resolve(prefix.isCompressed);
+        else reject(malformed(gathered.length() === 0 ? "no message" : "its message is cut off"));
       });
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     });
+    const whole = gathered.take();
     call.exchange.requestBytes = whole.length;
-    const bytes = whole[0] === 0 ? whole.subarray(PREFIX) : await decompressed(whole, call, limits.maxBytes);
+    const sent = whole.subarray(PREFIX);
+    const bytes = isCompressed ? await decompressed(sent, most) : sent;
+    hold?.resize(isCompressed ? whole.length + bytes.length : whole.length);
     return { whole, bytes, release };
   } catch (error) {
     release();
@@ -73,45 +89,56 @@ export async function readMessage(call: GrpcCall, limits: MessageLimits, signal:
   }
 }
 
-/** Without a copy of a short message, which comes in one piece. */
-function joined(pieces: readonly Buffer[], length: number): Buffer {
-  const [first] = pieces;
-  return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, length);
+interface MessagePrefix {
+  readonly length: number;
+  readonly isCompressed: boolean;
+  /** Bytes that the message may take in all. */
+  readonly needs: number;
+}
+
+/** Reads the first bytes of a message. Throws Problem for one that is too large or in an unknown encoding. */
+function readPrefix(bytes: Uint8Array, { received }: GrpcCall, most: number, limits: MessageLimits): MessagePrefix {
+  const flag = bytes[0];
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1);
+  if (length > most) throw requestTooLarge(length, most, limits);
+  if (flag === 0) return { length, isCompressed: false, needs: length };
+  if (flag !== 1) throw new Problem("INVALID_BODY", "the message's first byte is neither 0 nor 1", { options: [] });
+  if (onlyValue(received, "grpc-encoding") !== GZIP) {
+    throw new Problem("GRPC_UNSUPPORTED", "grpc-encoding: only gzip and identity are supported");
+  }
+  return { length, isCompressed: true, needs: length + mostDecoded(length, most) };
 }
 
 function malformed(what: string): Problem {
   return new Problem("INVALID_BODY", `a unary call has one message, and this has ${what}`, { options: [] });
 }
 
-async function decompressed(whole: Buffer, { received }: GrpcCall, maxBytes: number): Promise<Uint8Array> {
-  const bytes = whole.subarray(PREFIX);
-  if (whole[0] !== 1) throw new Problem("INVALID_BODY", "the message's first byte is neither 0 nor 1", { options: [] });
-  const encoding = onlyValue(received, "grpc-encoding");
-  if (encoding !== "gzip") {
-    throw new Problem("GRPC_UNSUPPORTED", "grpc-encoding: only gzip and identity are supported");
-  }
+async function decompressed(bytes: Uint8Array, most: number): Promise<Uint8Array> {
   try {
-    return await decode("gzip", bytes, maxBytes);
+    return await decode(GZIP, bytes, most);
   } catch (cause) {
     throw new Problem("INVALID_BODY", "the compressed message cannot be read, or is too large", { options: [], cause });
   }
 }
 
-/** For a message above the limit. */
-export function tooLarge(
-  which: "request" | "response",
-  bytes: number,
-  limit: number,
-  records?: number | undefined,
-): Problem {
+function requestTooLarge(bytes: number, limit: number, { maxBytes }: MessageLimits): Problem {
+  return new Problem("MESSAGE_TOO_LARGE", `the request has ${bytes} bytes, and the limit is ${limit}`, {
+    fault: "client",
+    metadata: { count: String(bytes), limit: String(limit), unit: "bytes" },
+    options: [limit < maxBytes ? "limits.bodyBytes" : "grpc.maxMessageBytes"],
+  });
+}
+
+/** For a response above the limit; native v1 would have sent it. */
+export function responseTooLarge(bytes: number, limit: number, records?: number | undefined): Problem {
   const what = records === undefined ? "" : ` with ${records} records`;
-  return new Problem("MESSAGE_TOO_LARGE", `the ${which}${what} has ${bytes} bytes, and the limit is ${limit}`, {
-    // Native v1 would have sent a response of any size.
-    fault: which === "request" ? "client" : "translation",
+  return new Problem("MESSAGE_TOO_LARGE", `the response${what} has ${bytes} bytes, and the limit is ${limit}`, {
+    fault: "translation",
     metadata: {
       ...{ count: String(bytes), limit: String(limit), unit: "bytes" },
       ...(records === undefined ? {} : { records: String(records) }),
     },
+    options: ["grpc.maxMessageBytes"],
   });
 }
 

@@ -13,8 +13,12 @@ import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { Router } from "../router/router.ts";
 import type { Admit } from "../server/admission.ts";
 import { recordCredential } from "../server/incoming-request.ts";
+import type { ProcessorShare } from "../server/upload-limits.ts";
+import { MOST_VALUES } from "../translate/body.ts";
+import { MOST_NAMES } from "../translate/operation.ts";
 import { createBreaker } from "../upstream/breaker.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
+import { createPageTurns } from "../upstream/list-queue.ts";
 import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
 import { type DescriptorGaps, gapsOf } from "./gaps.ts";
@@ -24,6 +28,10 @@ import { createGrpcServer, type GrpcServer, type SessionTimeouts } from "./serve
 import { createGrpcSessions, type GrpcSessions } from "./sessions.ts";
 import { createStatusCodec } from "./status.ts";
 import { contextOf, serveUnary } from "./unary.ts";
+import { createWireCounter } from "./wire.ts";
+
+/** Messages inside of each other, as values of JSON over HTTP. */
+const MOST_DEPTH = 100;
 
 /** What the catalogue knows of the API. */
 export interface ApiNames {
@@ -50,6 +58,8 @@ export interface GrpcPortParts {
   /** Only says what serves a request: compares nothing, shares nothing. */
   readonly preview: Decide;
   readonly memory: MemoryBudget;
+  /** The turns of callers that the platform has not accepted, those over HTTP included. */
+  readonly processorShare: ProcessorShare;
   /** Who calls, as the ledger names it. */
   readonly nameOf: (headers: HeaderList) => string;
   readonly observe: (exchange: Exchange) => void;
@@ -93,7 +103,15 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   const unary = descriptors && {
     ...parts,
     descriptors,
-    limits: { maxBytes: config.grpc.maxMessageBytes, memory: parts.memory, shareOf: parts.callers.shareOf },
+    limits: {
+      maxBytes: config.grpc.maxMessageBytes,
+      bodyBytes: config.limits.bodyBytes,
+      memory: parts.memory,
+      processorShare: parts.processorShare,
+      shareOf: parts.callers.shareOf,
+    },
+    count: createWireCounter({ values: MOST_VALUES, depth: MOST_DEPTH, unknown: MOST_NAMES }),
+    turn: createPageTurns(parts.now, parts.queues.get("v2")?.shortAt),
     unknownRequest: config.unknownFields.request,
     native: upstreams.v1,
     log: parts.log.error,
@@ -106,7 +124,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     }
     const plan = parts.preview(contextOf(call, rpc.bindings[0]?.method ?? "", rpc.example));
     if (call.exchange.mode === "native") native(call, withoutSuccessor(plan.headers ?? []));
-    else void serveUnary(call, rpc, unary);
+    else void serveUnary(call, rpc, unary, plan.kind === "pass" ? plan : undefined);
   };
   const serve = (call: GrpcCall): void => {
     const { exchange } = call;

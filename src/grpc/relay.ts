@@ -71,6 +71,7 @@ const PASSED: ReadonlySet<string> = new Set([
 ]);
 /** So much of a request is kept to send it again if the upstream refuses the stream unread. */
 const REPEAT_BYTES = 64 * 1024;
+const REPEAT_PIECES = 64;
 
 type RawListener = (headers: IncomingHttpHeaders, flags: number, raw: string[]) => void;
 
@@ -203,7 +204,7 @@ function keep(relay: Relay, chunk: Uint8Array): void {
   if (relay.sent === undefined) return;
   relay.sent.push(chunk);
   const bytes = relay.call.exchange.requestBytes;
-  if (bytes > REPEAT_BYTES) relay.sent = undefined;
+  if (bytes > REPEAT_BYTES || relay.sent.length > REPEAT_PIECES) relay.sent = undefined;
 }
 
 function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {

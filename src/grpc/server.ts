@@ -85,6 +85,12 @@ const PATH = /^\/([A-Za-z_][\w.]{0,254})\/([A-Za-z_]\w{0,127})$/;
  */
 const RESETS = { burst: 500, perSecond: 100 };
 
+/**
+ * Pieces of fewer than `bytes` that a session may send at once, and then each second. The first ones of each call are free. A piece costs
+ * the same however short it is.
+ */
+const CRUMBS = { burst: 500, perSecond: 1_000, bytes: 64, free: 4 };
+
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { limits } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
@@ -119,7 +125,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const socket = connection;
     const cut = (): void => void socket?.destroy();
     const peer = socket?.remoteAddress ?? "";
-    sessions.set(session, { peer, cut, cancelled: createResetLimit(options.now, cut) });
+    const [resets, crumbs] = [createTokens(options.now, RESETS), createTokens(options.now, CRUMBS)];
+    sessions.set(session, { peer, cut, cancelled: () => resets() || cut(), crumb: crumbs });
     watchSession(session, cut, timeouts);
     session.once("close", () => sessions.delete(session));
   });
@@ -166,6 +173,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       stop: undefined,
     };
     running.add(call);
+    if (control !== undefined) limitCrumbs(call, control.crumb);
     stream.on("close", () => {
       running.delete(call);
       if (!call.ended) {
@@ -235,17 +243,37 @@ interface SessionControl {
   cut(): void;
   /** The client has cancelled a call. */
   cancelled(): void;
+  /** The client has sent a small piece of a message; false when there were too many. */
+  crumb(): boolean;
 }
 
-/** A token bucket: calls `exceeded` when it is empty. */
-function createResetLimit(now: () => number, exceeded: () => void): () => void {
-  let left = RESETS.burst;
+/** A token bucket: false when it is empty. */
+function createTokens(
+  now: () => number,
+  { burst, perSecond }: { readonly burst: number; readonly perSecond: number },
+): () => boolean {
+  let left = burst;
   let at = now();
   return () => {
     const time = now();
-    left = Math.min(RESETS.burst, left + ((time - at) * RESETS.perSecond) / 1_000) - 1;
+    left = Math.max(-1, Math.min(burst, left + ((time - at) * perSecond) / 1_000) - 1);
     at = time;
-    if (left < 0) exceeded();
+    return left >= 0;
+  };
+}
+
+/** Ends a call whose message comes in crumbs. They are counted as they come: of a paused stream, too, Node keeps each as an object. */
+function limitCrumbs(call: GrpcCall, crumb: () => boolean): void {
+  const { stream } = call;
+  const { push } = stream;
+  let pieces = 0;
+  stream.push = (piece: Uint8Array | null) => {
+    if (piece === null || call.ended || ++pieces <= CRUMBS.free || piece.length >= CRUMBS.bytes || crumb()) {
+      return push.call(stream, piece);
+    }
+    failCall(call, new Problem("INVALID_REQUEST", "the message comes in too many small pieces", { options: [] }));
+    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    return false;
   };
 }
 

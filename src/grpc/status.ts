@@ -68,7 +68,14 @@ export function createStatusCodec(known: Registry | undefined): StatusCodec {
   };
 }
 
+/** Longer bodies of errors say nothing that trailers have room for. */
+export const MOST_ERROR_BYTES = 64 * 1024;
+/** node:http2 sends no more than 64 KiB of trailers, and resets the call instead. A character may take nine bytes there. */
+const MOST_MESSAGE_LENGTH = 2 * 1024;
+const MOST_DETAILS_BYTES = 32 * 1024;
+
 function parsed(body: Uint8Array) {
+  if (body.length > MOST_ERROR_BYTES) return undefined;
   try {
     const read: unknown = JSON.parse(Buffer.from(body).toString());
     return isJsonObject(read) ? read : undefined;
@@ -104,13 +111,13 @@ function detailsOf(bytes: Uint8Array, registry: Registry): readonly JsonValue[] 
   }
 }
 
-/** The trailers that end a call. */
+/** The trailers that end a call. A message that is too long is cut, and details that are too long are left out. */
 export function statusTrailers({ code, message, details }: RpcStatus): Record<string, string> {
   return {
     "grpc-status": String(code),
     ...(message === "" ? {} : { "grpc-message": encodeMessage(message) }),
     // Without padding, as the protocol asks for.
-    ...(details === undefined
+    ...(details === undefined || details.length > MOST_DETAILS_BYTES
       ? {}
       : { "grpc-status-details-bin": Buffer.from(details).toString("base64").replace(/=+$/, "") }),
   };
@@ -131,7 +138,7 @@ export function statusOfTrailers(get: (name: string) => string | undefined): Rpc
 /** Percent-encoding of everything but visible ASCII and spaces. */
 function encodeMessage(message: string): string {
   let text = "";
-  for (const byte of Buffer.from(message)) {
+  for (const byte of Buffer.from(message.slice(0, MOST_MESSAGE_LENGTH))) {
     const plain = byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
     text += plain ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
   }

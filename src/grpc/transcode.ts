@@ -14,22 +14,30 @@ import {
 import { isJsonObject } from "../model/json.ts";
 import { Problem } from "../model/problem.ts";
 import type { HttpBinding, PathVariable, Rpc } from "./descriptors.ts";
+import { bytesOfLong, jsonOfLong } from "./long-messages.ts";
 
 const NO_BODY = new Uint8Array();
+const EMPTY = Buffer.from("{}");
 
 /** The HTTP request of a message. */
 export interface TranscodedRequest {
   readonly method: string;
   readonly target: string;
   readonly body: Uint8Array;
-  /** Numbers of fields that the descriptors do not know; they are left out. */
-  readonly unknown: readonly number[];
 }
 
-/** Throws Problem for a message that cannot be read, or has no HTTP request. */
-export function requestOf({ method, bindings }: Rpc, bytes: Uint8Array, registry: Registry): TranscodedRequest {
-  const message = decoded(method.input, bytes);
-  const json = toJson(method.input, message, { registry }) as JsonObject;
+/** Throws Problem for a message that cannot be read. Unknown fields are left out. */
+export function decodeRequest({ method }: Rpc, bytes: Uint8Array): Message {
+  return readable(method.input, () => fromBinary(method.input, bytes, { readUnknownFields: false }));
+}
+
+/** A request in JSON. Throws Problem for a message that has none. */
+export function jsonOfRequest({ method }: Rpc, message: Message, registry: Registry): JsonObject {
+  return readable(method.input, () => toJson(method.input, message, { registry })) as JsonObject;
+}
+
+/** The HTTP request for a message in JSON, which it takes apart. Throws Problem where there is none. */
+export function requestOf({ method, bindings }: Rpc, json: JsonObject): TranscodedRequest {
   const binding =
     bindings.find(({ path }) =>
       path.every((part) => typeof part === "string" || valueAt(json, jsonPath(method.input, part.field)) !== undefined),
@@ -43,7 +51,6 @@ export function requestOf({ method, bindings }: Rpc, bytes: Uint8Array, registry
     method: binding.method,
     target: `${path.join("")}${query === "" ? "" : `?${query}`}`,
     body: body === undefined ? NO_BODY : Buffer.from(JSON.stringify(body)),
-    unknown: unknownIn(message),
   };
 }
 
@@ -57,9 +64,10 @@ export function bytesOfJson({ method }: Rpc, json: string, registry: Registry): 
   }
 }
 
-function decoded(type: DescMessage, bytes: Uint8Array): Message {
+/** Runs `read`. Throws Problem INVALID_BODY where that throws. */
+export function readable<T>(type: DescMessage, read: () => T): T {
   try {
-    return fromBinary(type, bytes);
+    return read();
   } catch (cause) {
     throw new Problem("INVALID_BODY", `the request is no ${type.name} message`, { options: [], cause });
   }
@@ -121,40 +129,37 @@ function parameter(path: string, value: JsonValue): string {
   return `${encodeURIComponent(path)}=${encodeURIComponent(String(value))}`;
 }
 
-/** Anywhere in a message. */
-function unknownIn(message: Message): number[] {
-  const found = (message.$unknown ?? []).map(({ no }) => no);
-  for (const [name, value] of Object.entries(message)) {
-    if (name.startsWith("$") || typeof value !== "object" || value === null) continue;
-    for (const inner of Array.isArray(value) ? value : [value, ...Object.values(value as object)]) {
-      if (isMessage(inner)) found.push(...unknownIn(inner));
-    }
-  }
-  return found;
-}
-
-function isMessage(value: unknown): value is Message {
-  return typeof value === "object" && value !== null && "$typeName" in value;
-}
-
 /** The message of a successful response's body. Throws Problem for JSON that is no such message. */
-export function responseOf({ method, bindings }: Rpc, body: Uint8Array, registry: Registry): Uint8Array {
+export async function responseOf(
+  { method, bindings }: Rpc,
+  body: Uint8Array,
+  registry: Registry,
+  turn: () => Promise<void>,
+): Promise<Uint8Array> {
   const { output } = method;
   const name = bindings[0]?.responseBody ?? "";
   try {
-    const read = body.length === 0 ? {} : (JSON.parse(Buffer.from(body).toString()) as JsonValue);
-    const [member = name] = jsonPath(output, [name]);
-    const json = name === "" ? read : { [member]: read };
-    return toBinary(output, fromJson(output, json, { registry, ignoreUnknownFields: true }));
+    const whole = name === "" ? body : wrapped(jsonPath(output, [name]), body);
+    return await bytesOfLong(output, whole.length === 0 ? EMPTY : whole, registry, turn);
   } catch (cause) {
     throw new Problem("UPSTREAM_INVALID", `the response is no ${output.name} message`, { cause });
   }
 }
 
+function wrapped([member = ""]: readonly string[], body: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`{${JSON.stringify(member)}:`), body, Buffer.from("}")]);
+}
+
 /** The JSON body that a response's message stands for: v1's gateway shows zero values. */
-export function responseJson({ method, bindings }: Rpc, message: Uint8Array, registry: Registry): string {
-  const json = toJson(method.output, fromBinary(method.output, message), { registry, alwaysEmitImplicit: true });
+export async function responseJson(
+  { method, bindings }: Rpc,
+  message: Uint8Array,
+  registry: Registry,
+  turn: () => Promise<void>,
+): Promise<string> {
+  const members = await jsonOfLong(method.output, message, registry, turn);
   const name = bindings[0]?.responseBody ?? "";
   const [member = name] = jsonPath(method.output, [name]);
-  return JSON.stringify(name === "" ? json : valueAt(json, [member]));
+  if (name !== "") return members.get(member) ?? "";
+  return `{${[...members].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
 }

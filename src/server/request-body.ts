@@ -1,14 +1,13 @@
 import { Readable } from "node:stream";
-import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
+import type { CredentialShares } from "../model/credential-shares.ts";
 import { header, isSafe } from "../model/http.ts";
 import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
+import { createByteBuffer } from "./byte-buffer.ts";
 import { afterReading, createSendRateWatch } from "./client-timeouts.ts";
 import { type IncomingRequest, isAnswered } from "./incoming-request.ts";
-import type { ProcessorShare, UploadSlots } from "./upload-limits.ts";
-
-const NO_BYTES = new Uint8Array(0);
+import { inTurn, type ProcessorShare, type UploadSlots } from "./upload-limits.ts";
 
 /** What all bodies of requests share. */
 export interface BodyLimits {
@@ -24,11 +23,22 @@ export interface BodyLimits {
   readonly processorShare: ProcessorShare;
 }
 
+/** So much of each body may be here, whatever else is held. */
+export const GATHERED_BYTES = 64 * 1024;
+
 /** What reading costs the processor, roughly. */
 const MS_PER_BYTE = 4 / 2 ** 20;
 
-/** So much of each body may be here, whatever else is held. */
-export const GATHERED_BYTES = 64 * 1024;
+/** Waits for the turn of `caller`, then for memory. Rejects with the signal's reason if it aborts first. */
+export async function roomFor(
+  caller: string,
+  bytes: number,
+  { memory, processorShare }: Pick<BodyLimits, "memory" | "processorShare">,
+  signal: Signal,
+): Promise<MemoryReservation> {
+  await inTurn(caller, processorShare, signal, () => {}, bytes * MS_PER_BYTE);
+  return memory.reserve(caller, bytes, signal);
+}
 
 /** A body that is here, until `release` is called. */
 export interface WholeBody {
@@ -49,7 +59,6 @@ export async function readBody(
 ): Promise<WholeBody> {
   const stated = statedLength(request);
   if ((stated ?? 0) > limit) throw tooLarge(limit);
-  const { memory, processorShare: duty } = parts;
   const gathered = createByteBuffer(limit);
   let hold: MemoryReservation | undefined;
   let over = false;
@@ -70,14 +79,7 @@ export async function readBody(
         waited = true;
         req.pause();
         pace.rests();
-        const caller = callerOf(request, parts.callers);
-        const bytes = stated ?? limit;
-        const turn = caller === ANONYMOUS_SHARE ? duty.run(signal, () => {}, bytes * MS_PER_BYTE) : undefined;
-        const room = async () => {
-          await turn;
-          return memory.reserve(caller, bytes, signal);
-        };
-        room().then((given) => {
+        roomFor(callerOf(request, parts.callers), stated ?? limit, parts, signal).then((given) => {
           hold = given;
           if (over) return release();
           pace.waits(false);
@@ -244,35 +246,6 @@ export function holdUnsent(request: IncomingRequest, { memory, callers }: BodyLi
 function tooSlow({ exchange: { method } }: IncomingRequest, what: string, begun: boolean): Problem {
   const safe = !begun || isSafe(method);
   return new Problem("REQUEST_TIMEOUT", `the client sent ${what}`, { metadata: safe ? {} : { state: "unknown" } });
-}
-
-/** Bytes that come piece by piece. A list of pieces could cost a hundred times what they hold, where each holds a byte. */
-function createByteBuffer(most: number) {
-  let store: Uint8Array = NO_BYTES;
-  let length = 0;
-  return {
-    length: () => length,
-    add: (piece: Uint8Array) => {
-      const needed = length + piece.length;
-      if (length === 0) store = piece;
-      else {
-        if (needed > store.length) {
-          const larger = Buffer.allocUnsafe(Math.max(needed, Math.min(2 * store.length, most)));
-          larger.set(store.subarray(0, length));
-          store = larger;
-        }
-        store.set(piece, length);
-      }
-      length = needed;
-    },
-    /** Gives what there is, and keeps nothing of it. */
-    take: () => {
-      const given = store.length === length ? store : store.subarray(0, length);
-      store = NO_BYTES;
-      length = 0;
-      return given;
-    },
-  };
 }
 
 /** Tells a client that asked with `Expect: 100-continue` to go on. */

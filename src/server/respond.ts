@@ -1,7 +1,6 @@
 /** Responses of carryover's own: read the body, run the plan, deliver the response whole or in portions, compressed where that is asked for. */
 import { promisify } from "node:util";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
-import { ANONYMOUS_SHARE } from "../model/credential-shares.ts";
 import { missingHeaders } from "../model/deprecation.ts";
 import {
   type BodyStream,
@@ -21,6 +20,7 @@ import { withBasePath } from "./headers.ts";
 import { hasBody, type IncomingRequest, isAnswered, recordCredential } from "./incoming-request.ts";
 import { type BodyLimits, callerOf, GATHERED_BYTES, holdUnsent, readBody, type WholeBody } from "./request-body.ts";
 import { isBodyless, sendProblem, writeHead, writeWhole } from "./response.ts";
+import { inTurn } from "./upload-limits.ts";
 
 interface RespondOptions {
   readonly bodyBytes: number;
@@ -66,11 +66,10 @@ function runPlan(
   body: Uint8Array,
   signal: Signal,
   parts: BodyLimits,
-): Promise<ClientResponse> {
-  const light = body.length <= GATHERED_BYTES || callerOf(request, parts.callers) !== ANONYMOUS_SHARE;
-  return light
-    ? plan.respond(body, signal)
-    : parts.processorShare.run(signal, () => plan.respond(body, signal)).then((made) => made);
+): ClientResponse | Promise<ClientResponse> {
+  const work = () => plan.respond(body, signal);
+  if (body.length <= GATHERED_BYTES) return work();
+  return inTurn(callerOf(request, parts.callers), parts.processorShare, signal, work);
 }
 
 function deliver(

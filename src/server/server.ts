@@ -18,7 +18,7 @@ import {
 } from "./request-lifecycle.ts";
 import { respond } from "./respond.ts";
 import { sendProblem } from "./response.ts";
-import { createProcessorShare, createUploadSlots } from "./upload-limits.ts";
+import { createProcessorShare, createUploadSlots, type ProcessorShare } from "./upload-limits.ts";
 
 /**
  * Connections that may wait until they are accepted; the system may allow fewer (Linux: 4096). A crowd that comes at once is no reason
@@ -81,6 +81,8 @@ export interface HttpServerOptions {
   readonly memory?: MemoryBudget | undefined;
   /** Who counts as one caller; without it all do. */
   readonly callers?: CredentialShares | undefined;
+  /** The turns of callers that the platform has not accepted, of other ports as well; without it, turns of its own. */
+  readonly processorShare?: ProcessorShare | undefined;
   /** Called once per request, when its answer has been sent or its client has left. */
   readonly observe: (exchange: Exchange) => void;
   /** A fresh random id, best a UUID. */
@@ -181,7 +183,7 @@ function createServe(options: HttpServerOptions): (request: IncomingRequest) => 
     heldBytes: limits.heldBytes ?? HELD_BYTES,
     memory: options.memory ?? unlimitedMemory(),
     callers: options.callers ?? SINGLE_SHARE,
-    processorShare: createProcessorShare({ now: options.now, later: (ms, run) => setTimeout(run, ms).unref() }),
+    processorShare: options.processorShare ?? createProcessorShare(options.now),
   };
   const slots = (upstream: Upstream) => createUploadSlots(connections[upstream] ?? CONNECTIONS);
   const uploads = { v1: slots("v1"), v2: slots("v2"), sts: slots("sts") };

@@ -1,3 +1,4 @@
+import { ANONYMOUS_SHARE } from "../model/credential-shares.ts";
 import type { Signal } from "../model/signal.ts";
 
 export interface UploadSlots {
@@ -61,13 +62,6 @@ export function createUploadSlots(connections: number): UploadSlots {
   };
 }
 
-export interface ProcessorShareOptions {
-  /** Milliseconds on a clock that never goes back. */
-  readonly now: () => number;
-  /** Runs something after so many milliseconds. */
-  readonly later: (ms: number, run: () => void) => void;
-}
-
 export interface ProcessorShare {
   /**
    * Runs `work` when it is its turn, and returns or throws what it did; `knownMs`: what it costs beside the time that it takes itself.
@@ -79,8 +73,14 @@ export interface ProcessorShare {
 /** So many times as long as a piece of work took, the next one waits. */
 const PAUSE_FACTOR = 5;
 
-/** One piece of work at a time, first come, first served: all of them together leave most of the processor to others. */
-export function createProcessorShare({ now, later }: ProcessorShareOptions): ProcessorShare {
+/**
+ * One piece of work at a time, first come, first served: all of them together leave most of the processor to others. `now`: milliseconds
+ * on a clock that never goes back; `later` runs something after a number of milliseconds.
+ */
+export function createProcessorShare(
+  now: () => number,
+  later: (ms: number, run: () => void) => void = (ms, run) => void setTimeout(run, ms).unref(),
+): ProcessorShare {
   const waiting: (() => void)[] = [];
   let freeAt = Number.NEGATIVE_INFINITY;
   let timed = false;
@@ -116,4 +116,15 @@ export function createProcessorShare({ now, later }: ProcessorShareOptions): Pro
         if (!timed) pump();
       }),
   };
+}
+
+/** Runs `work` at once, or as one of the turns of all callers whose credential the platform has not accepted. `knownMs`: as `run` has it. */
+export function inTurn<T>(
+  caller: string,
+  share: ProcessorShare,
+  signal: Signal,
+  work: () => T | Promise<T>,
+  knownMs?: number,
+): T | Promise<T> {
+  return caller === ANONYMOUS_SHARE ? share.run(signal, work, knownMs).then((made) => made) : work();
 }

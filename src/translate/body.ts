@@ -242,12 +242,7 @@ export const MOST_VALUES = 20_000;
 
 /** Throws `Problem` INVALID_BODY for invalid JSON, BODY_TOO_LARGE for too many values. */
 export function parseBody(bytes: Uint8Array): JsonNode {
-  if (hasMoreValues(bytes, MOST_VALUES)) {
-    throw new Problem("BODY_TOO_LARGE", `the request body has more than ${MOST_VALUES} JSON values`, {
-      metadata: { limit: String(MOST_VALUES), unit: "values" },
-      options: [],
-    });
-  }
+  if (hasMoreValues(bytes, MOST_VALUES)) throw tooManyValues("JSON values");
   try {
     return parseTree(bytes);
   } catch (error) {
@@ -255,6 +250,14 @@ export function parseBody(bytes: Uint8Array): JsonNode {
       throw new Problem("INVALID_BODY", `invalid body: ${error.message}`, { options: [] });
     throw error;
   }
+}
+
+/** For a body, or a message, of more than `MOST_VALUES`. */
+export function tooManyValues(what: "JSON values" | "fields"): Problem {
+  return new Problem("BODY_TOO_LARGE", `the request body has more than ${MOST_VALUES} ${what}`, {
+    metadata: { limit: String(MOST_VALUES), unit: "values" },
+    options: [],
+  });
 }
 
 /** v1's gateway took a missing or blank body for an empty message. */

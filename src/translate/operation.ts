@@ -136,9 +136,13 @@ export function readRequestQuery(
 }
 
 /** Names come from outside, so their number is bounded. */
-const MOST_NAMES = 1_000;
+export const MOST_NAMES = 1_000;
 
-function noteUnknown({ unknownFields }: Tools["exchange"], direction: "request" | "response", name: string): void {
+export function noteUnknown(
+  { unknownFields }: Pick<Exchange, "unknownFields">,
+  direction: "request" | "response",
+  name: string,
+): void {
   if (unknownFields.length < MOST_NAMES) unknownFields.push({ direction, name });
 }
 

@@ -214,7 +214,12 @@ const CODECS: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
 export async function decode(encoding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array> {
   const inflate = CODECS.get(encoding.trim().toLowerCase());
   if (inflate === undefined) throw new Error("content-encoding that cannot be decoded");
-  return inflate(bytes, Math.min(limit, Math.max(SMALL, bytes.length * MAX_RATIO)));
+  return inflate(bytes, mostDecoded(bytes.length, limit));
+}
+
+/** How long `bytes` may become in `decode`. */
+export function mostDecoded(bytes: number, limit: number): number {
+  return Math.min(limit, Math.max(SMALL, bytes * MAX_RATIO));
 }
 
 function bounded(codec: Codec): Inflate {

@@ -1,5 +1,5 @@
 /** Measures carryover from inside its process. (Loaded with `--import`; controlled over the IPC channel.) */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { createHistogram } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
@@ -12,6 +12,7 @@ const DELAY_RESOLUTION_MS = 10;
 const PROFILE_INTERVAL_US = 200;
 
 const delay = createHistogram();
+const busy = createHistogram();
 let samples = [];
 let timer;
 let feeling;
@@ -46,13 +47,15 @@ const questions = {
   },
   felt: () => {
     clearTimeout(feeling);
-    const ms = (share) => delay.percentile(share) / 1e6;
-    return {
-      delay: { resolution: DELAY_RESOLUTION_MS, p50: ms(50), p99: ms(99), p999: ms(99.9), max: delay.max / 1e6 },
+    const figures = (of) => {
+      const ms = (share) => of.percentile(share) / 1e6;
+      return { resolution: DELAY_RESOLUTION_MS, p50: ms(50), p99: ms(99), p999: ms(99.9), max: of.max / 1e6 };
     };
+    return { delay: figures(delay), busy: figures(busy) };
   },
   forget: () => {
     delay.reset();
+    busy.reset();
     return {};
   },
   profile: async () => {
@@ -73,10 +76,17 @@ const questions = {
 
 function feel() {
   const since = process.hrtime.bigint();
+  const before = threadTime();
   feeling = setTimeout(() => {
     delay.record(process.hrtime.bigint() - since);
+    busy.record(Math.max(1, threadTime() - before));
     feel();
   }, DELAY_RESOLUTION_MS);
+}
+
+/** Nanoseconds that the main thread has had of a processor: where others work too, a delay is longer than what caused it. */
+function threadTime() {
+  return Number(readFileSync("/proc/self/schedstat", "latin1").split(" ")[0]);
 }
 
 /** Bytes: of the heap's objects and of buffers outside it, and what the process holds in all. */

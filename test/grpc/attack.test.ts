@@ -123,6 +123,20 @@ it("a client with a window of zero holds no more than a little of each response"
   expect(written / 50).toBeLessThan(512 * 1024);
 });
 
+it("a message in pieces of one byte is ended", async () => {
+  let arrived = 0;
+  const url = await carryover((stream) => {
+    stream.on("data", (piece: Buffer) => {
+      arrived += piece.length;
+    });
+  });
+  const { socket, received } = await raw(url, Buffer.from([0, 4, 0, 0, 0, 0]));
+  const crumb = frame(FRAME.data, 0, 1, Buffer.from([1]));
+  socket.write(Buffer.concat([frame(FRAME.headers, 4, 1, HEAD), Buffer.alloc(20_000 * crumb.length, crumb)]));
+  await expect.poll(() => received()).toContain(FRAME.reset);
+  expect(arrived).toBeLessThan(5_000);
+});
+
 it("10,000 streams on one connection are refused beyond its part, and others are served meanwhile", async () => {
   let arrived = 0;
   const url = await carryover((stream) => {

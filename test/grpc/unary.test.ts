@@ -10,6 +10,8 @@ import { fileWith, translating } from "./support/translating.ts";
 takeDownAfterEach();
 
 const LIST = "iam.Groups/List";
+/** As fields say their length. */
+const lengthOf = (bytes: number): Buffer => Buffer.from([(bytes & 127) | 128, ((bytes >> 7) & 127) | 128, bytes >> 14]);
 const RULES = "version: carryover/v1\nrules:\n  - { name: all, match: {}, mode: shadow, shadow: { sample: 1 } }\n";
 
 it("an error of the platform keeps its code, its message and its typed details", async () => {
@@ -141,6 +143,56 @@ it("a message that lies about its length is refused, and one that says that it i
   const refused = answered(huge);
   huge.write(says(2 ** 32 - 1, 0));
   expect(await refused).toMatchObject({ status: 8 });
+});
+
+it("V82: a message with more fields than JSON may have values is refused before it is decoded", async () => {
+  const { client, exchanges } = await translating();
+  const ids = Buffer.concat([Buffer.from([0x12]), lengthOf(50_000), Buffer.alloc(50_000, Buffer.from([0x2a, 0]))]);
+  expect(await client.call(LIST, {}, { raw: frame(ids) })).toMatchObject({
+    code: 3,
+    details: [{ reason: "BODY_TOO_LARGE", metadata: { limit: "20000", unit: "values" } }],
+  });
+  // Groups of an unknown number.
+  const groups = Buffer.alloc(60_000, Buffer.from([0xc3, 7, 0xc4, 7]));
+  expect(await client.call(LIST, {}, { raw: frame(groups) })).toMatchObject({ code: 0 });
+  const more = Buffer.alloc(100_000, Buffer.from([0xc3, 7, 0xc4, 7]));
+  expect(await client.call(LIST, {}, { raw: frame(more) })).toMatchObject({ code: 3 });
+  expect(exchanges.map(({ unknownFields }) => unknownFields)).toEqual([
+    [],
+    [{ direction: "request", name: "#120" }],
+    [],
+  ]);
+});
+
+it("V82: limits.bodyBytes holds for a message, before it comes, and for the body that it becomes", async () => {
+  const { client, rpc, exchanges } = await translating({ limitsBodyBytes: "2KiB" });
+  const path = `/${VENDOR_TYPES}.iam.Groups/List`;
+  const says = Buffer.from([0, 0, 0, 8, 1]);
+  const begun = open(session(rpc), path);
+  const refused = answered(begun);
+  begun.write(says);
+  expect(await refused).toMatchObject({ status: 8, message: expect.stringContaining("2048") });
+  expect(exchanges[0]?.options).toEqual(["limits.bodyBytes"]);
+  // A control character takes one byte here, and six in JSON.
+  const group = { id: "a", name: "\u0001".repeat(500) };
+  expect(await client.call("iam.Groups/Update", group)).toMatchObject({
+    code: 3,
+    details: [{ reason: "BODY_TOO_LARGE", metadata: { limit: "2048" } }],
+  });
+});
+
+it("shadow passes a message on that is too large to be translated, or cannot be read, and compares nothing", async () => {
+  const { client, comparisons, exchanges } = await translating(
+    { cutoverMode: "native", cutoverRulesFile: fileWith(RULES), limitsBodyBytes: "2KiB" },
+    { native: true },
+  );
+  const unknown = Buffer.concat([Buffer.from([0xfa, 0x3f]), lengthOf(3_000), Buffer.alloc(3_000)]);
+  expect(await client.call(LIST, {}, { raw: frame(unknown) })).toMatchObject({ code: 0 });
+  const groups = Buffer.alloc(100_000, Buffer.from([0xc3, 7, 0xc4, 7]));
+  expect(await client.call(LIST, {}, { raw: frame(groups) })).toMatchObject({ code: 0 });
+  expect(await client.call(LIST, {}, { raw: frame(Buffer.from([0xff])) })).toMatchObject({ code: expect.any(Number) });
+  expect(exchanges.map(({ mode, calls }) => [mode, calls[0]?.upstream])).toEqual(Array(3).fill(["shadow", "v1"]));
+  await expect.poll(() => comparisons.length).toBe(1);
 });
 
 it("the client's deadline ends a translated call, and what is under way for it", async () => {

@@ -10,7 +10,7 @@ function stage() {
   const clock = fakeClock();
   let spent = 0;
   const now = (): number => clock.now() + spent;
-  const duty = createProcessorShare({ now, later: clock.later });
+  const duty = createProcessorShare(now, clock.later);
   const began: number[] = [];
   const work = (ms: number) => (): number => {
     began.push(now());

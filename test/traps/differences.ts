@@ -586,6 +586,14 @@ export const differences: readonly DifferenceGroup[] = [
         option: "`limits.bodyBytes`",
       },
       {
+        id: "V82",
+        v1: "gRPC took messages of up to 4 MiB, whatever they hold",
+        carryover:
+          "a request that is translated: `RESOURCE_EXHAUSTED` above 1 MiB, `INVALID_ARGUMENT` above 20,000 fields (elements and entries included) or 100 levels",
+        why: "one request must not hold up all others",
+        option: "`limits.bodyBytes`",
+      },
+      {
         id: "V67",
         v1: "the platform's own limits on a request's head",
         carryover: "414 `URI_TOO_LONG` above 8 KiB; 431 `HEADERS_TOO_LARGE` above 16 KiB or 100 fields",

@@ -20,7 +20,7 @@ export async function readRpc(
   const [, service, method] = RPC.exec(given.text.trim()) ?? [];
   const name = `${service}/${method}`;
   const { descriptorsOf, domainsOf } = await import("../../grpc/port.ts");
-  const { bytesOfJson, requestOf } = await import("../../grpc/transcode.ts");
+  const { bytesOfJson, decodeRequest, jsonOfRequest, requestOf } = await import("../../grpc/transcode.ts");
   const descriptors = descriptorsOf(config, { domains: domainsOf(catalogue), route });
   if (descriptors === undefined) throw invalidRequest(`${name}: set grpc.descriptors to explain gRPC calls`);
   const rpc = descriptors.rpcs.get(`/${name}`);
@@ -29,6 +29,7 @@ export async function readRpc(
   // A text that is no path takes body and header fields as any other request does.
   const { headers, body } = readRequest({ ...given, text: "POST /" }, read);
   const json = body.length === 0 ? "{}" : Buffer.from(body).toString();
-  const http = requestOf(rpc, bytesOfJson(rpc, json, descriptors.registry), descriptors.registry);
+  const message = decodeRequest(rpc, bytesOfJson(rpc, json, descriptors.registry));
+  const http = requestOf(rpc, jsonOfRequest(rpc, message, descriptors.registry));
   return { ...http, headers, notes: [`${name} over gRPC is this request over HTTP`] };
 }

@@ -152,7 +152,7 @@ export const FRONT = [
   ...guards(
     "src/translate/body.ts",
     ["test/translate/body.test.ts > more values"],
-    [["the values of a body", "if (hasMoreValues(bytes, MOST_VALUES)) {", "if (false) {"]],
+    [["the values of a body", "if (hasMoreValues(bytes, MOST_VALUES)) throw", "if (false) throw"]],
   ),
   ...guards(
     "src/json/rewrite.ts",

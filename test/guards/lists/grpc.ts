@@ -7,7 +7,8 @@ const PASSES = ["test/grpc/pass-through.test.ts"];
 
 export const GRPC = [
   ...guards("src/grpc/server.ts", ATTACKS, [
-    ["rapid resets", "if (left < 0) exceeded();", ""],
+    ["rapid resets", "resets() || cut()", "resets()"],
+    ["messages in crumbs", "piece.length >= CRUMBS.bytes || crumb()", "true"],
     ["metadata that is too long", "> limits.headerBytes) {", "> Number.POSITIVE_INFINITY) {"],
     ["one connection's part of all calls", "const STREAMS_SHARE = 0.5;", "const STREAMS_SHARE = 1;"],
     ["clients that are gone", "if (unanswered || session.destroyed) {", "if (session.destroyed) {"],
@@ -30,11 +31,41 @@ export const GRPC = [
     ],
   ]),
   ...guards("src/grpc/messages.ts", UNARY, [
-    ["messages that are too large", "if (bytes > limits.maxBytes) return reject", "if (bytes < 0) return reject"],
-    ["messages that are cut off", "if (length === wanted) resolve", "if (length > 0) resolve"],
-    ["one message", "if (length > (wanted ?? PREFIX)) reject", "if (length < 0) reject"],
+    ["messages that are too large", "if (length > most) throw", "if (length < 0) throw"],
+    ["messages that are cut off", "gathered.length() === PREFIX + prefix.length) resolve", "true) resolve"],
+    ["one message", "if (gathered.length() > PREFIX + (prefix?.length ?? 0)) reject", "if (false) reject"],
   ]),
   ...guards("src/grpc/unary.ts", UNARY, [
+    ["fields of a message", 'if (counted === undefined) throw tooManyValues("fields");', ""],
+    ["the body of a message", "if (request.body.length > bodyBytes) throw", "if (false) throw"],
+    ["the message of a request that is translated", "Math.min(bodyBytes, maxBytes)", "maxBytes"],
     ["responses that are too large", "if (bytes.length > limits.maxBytes) throw", "if (bytes.length < 0) throw"],
   ]),
+  ...guards(
+    "src/grpc/wire.ts",
+    ["test/grpc/wire.test.ts"],
+    [
+      ["values on the wire", "if (scan.count > scan.values) throw", "if (false) throw"],
+      ["levels on the wire", "if (depth <= 0) throw", "if (false) throw"],
+      [
+        "fields read as the decoder reads them",
+        "if (wireType !== field.wireType && !isPacked) throw",
+        "if (false) throw",
+      ],
+      ["numbers of unknown fields", "unknownNumbers.size < scan.unknown", "true"],
+    ],
+  ),
+  ...guards(
+    "src/grpc/long-messages.ts",
+    ["test/grpc/long-messages.test.ts"],
+    [["slices of a long list", "if (end - begin < SLICE_BYTES && ", "if ("]],
+  ),
+  ...guards(
+    "src/grpc/status.ts",
+    ["test/grpc/status.test.ts"],
+    [
+      ["details that trailers have room for", "details.length > MOST_DETAILS_BYTES", "false"],
+      ["long bodies of errors", "if (body.length > MOST_ERROR_BYTES) return undefined;", ""],
+    ],
+  ),
 ];

@@ -35,7 +35,7 @@ export const PLATFORM = [
     ["who has left starts no call", "signal.throwIfAborted();", ""],
   ]),
   ...guards("src/upstream/client.ts", CLIENT, [
-    ["an answer that unpacks without end", "Math.min(limit, Math.max(SMALL, bytes.length * MAX_RATIO))", "Infinity"],
+    ["an answer that unpacks without end", "Math.min(limit, Math.max(SMALL, bytes * MAX_RATIO))", "Infinity"],
     [
       "known encodings only",
       'if (inflate === undefined) throw new Error("content-encoding that cannot be decoded");',

@@ -47,7 +47,7 @@ export const BODIES = {
   heldBytes: 1024 * 1024,
   memory: unlimitedMemory(),
   callers: SINGLE_SHARE,
-  processorShare: createProcessorShare({ now: () => performance.now(), later: (ms, run) => setTimeout(run, ms) }),
+  processorShare: createProcessorShare(() => performance.now()),
 };
 export const POOL = { timeouts: { connectMs: 2_000, headersMs: 5_000, bodyMs: 5_000 }, connections: 16 };
 
