@@ -129,14 +129,7 @@ function replaced(bytes: Buffer, hidden: readonly JsonNode[]): string {
 }
 
 /** Header fields that every call has, or that say nothing. */
-const HIDDEN_HEADERS: ReadonlySet<string> = new Set([
-  "accept",
-  "host",
-  "via",
-  "x-request-id",
-  "traceparent",
-  "tracestate",
-]);
+const HIDDEN_HEADERS: ReadonlySet<string> = new Set(["accept", "host", "via", "x-request-id"]);
 
 /** Method, target, fields and body, masked. */
 export function shownRequest({ method, target, headers, body }: ApiRequest): ShownRequest {
