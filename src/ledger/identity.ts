@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { bearerToken } from "../model/authorization.ts";
 import type { HeaderList } from "../model/http.ts";
 import { isJsonObject, member } from "../model/json.ts";
+import { holdsToken, isSecretField } from "../model/secrets.ts";
 import { detachedText, headerText, isPrintableAscii, MAX_NAME, plainName } from "../model/text.ts";
 
 /** The options `clients.*`, as the configuration has them. */
@@ -51,6 +52,8 @@ export const RESERVED_NAMES: readonly string[] = [UNKNOWN, "other"];
 /** Precedes a client's own text that could be mistaken for a configured name or one that the ledger made. */
 const RAW = "raw:";
 const HASHED = /^h-[0-9a-f]{16}$/;
+/** Tokens are longer. */
+const SHORT = 10;
 /** Labels cached, to save time only. */
 const MAX_LABELS = 1000;
 
@@ -87,7 +90,8 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
   };
   const nameOfFound = (found: FoundIdentity | undefined): string | undefined => {
     if (found === undefined) return undefined;
-    const { identity, secret, product } = found;
+    const { identity, product } = found;
+    const secret = found.secret || (identity.length > SHORT && holdsToken(identity));
     const named = names.exact.get(identity) ?? (product ? names.lower.get(identity) : undefined);
     if (named !== undefined) return named;
     // An excluded client is shown as the operator's pattern, since a hash could not be excluded any more.
@@ -210,8 +214,6 @@ interface FoundIdentity {
 /** Finds an identity in a request; undefined: none, or none that could be a name. `claims`: those of the request's token. */
 type IdentitySource = (headers: HeaderList, claims: () => ClaimReader | undefined) => FoundIdentity | undefined;
 
-/** Names of headers that carry credentials. */
-const SECRET = /auth|cookie|token|secret|key|pass|session|credential|assertion/;
 /** A product of RFC 9110 section 10.1.5, without its version. */
 const PRODUCT = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
 
@@ -220,7 +222,7 @@ export function credentialFields(identify: readonly string[]): readonly string[]
   return identify
     .filter((text) => text.startsWith("header:"))
     .map((text) => text.slice("header:".length).toLowerCase())
-    .filter((name) => SECRET.test(name) || name.includes("cert"));
+    .filter((name) => isSecretField(name) || name.includes("cert"));
 }
 
 /** The source that `text` describes: `header:NAME`, `claim:NAME`, `claim:A+B`, `user-agent`. Throws `Error` for any other. */
@@ -253,7 +255,7 @@ function oneAuthorization(headers: HeaderList): string | undefined {
 }
 
 function byHeader(name: string): IdentitySource {
-  const secret = SECRET.test(name);
+  const secret = isSecretField(name);
   return (headers) => {
     const value = name === "authorization" ? oneAuthorization(headers) : oneValue(headers, name);
     // A credential may be longer than a name, because only its hash is shown.
