@@ -6,8 +6,8 @@ import type { CarryoverConfig } from "./config/embedded-config.ts";
 import { ConfigError } from "./config/faults.ts";
 import { optionFaults } from "./config/sources.ts";
 import type { Exchange } from "./model/exchange.ts";
+import { scrub, scrubPath } from "./model/secrets.ts";
 import { createLog } from "./telemetry/log.ts";
-import { scrub, scrubPath } from "./telemetry/scrub.ts";
 
 export type { CarryoverConfig } from "./config/embedded-config.ts";
 export type { ConfigFault } from "./config/faults.ts";

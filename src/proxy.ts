@@ -146,9 +146,12 @@ function planOf(request: RequestContext, route: RouteResult | undefined, parts: 
   }
 }
 
+/** Refused by translations only: a method that v1 does not have, and a path that cannot be rebuilt for v2. */
+const OF_V1: ReadonlySet<string> = new Set(["METHOD_NOT_ALLOWED", "INVALID_PATH"]);
+
 /**
- * What is asked for; undefined where v1 has no such method and native answers for itself: a client that is not translated must not
- * notice that carryover is there.
+ * The operation that a request asks for. Undefined where v1's own response to a bad request is due: a client that is not translated must
+ * not notice carryover.
  */
 function routeOf(request: RequestContext, parts: ProxyParts): RouteResult | undefined {
   try {
@@ -156,8 +159,8 @@ function routeOf(request: RequestContext, parts: ProxyParts): RouteResult | unde
   } catch (error) {
     const { exchange } = request;
     const { cutover } = parts;
-    const isMethod = error instanceof Problem && error.reason === "METHOD_NOT_ALLOWED" && exchange.apiVersion === "v1";
-    if (!isMethod || cutover === undefined || !parts.upstreams.has("v1")) throw error;
+    const isOfV1 = error instanceof Problem && OF_V1.has(error.reason) && exchange.apiVersion === "v1";
+    if (!isOfV1 || cutover === undefined || !parts.upstreams.has("v1")) throw error;
     exchange.client = cutover.nameOf(request.headers);
     const { mode, rule } = choose(request, cutover);
     if (mode === "translate") throw error;

@@ -45,9 +45,9 @@ export function unverifiedClaims(token: string): JsonObject | undefined {
   }
 }
 
-/** The token in `Authorization: Bearer …`, or undefined. */
+/** The token in `Authorization: Bearer TOKEN` or `Authorization: TOKEN`, or undefined. */
 export function bearerToken(authorization: string | undefined): string | undefined {
-  return /^bearer +([^\s]+)$/i.exec(authorization ?? "")?.[1];
+  return /^(?:bearer +)?([^\s]+)$/i.exec(authorization ?? "")?.[1];
 }
 
 // The caller of a request. A missing or unknown token is a 401.

@@ -52,7 +52,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   UNAUTHENTICATED: {
     means:
-      "`Authorization` came twice or is not a scheme and one token. A missing one is passed on, so the platform's own 401 comes without domain `carryover`. On the admin port: no or a wrong token",
+      "`Authorization` came twice, or holds bytes that no header may hold. Any other one, or none, is passed on, so the platform's own 401 comes without domain `carryover`. On the admin port: no or a wrong token",
     act: "client: send one `Authorization`; operator, on the admin port: `admin.tokenFile`",
     again: NO,
   },

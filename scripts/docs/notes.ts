@@ -33,7 +33,8 @@ const NOTES: Words<ExchangeNote> = {
     act: "send gRPC to `listen.grpc.port` ([grpc.md](grpc.md)), or past carryover ([ingress.md](ingress.md))",
   },
   "odd-header-name": {
-    means: "a header that some proxies confuse with `X-Forwarded-…` was dropped, such as `X_Forwarded_For`",
+    means:
+      "a header was dropped whose name some programs confuse with one that carryover controls, such as `X_Forwarded_For`",
     act: "find out which client or proxy sends it",
   },
   "enum-dropped": {

@@ -1,25 +1,24 @@
 /** The token that a command is given. It is never on the command line itself: other users of the machine can read that. */
 import { ConfigError } from "../config/faults.ts";
 import { isTokenText } from "../config/values.ts";
+import { bearerToken } from "../model/authorization.ts";
 import type { CommandIo } from "./command.ts";
 
 export interface TokenInput {
   /** Of `--token-file`; `-` is standard input. Wins over the variable. */
   readonly file: string | undefined;
   readonly variable: { readonly name: string; readonly value: string | undefined };
-  /** Removes what is not part of the token. */
-  readonly clean?: (text: string) => string;
 }
 
-/** Undefined when there is none. Throws ConfigError. */
+/** The token, without the scheme (`Bearer`) that may have been pasted with it. Undefined without a token. Throws ConfigError. */
 export function tokenFrom(
-  { file, variable, clean = (text) => text }: TokenInput,
+  { file, variable }: TokenInput,
   io: Pick<CommandIo, "readFile" | "readStdin">,
 ): string | undefined {
   const { name, value = "" } = variable;
   if (file === undefined && value === "") return undefined;
-  const token = clean((file === undefined ? value : readText(file, io)).trim());
-  if (isTokenText(token)) return token;
+  const token = bearerToken(file === undefined ? value : readText(file, io));
+  if (token !== undefined && isTokenText(token)) return token;
   const where = file === undefined ? name : "--token-file";
   throw new ConfigError([
     { where, what: "this holds no token", remedy: "put one word of visible ASCII characters into it" },

@@ -152,7 +152,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const exchange = createExchange(requestId, options.now(), headers[":method"] ?? "", path);
     const control = stream.session === undefined ? undefined : sessions.get(stream.session);
     const peer = control?.peer ?? "";
-    const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer), newId: options.newRequestId };
+    const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer) };
     const { headers: forwarded, odd } = requestHeaders(received, facts);
     if (odd > 0) exchange.notes.push("odd-header-name");
     const ownMs = clientTimeout(onlyValue(received, "grpc-timeout")) ?? Number.POSITIVE_INFINITY;

@@ -1,7 +1,9 @@
 /** Which client sent a request: the name under which it is shown, and the label under which metrics count it. */
 import { createHmac } from "node:crypto";
+import { bearerToken } from "../model/authorization.ts";
 import type { HeaderList } from "../model/http.ts";
 import { isJsonObject, member } from "../model/json.ts";
+import { holdsToken, isSecretField } from "../model/secrets.ts";
 import { detachedText, headerText, isPrintableAscii, MAX_NAME, plainName } from "../model/text.ts";
 
 /** The options `clients.*`, as the configuration has them. */
@@ -50,6 +52,8 @@ export const RESERVED_NAMES: readonly string[] = [UNKNOWN, "other"];
 /** Precedes a client's own text that could be mistaken for a configured name or one that the ledger made. */
 const RAW = "raw:";
 const HASHED = /^h-[0-9a-f]{16}$/;
+/** Tokens are longer. */
+const SHORT = 10;
 /** Labels cached, to save time only. */
 const MAX_LABELS = 1000;
 
@@ -86,7 +90,8 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
   };
   const nameOfFound = (found: FoundIdentity | undefined): string | undefined => {
     if (found === undefined) return undefined;
-    const { identity, secret, product } = found;
+    const { identity, product } = found;
+    const secret = found.secret || (identity.length > SHORT && holdsToken(identity));
     const named = names.exact.get(identity) ?? (product ? names.lower.get(identity) : undefined);
     if (named !== undefined) return named;
     // An excluded client is shown as the operator's pattern, since a hash could not be excluded any more.
@@ -209,8 +214,6 @@ interface FoundIdentity {
 /** Finds an identity in a request; undefined: none, or none that could be a name. `claims`: those of the request's token. */
 type IdentitySource = (headers: HeaderList, claims: () => ClaimReader | undefined) => FoundIdentity | undefined;
 
-/** Names of headers that carry credentials. */
-const SECRET = /auth|cookie|token|secret|key|pass|session|credential|assertion/;
 /** A product of RFC 9110 section 10.1.5, without its version. */
 const PRODUCT = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
 
@@ -219,7 +222,7 @@ export function credentialFields(identify: readonly string[]): readonly string[]
   return identify
     .filter((text) => text.startsWith("header:"))
     .map((text) => text.slice("header:".length).toLowerCase())
-    .filter((name) => SECRET.test(name) || name.includes("cert"));
+    .filter((name) => isSecretField(name) || name.includes("cert"));
 }
 
 /** The source that `text` describes: `header:NAME`, `claim:NAME`, `claim:A+B`, `user-agent`. Throws `Error` for any other. */
@@ -244,10 +247,17 @@ function oneValue(headers: HeaderList, name: string): string | undefined {
   return found === undefined ? undefined : headerText(found);
 }
 
+/** The value of `Authorization`; a bearer token always with the same spelling of its scheme. */
+function oneAuthorization(headers: HeaderList): string | undefined {
+  const value = oneValue(headers, "authorization");
+  const token = value === undefined ? undefined : bearerToken(value);
+  return token === undefined ? value : `Bearer ${token}`;
+}
+
 function byHeader(name: string): IdentitySource {
-  const secret = SECRET.test(name);
+  const secret = isSecretField(name);
   return (headers) => {
-    const value = oneValue(headers, name);
+    const value = name === "authorization" ? oneAuthorization(headers) : oneValue(headers, name);
     // A credential may be longer than a name, because only its hash is shown.
     const identity = value === undefined ? undefined : secret ? value.trim() : plainName(value);
     return identity === undefined || identity === "" ? undefined : { identity, secret, product: false };
@@ -274,8 +284,8 @@ const byUserAgent: IdentitySource = (headers) => {
   return identity === undefined ? undefined : { identity, secret: false, product: true };
 };
 
-/** One bearer token (RFC 6750 section 2.1) that is a JWT: three parts (RFC 7519). Its payload is the first group. */
-const BEARER_JWT = /^Bearer +[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]*$/i;
+/** A JWT: three parts (RFC 7519). Its payload is the first group. */
+const JWT = /^[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]*$/;
 /** Longest payload that is read, in decoded bytes. Real ones have a few hundred. */
 export const MAX_PAYLOAD = 16 * 1024;
 const MAX_ENCODED = Math.ceil((MAX_PAYLOAD * 4) / 3);
@@ -284,7 +294,7 @@ const MAX_ENCODED = Math.ceil((MAX_PAYLOAD * 4) / 3);
 export type ClaimReader = (name: string) => string | undefined;
 
 /**
- * Reads the claims of the bearer token, WITHOUT VERIFYING it: anybody can write any claim into a token. Use them for names,
+ * Reads the claims of the bearer token, with or without its scheme, WITHOUT VERIFYING it: anybody can write any claim into a token. Use them for names,
  * counts and the choice of a mode, never for access. The platform verifies the token, and the ledger ignores callers that
  * got 401. Undefined without a token, with several Authorization headers, for a token that is no JWT, and for a payload of
  * more than `MAX_PAYLOAD` bytes.
@@ -298,7 +308,7 @@ export function readClaims(headers: HeaderList): ClaimReader | undefined {
   }
   // Checked before the pattern and the parser see it.
   if (value === undefined || value.length > MAX_ENCODED * 4) return undefined;
-  const encoded = BEARER_JWT.exec(value)?.[1];
+  const encoded = JWT.exec(bearerToken(value) ?? "")?.[1];
   if (encoded === undefined || encoded.length > MAX_ENCODED) return undefined;
   const payload = parse(encoded);
   return isJsonObject(payload) ? (name) => claimText(member(payload, name)) : undefined;

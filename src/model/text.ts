@@ -1,4 +1,5 @@
 /** Foreign text as a name to show, keep and compare, and the two spellings of JSON names. */
+import { scrub } from "./secrets.ts";
 
 /** Controls, direction marks, lone surrogates, unassigned characters, and line and paragraph separators. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
@@ -44,17 +45,14 @@ export function replaceUnprintable(text: string): string {
 const MAX_FIELD = 80;
 /** More than is shown is searched for secrets, so that one is recognised before it is cut. */
 const MAX_READ = 200;
-/** A credential instead of a field's name: a JWT, or a long run without a dot or a blank. */
-const SECRET = /\beyJ[\w-]*(?:\.[\w-]*)*|[\w+=-]{48,}/g;
 
 /** The name of a field that a client sent, for people: printable, at most 80 characters, without list positions and credentials. */
 export function plainField(name: string): string {
-  const cut = name
+  const path = name
     .slice(0, MAX_READ)
     .replace(/\[\d+\]/g, "")
-    .replace(/^\./, "")
-    .replace(SECRET, "[redacted]");
-  const plain = replaceUnprintable(cut);
+    .replace(/^\./, "");
+  const plain = replaceUnprintable(scrub(path));
   // Never ends with half of a surrogate pair.
   return plain.length > MAX_FIELD ? `${plain.slice(0, MAX_FIELD - 1).replace(/[\ud800-\udbff]$/, "")}…` : plain;
 }

@@ -1,5 +1,4 @@
 /** Which header fields of a request go on to an upstream, which of a response go back, and what those of a request say. */
-import { createHash } from "node:crypto";
 import { BlockList, isIP } from "node:net";
 import {
   type HeaderField,
@@ -22,31 +21,42 @@ interface ForwardingFacts {
   readonly peer: string;
   /** What the client says of others is believed. */
   readonly trusted: boolean;
-  readonly newId: () => string;
 }
 
 /** How carryover names itself in `Via` (RFC 9110 section 7.6.3). */
 const VIA: HeaderField = ["via", "1.1 carryover"];
 const DROPPED: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...METHOD_OVERRIDES, "host", "forwarded"]);
 const REBUILT: ReadonlySet<string> = new Set(["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"]);
-/** Letters, digits and hyphens: others could be taken for one of these further on. */
 const PLAIN_NAME = /^[a-z0-9-]+$/;
+/** Names that must have one meaning everywhere: of those below, without hyphens. */
+const PROTECTED: ReadonlySet<string> = new Set(
+  [...DROPPED, "authorization", "content-length", "cookie", "via", "x-real-ip", "x-request-id"].map(lettersOf),
+);
 
-/** What becomes of a client's field of this name (lower case): `forwarded` ones may be set by trusted proxies only. */
+/** How a client's field of this name (lower case) is handled: `forwarded` ones may be set by trusted proxies only. */
 export function handlingOf(name: string): "keep" | "drop" | "forwarded" | "odd" {
   if (DROPPED.has(name) || name.startsWith("grpc-")) return "drop";
-  if (!PLAIN_NAME.test(name)) return "odd";
+  if (!PLAIN_NAME.test(name)) return isLookAlike(lettersOf(name)) ? "odd" : "keep";
   return name.startsWith("x-forwarded-") || name === "x-real-ip" ? "forwarded" : "keep";
 }
 
+/** Some programs replace signs in names (CGI: RFC 3875 section 4.1.18): to them `X_Forwarded_For` is X-Forwarded-For. */
+function isLookAlike(letters: string): boolean {
+  return PROTECTED.has(letters) || letters.startsWith("xforwarded") || letters.startsWith("grpc");
+}
+
+function lettersOf(name: string): string {
+  return name.replaceAll(/[^a-z0-9]/g, "");
+}
+
 /**
- * The fields for an upstream: the client's own in their order and spelling, without those of the connection and those that could pass for
- * somebody else's; then ours. `odd`: how many had a name that carryover does not let through.
+ * The fields for an upstream: the client's own in their order and spelling, then ours. Fields of the connection are left out, and those
+ * that a client could forge. A trace context goes on as it came, and none is made: programs behind carryover would believe its `sampled`
+ * flag. `odd`: how many look like a field that carryover controls.
  */
 export function requestHeaders(received: HeaderList, facts: ForwardingFacts): { headers: HeaderList; odd: number } {
   const headers: HeaderField[] = [];
   const named = namedByConnection(headerValues(received, "connection"));
-  const isTraced = hasTrace(received);
   let odd = 0;
   for (const field of received) {
     const [name] = field;
@@ -55,17 +65,12 @@ export function requestHeaders(received: HeaderList, facts: ForwardingFacts): { 
     if (handling === "odd" || handling === "drop" || named.has(name)) continue;
     if (handling === "forwarded" && !(facts.trusted && !REBUILT.has(name))) continue;
     if (name === "x-request-id" && !facts.isOwnId) continue;
-    if ((name === "traceparent" || name === "tracestate") && !isTraced) continue;
     headers.push(field);
   }
   addForwarded(headers, received, facts);
   headers.push(VIA);
   // A field that is valid may still have been named by Connection, and so be gone.
   if (!facts.isOwnId || named.has("x-request-id")) headers.push(["x-request-id", facts.requestId]);
-  // The request id is random enough for both, and each can be found by the other.
-  if (!isTraced || named.has("traceparent")) {
-    headers.push(["traceparent", newTrace(facts.isOwnId ? facts.newId() : facts.requestId)]);
-  }
   return { headers, odd };
 }
 
@@ -104,8 +109,6 @@ export function withBasePath(name: string, value: string, basePath: string): str
 }
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The client's own request id when it is one, of at most 128 visible characters. */
 export function givenRequestId(headers: HeaderList): string | undefined {
@@ -115,19 +118,6 @@ export function givenRequestId(headers: HeaderList): string | undefined {
 
 export function isRequestId(id: string): boolean {
   return REQUEST_ID.test(id);
-}
-
-/** True when the client is part of a trace (W3C Trace Context section 3.2). */
-export function hasTrace(headers: HeaderList): boolean {
-  const parent = onlyValue(headers, "traceparent");
-  return parent !== undefined && TRACEPARENT.test(parent);
-}
-
-/** A `traceparent` that begins a trace, not sampled; `id`: fresh and random (a UUID is used as it is). */
-export function newTrace(id: string): string {
-  const trace = UUID.test(id) ? id.replaceAll("-", "") : createHash("sha256").update(id).digest("hex").slice(0, 32);
-  // One span in a fresh trace: any part of the trace's own random digits tells it apart.
-  return `00-${trace}-${trace.slice(16)}-00`;
 }
 
 const GRPC_TIMEOUT_UNITS: ReadonlyMap<string, number> = new Map([

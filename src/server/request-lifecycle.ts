@@ -76,7 +76,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     const requestId = ownId ?? options.newRequestId();
     const exchange = createExchange(requestId, now(), method, url);
     const peer = req.socket.remoteAddress ?? "";
-    const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer), newId: options.newRequestId };
+    const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer) };
     const { headers, odd } = requestHeaders(received, facts);
     if (odd > 0) exchange.notes.push("odd-header-name");
     return {

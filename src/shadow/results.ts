@@ -1,4 +1,6 @@
 /** What comparisons found: redacted samples of differing responses for operators, and counts by operation and client. */
+
+import { maskedJson } from "../json/mask.ts";
 import {
   type Comparison,
   type ComparisonCounts,
@@ -10,6 +12,7 @@ import {
 } from "../model/comparison.ts";
 import type { RequestHead } from "../model/request.ts";
 import { isKnownPath, type Operation, unpublishedPaths } from "../model/resource.ts";
+import { holdsToken, isSecretName, scrub, shownTarget, withoutTokens } from "../model/secrets.ts";
 import type { ComparisonRequest, SampleOptions } from "./request.ts";
 
 interface ShownDifference {
@@ -111,8 +114,8 @@ function sampleOf(comparison: Comparison, { head, match }: SampleSource, values:
       const set = settingFor(difference, match.operation);
       return {
         class: name,
-        path,
-        ...(id === undefined ? {} : { id }),
+        path: withoutTokens(path),
+        ...(id === undefined ? {} : { id: withoutTokens(id) }),
         ...(native === undefined ? {} : { native: shownValue(native, difference, values) }),
         ...(translated === undefined ? {} : { translated: shownValue(translated, difference, values) }),
         ...(set === undefined ? {} : { set }),
@@ -123,16 +126,16 @@ function sampleOf(comparison: Comparison, { head, match }: SampleSource, values:
 }
 
 const MAX_TARGET = 2_048;
-/** Three parts in base64url, or anything after `bearer`. */
-const TOKEN = /[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|\bbearer\s+\S/i;
 const NUMBER = /^\d{1,3}$/;
 
 type DifferencePlace = Pick<Difference, "class" | "path">;
 
-/** A JSON text at a difference, as it is or its type and length. What looks like a token is never shown. */
+/** A JSON text at a difference, as it is or its type and length. What looks like a secret is never shown. */
 export function shownValue(json: string, difference: DifferencePlace, values: "redact" | "show"): string {
   if (isPublic(json, difference)) return json;
-  return values === "redact" || TOKEN.test(json) ? typeOf(json) : json;
+  if (values === "redact" || holdsToken(json) || isSecretName(difference.path)) return typeOf(json);
+  // Long values were cut off, and are no JSON any more.
+  return maskedJson(json) ?? scrub(json);
 }
 
 /** A status, or the code of an error. The `code` of a record may be an invitation, and is not public. */
@@ -170,26 +173,10 @@ function settingFor({ class: name, path }: DifferencePlace, operation: Operation
 export function curlLines({ method, target }: RequestHead): { readonly native: string; readonly carryover: string } {
   const verb = method === "GET" ? "" : `-X ${method} `;
   const body = method === "GET" || method === "DELETE" ? "" : " -H 'Content-Type: application/json' -d @body.json";
+  const short = target.length > MAX_TARGET ? `${target.slice(0, MAX_TARGET)}…` : target;
   const line = (base: string): string =>
-    `curl ${verb}-H "Authorization: Bearer $TOKEN"${body} "${base}"${quoted(withoutSecrets(target))}`;
+    `curl ${verb}-H "Authorization: Bearer $TOKEN"${body} "${base}"${quoted(shownTarget(short, "hide"))}`;
   return { native: line("$NATIVE"), carryover: line("$CARRYOVER") };
-}
-
-const SECRET = /token|secret|password|code/i;
-
-/** Without the values of query parameters that may be secret. Linear in the length of `target`. */
-function withoutSecrets(target: string): string {
-  const shown = target.length > MAX_TARGET ? `${target.slice(0, MAX_TARGET)}…` : target;
-  return shown.split("&").map(withoutSecret).join("&");
-}
-
-/** `part`: from one `&` to the next. A name begins there, or after any `?`. */
-function withoutSecret(part: string, index: number): string {
-  const pieces = part.split("=");
-  const name = (piece: string, at: number): string =>
-    at === 0 && index > 0 ? piece : piece.slice(piece.includes("?") ? piece.indexOf("?") : piece.length);
-  const secret = pieces.findIndex((piece, at) => at < pieces.length - 1 && SECRET.test(name(piece, at)));
-  return secret < 0 ? part : `${pieces.slice(0, secret + 1).join("=")}=…`;
 }
 
 /** For a POSIX shell. */

@@ -1,8 +1,9 @@
 /** JSON log lines: what they hold, and an output that drops lines rather than block a request. */
 import { type DestinationStream, destination as openDestination, pino, stdTimeFunctions } from "pino";
 import { type Exchange, faultOf, type UpstreamCall, usualFault } from "../model/exchange.ts";
+import { scrub, scrubPath } from "../model/secrets.ts";
 import { type Batch, createBatch } from "./batch.ts";
-import { causeText, scrub, scrubPath, stackText } from "./scrub.ts";
+import { causeText, stackText } from "./cause.ts";
 import { distinctFields, shownName } from "./unknown-fields.ts";
 
 /** Lines of requests are made and written together; the delay is too short for a reader to notice. */

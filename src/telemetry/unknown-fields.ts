@@ -1,7 +1,7 @@
 /** Names of the fields in requests and responses that the catalogue does not know. Values are never kept. */
 import type { Exchange } from "../model/exchange.ts";
+import { scrub } from "../model/secrets.ts";
 import { UNPRINTABLES } from "../model/text.ts";
-import { scrub } from "./scrub.ts";
 
 type UnknownField = Exchange["unknownFields"][number];
 

@@ -2,25 +2,29 @@
 
 import { createHmac, hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { bearerToken, readAuthorization } from "../model/authorization.ts";
 import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
 import { isRecognised } from "../model/exchange.ts";
 import { type HeaderList, onlyValue } from "../model/http.ts";
 
 /** Nothing of it can be turned back into the token. */
 export interface Credential {
-  /** Keyed digest of the whole Authorization value. */
+  /** Keyed digest of the token. */
   readonly digest: string;
   /** The token's own expiry, in seconds since 1970; Infinity when it has none. */
   readonly ends: number;
 }
 
-/** One bearer token (RFC 6750 section 2.1). The scheme is read in any case, so that no write of a credential is missed. */
-const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+/** A bearer token (RFC 6750 section 2.1). */
+const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** Undefined for a request with no credential, two, or one that is no bearer token: such a request shares nothing. */
+/**
+ * `Bearer TOKEN` and `TOKEN` are one credential, so that no write of it is missed. Undefined for a request with no credential, two, or
+ * one that is not a bearer token: such a request shares nothing.
+ */
 export function credentialOf(headers: HeaderList, secret: Uint8Array): Credential | undefined {
-  const token = BEARER.exec(onlyValue(headers, "authorization") ?? "")?.[1];
-  if (token === undefined) return undefined;
+  const token = bearerToken(onlyValue(headers, "authorization") ?? "");
+  if (token === undefined || !TOKEN.test(token)) return undefined;
   return { digest: keyedDigest(`Bearer ${token}`, secret), ends: endOf(token) };
 }
 
@@ -30,18 +34,13 @@ export function keyedDigest(text: string, secret: Uint8Array): string {
 }
 
 /**
- * The cheapest keyed digest of an Authorization value, however its scheme is spelled. Empty for none: anonymous callers
+ * The cheapest keyed digest of an Authorization value, the same for all spellings of its scheme. Empty for none: anonymous callers
  * count as one.
  */
 export function createDigest(secret: string): (authorization: string) => string {
   return (authorization) => {
-    if (authorization === "") return "";
-    const end = authorization.indexOf(" ");
-    return hash(
-      "sha256",
-      `${secret}${authorization.slice(0, end).toLowerCase()} ${authorization.slice(end).trim()}`,
-      "base64url",
-    );
+    const read = readAuthorization(authorization);
+    return read === undefined ? "" : hash("sha256", `${secret}${read.scheme} ${read.credentials}`, "base64url");
   };
 }
 

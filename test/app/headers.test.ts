@@ -5,7 +5,6 @@ import { later, type Rig, rigForTest, sharedRig, takeDownAfterEach } from "./rig
 takeDownAfterEach();
 
 const shared = sharedRig();
-const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const V1 = "/iam/v1/groups";
 const V2 = "/iam/v2beta1/groups?page_size=2";
 
@@ -26,17 +25,6 @@ describe("V73: the request id", () => {
     expect(rig.arrived.length).toBe(7);
     expect(sent(rig, "x-request-id")).toEqual(rig.arrived.map(() => ["client-7"]));
     expect(rig.lines.map((line) => JSON.parse(line).requestId)).toEqual(["client-7", "client-7", "client-7"]);
-  });
-});
-
-describe("the trace", () => {
-  it("of the client goes on to every call", async () => {
-    const rig = shared();
-    for (const target of [V1, V2]) {
-      await rig.ask("GET", target, { headers: { traceparent: TRACE, tracestate: "a=1,b=2" } });
-    }
-    expect(sent(rig, "traceparent")).toEqual(rig.arrived.map(() => [TRACE]));
-    expect(sent(rig, "tracestate")).toEqual(rig.arrived.map(() => ["a=1,b=2"]));
   });
 });
 

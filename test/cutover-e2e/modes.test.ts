@@ -1,14 +1,14 @@
 /** What a client gets in each mode, byte for byte, and what the platform sees of it. */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import type { HeaderList } from "../../src/model/http.ts";
+import type { HeaderField, HeaderList } from "../../src/model/http.ts";
 import { reasonOf, send, takeDownAfterEach } from "../app/rig.ts";
 import { as, COMPARE_ALL, type CutoverRig, cutover, v2Says } from "./rig.ts";
 
 takeDownAfterEach();
 
 /** Headers of carryover's own or of the connection, and the time of day. */
-const OWN = new Set(["carryover-mode", "via", "x-request-id", "traceparent", "date", "connection", "keep-alive"]);
+const OWN = new Set(["carryover-mode", "via", "x-request-id", "date", "connection", "keep-alive"]);
 const theirs = (headers: HeaderList) => headers.filter(([name]) => !OWN.has(name));
 
 const rule = (mode: string, shadow: string) => `version: carryover/v1
@@ -106,6 +106,42 @@ describe("V73: carryover-mode", () => {
       }
     }
     expect((await rig.ask("GET", "/iam/v2beta1/groups", as("native"))).field("carryover-mode")).toBeUndefined();
+  });
+});
+
+describe("what a client sends reaches the platform as it came, in every call of every mode", () => {
+  const control =
+    "version: carryover/v1\nrules: [{ name: all, match: {}, mode: MODE, shadow: { sample: 1, control: 1 } }]\n";
+  const TRACE: HeaderList = [
+    ["traceparent", "01-4BF92F-of-a-later-version-01-extra"],
+    ["tracestate", "a=1, b=2"],
+    ["b3", "80f198ee56343ba864fe8b2a57d3eff7-e457b5a2e4d86bd1-1"],
+    ["x-b3-traceid", "80f198ee56343ba864fe8b2a57d3eff7"],
+    ["x-b3-sampled", "1"],
+    ["baggage", "k=v;p=1,l=w"],
+  ];
+  const isOfTrace = ([name]: HeaderField) => TRACE.some(([key]) => key === name);
+
+  it.each([
+    ["native", ["/iam/v1/rolebindings"], 1],
+    ["shadow", ["/iam/v1/rolebindings"], 4],
+    ["translate", ["/iam/v1/rolebindings", "/iam/v1/groups"], 9],
+  ] as const)("%s: a token without a scheme and a trace; no trace is made", async (mode, targets, calls) => {
+    const rig = await cutover({ rules: control.replace("MODE", mode), sandbox: {} });
+    const authorization = rig.sandbox.token("admin");
+    for (const trace of [TRACE, []]) {
+      rig.arrived.length = 0;
+      for (const target of targets) {
+        const headers = { authorization, ...Object.fromEntries(trace) };
+        expect((await rig.ask("GET", target, { as: null, headers })).status).toBe(200);
+      }
+      await rig.idle();
+      expect(rig.arrived.length).toBeGreaterThanOrEqual(calls);
+      for (const { headers } of rig.arrived) {
+        expect(headers.filter(([name]) => name === "authorization").map(([, value]) => value)).toEqual([authorization]);
+        expect(headers.filter(isOfTrace).map(([name, value]) => [name, value])).toEqual(trace);
+      }
+    }
   });
 });
 

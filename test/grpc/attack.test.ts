@@ -71,6 +71,16 @@ it("a rapid reset ends its connection", async () => {
   await othersAreServed(url);
 });
 
+it("a call with two authorization fields is refused, and never reaches the platform", async () => {
+  let arrived = 0;
+  const url = await carryover(() => arrived++);
+  const { socket, received } = await raw(url);
+  const twice = ["Bearer a", "Bearer a"].map((value) => literal("authorization", value));
+  socket.write(frame(FRAME.headers, 5, 1, Buffer.concat([HEAD, ...twice])));
+  await expect.poll(() => received()).toContain(FRAME.headers);
+  expect(arrived).toBe(0);
+});
+
 it("a flood of CONTINUATION frames ends its connection", async () => {
   const url = await carryover();
   const { socket, closed } = await raw(url);

@@ -60,6 +60,21 @@ it("a rule's native v1 gets the client's own bytes", async () => {
   ]);
 });
 
+it.each(["native", "shadow", "translate"])("%s: takes a token without a scheme, and a trace as it is", async (mode) => {
+  const rules = fileWith(
+    `version: carryover/v1\nrules: [{ name: all, match: {}, mode: ${mode}, shadow: { sample: 1 } }]\n`,
+  );
+  const flags = { cutoverMode: "native", cutoverRulesFile: rules };
+  const { client, sandbox, exchanges } = await translating(flags, { native: true });
+  const answer = await client.call(
+    LIST,
+    {},
+    { headers: { authorization: sandbox.token("admin"), traceparent: "01-x" } },
+  );
+  expect(answer).toMatchObject({ code: 0 });
+  expect(exchanges).toMatchObject([{ mode, status: 200 }]);
+});
+
 it("shadow serves native's bytes and compares the translation with them", async () => {
   const { client, carryover, exchanges, comparisons, sandbox } = await translating(
     { cutoverMode: "native", cutoverRulesFile: fileWith(RULES) },

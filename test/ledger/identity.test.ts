@@ -251,6 +251,14 @@ describe("names", () => {
     },
   );
 
+  test("a token with and without its scheme is one client", () => {
+    const { nameOf } = of({ identify: ["header:Authorization"] });
+    expect(nameOf([["authorization", "Token"]])).toBe(nameOf([["authorization", "bearer  Token"]]));
+    expect(nameOf([["authorization", "token"]])).not.toBe(nameOf([["authorization", "Token"]]));
+    const bySubject = of({ identify: ["claim:sub"] });
+    expect(bySubject.nameOf([["authorization", jwt({ sub: "s" })]])).toBe("s");
+  });
+
   test("a means or a name that is none is refused when it is made", () => {
     expect(() => of({ identify: ["cookie:a"] })).toThrow("no means of identity");
     expect(() => of({ identify: ["header:"] })).toThrow("no means of identity");

@@ -89,25 +89,18 @@ describe("what an observer sees", () => {
   });
 });
 
-describe("request ids and traces", () => {
-  it("are passed on when they are sound, made when they are not", async () => {
+describe("request ids", () => {
+  it("are passed on when they are valid, made when they are not", async () => {
     const { port, double, ended } = await rig();
-    const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     const field = (index: number, name: string) =>
       double.requests[index]!.fields.filter(([key]) => key.toLowerCase() === name);
-    await ask(port, "GET /x", `X-Request-Id: mine\r\nTraceparent: ${parent}\r\nTracestate: a=1\r\n`);
+    await ask(port, "GET /x", "X-Request-Id: mine\r\n");
     expect(field(0, "x-request-id")).toEqual([["X-Request-Id", "mine"]]);
-    expect(field(0, "traceparent")).toEqual([["Traceparent", parent]]);
-    expect(field(0, "tracestate")).toEqual([["Tracestate", "a=1"]]);
-    const junk = `X-Request-Id: ${"x".repeat(129)}\r\nTraceparent: 00-${"0".repeat(32)}-00f067aa0ba902b7-01\r\nTracestate: a=1\r\n`;
-    const answer = await ask(port, "GET /x", junk);
+    const answer = await ask(port, "GET /x", `X-Request-Id: ${"x".repeat(129)}\r\n`);
     const made = field(1, "x-request-id")[0]![1];
     expect(made).toMatch(/^id-\d+$/);
     expect(answer.field("x-request-id")).toBe(made);
     expect((await ended(2)).requestId).toBe(made);
-    expect(field(1, "traceparent")).toHaveLength(1);
-    expect(field(1, "traceparent")[0]![1]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-    expect(field(1, "tracestate")).toEqual([]);
     await ask(port, "GET /x", "X-Request-Id: a\r\nX-Request-Id: b\r\n");
     expect(field(2, "x-request-id")).toHaveLength(1);
   });

@@ -14,6 +14,7 @@ describe("what stands for a credential", () => {
     const one = credentialOf(bearer("opaque", ["user-agent", "a/1"], ["cookie", "x=1"]));
     expect(credentialOf(bearer("opaque", ["user-agent", "b/1"], ["cookie", "x=2"]))).toBe(one);
     expect(credentialOf([["authorization", "bearer  opaque"]])).toBe(one);
+    expect(credentialOf([["authorization", "opaque"]])).toBe(one);
     expect(credentialOf(bearer("other"))).not.toBe(one);
   });
 
@@ -21,6 +22,7 @@ describe("what stands for a credential", () => {
     const claims = { iss: "https://issuer.example", sub: "ci-bot" };
     const one = credentialOf(bearer(jwt({ ...claims, exp: 1 })));
     expect(credentialOf(bearer(jwt({ ...claims, exp: 2 }, "b3RoZXI")))).toBe(one);
+    expect(credentialOf([["authorization", jwt(claims)]])).toBe(one);
     expect(credentialOf(bearer(jwt({ ...claims, sub: "ui" })))).not.toBe(one);
     expect(credentialOf(bearer(jwt({ ...claims, iss: "https://other.example" })))).not.toBe(one);
   });

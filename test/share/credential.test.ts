@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { credentialOf } from "../../src/upstream/credentials.ts";
+import { createDigest, credentialOf } from "../../src/upstream/credentials.ts";
 import { SECRET } from "./support.ts";
 
 function digestOf(...values: string[]): string | undefined {
@@ -25,16 +25,18 @@ describe("the credential of a request", () => {
       "Bearer a b",
       "Bearer a,b",
       'Bearer "a"',
-      "one",
       "Bearer =a",
+      "=a",
     ]) {
       expect(digestOf(odd), odd).toBeUndefined();
     }
     expect(digestOf("Bearer aZ0-._~+/==")).toBeDefined();
   });
 
-  it("K2: is the same however the scheme is spelled, so that no write is missed", () => {
+  it("K2: is the same however the scheme is spelled, or without one, so that no write is missed", () => {
     expect(digestOf("bearer  one")).toBe(digestOf("Bearer one"));
+    expect(digestOf("one")).toBe(digestOf("Bearer one"));
+    expect(digestOf("One")).not.toBe(digestOf("one"));
     expect(digestOf("Bearer one")).not.toBe(digestOf("Bearer One"));
   });
 
@@ -49,5 +51,19 @@ describe("the credential of a request", () => {
     expect(endOf(jwt({ exp: 1234.5 }))).toBe(1234.5);
     const others = [jwt({}), jwt({ exp: "12" }), jwt(null), jwt("exp"), "opaque", "a.b.c", "..", "a.bnVsbA.c"];
     for (const other of others) expect(endOf(other), other).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe("the digest of an Authorization value", () => {
+  const digest = createDigest("secret");
+
+  it("is the same for a token with and without its scheme, in any case of the scheme", () => {
+    expect(new Set(["Bearer Token", "bearer  Token", "BEARER Token", "Token", " Token "].map(digest)).size).toBe(1);
+  });
+
+  it("differs in the case of a token, in its last character, and by scheme", () => {
+    const values = ["Token", "token", "Toke", "Tokem", "Basic Token", "Basic token", "Bearer Token x"];
+    expect(new Set(values.map(digest)).size).toBe(values.length);
+    expect(digest("")).toBe("");
   });
 });

@@ -464,8 +464,8 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V52",
         v1: "`//` and dot segments in a path were 404; `%25` and other characters were part of an id",
         carryover:
-          "400 `INVALID_PATH` for `//`, dot segments, `%25`, `;` and control bytes, and for ids with characters other than letters, digits, `-`, `_`, `.`",
-        why: "programs read such paths in different ways, so none may reach the platform",
+          "400 `INVALID_PATH` for `//`, dot segments, `%25`, `;` and control bytes, and for ids with characters other than letters, digits, `-`, `_`, `.`. In modes native and shadow only dot segments are refused",
+        why: "programs read such paths in different ways, so none may be rebuilt as a path of v2",
         option: NONE,
         native: true,
       },
@@ -526,8 +526,8 @@ export const differences: readonly DifferenceGroup[] = [
       {
         id: "V60",
         v1: "any `Authorization` reached the platform",
-        carryover: "401 `UNAUTHENTICATED` for two of them, or for one that is not a scheme and a single token",
-        why: "two programs could read it as two callers",
+        carryover: "401 `UNAUTHENTICATED` for two of them. Any single one is passed on, with or without a scheme",
+        why: "two programs could read two of them as two callers",
         option: NONE,
         native: true,
       },
@@ -699,7 +699,7 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V79",
         v1: "all header fields reached the platform's gateway",
         carryover:
-          "not forwarded: `Grpc-Metadata-…`, `Forwarded`, and names with characters other than letters, digits and hyphens. `X-Forwarded-…` and `X-Real-IP` are forwarded from trusted networks only",
+          "not forwarded: `Grpc-Metadata-…`, `Forwarded`, and names that some programs take for such a field, such as `X_Forwarded_For`. `X-Forwarded-…` and `X-Real-IP` are forwarded from trusted networks only",
         why: "a client could forge them",
         option: "`listen.trustedProxies`",
         native: true,

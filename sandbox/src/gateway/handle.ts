@@ -1,6 +1,6 @@
 /** Turns a request into a response: routing, decoding, authentication, action, in this order. */
 
-import { type Authenticate, exchange } from "../auth.ts";
+import { type Authenticate, bearerToken, exchange } from "../auth.ts";
 import type { Context } from "../context.ts";
 import { type ApiRequest, type ApiResponse, type HeaderList, header } from "../http.ts";
 import {
@@ -67,7 +67,8 @@ function serve(
   const { route, tail } = match(methodOf(request), segments);
   seen.route = route;
   const action = route.prepare({ tail, query: parseQuery(rawQuery), body });
-  gateway.limiter.admit(header(request.headers, "authorization") ?? "");
+  const authorization = header(request.headers, "authorization");
+  gateway.limiter.admit(bearerToken(authorization) ?? authorization ?? "");
   const caller = gateway.authenticate(request.headers);
   needTerms(context.settings, route, request.method, rawPath);
   return action(caller);

@@ -84,15 +84,7 @@ async function checkAll(
   const catalogue = await catalogueFor(config.upstream.v2.version);
   if (catalogue !== undefined) requireKnown(catalogue);
   for (const warning of warnings) io.warn(`warning: ${warning}`);
-  const token = tokenFrom(
-    {
-      file: flags.tokenFile,
-      variable: { name: CHECK_TOKEN_VARIABLE, value: variable },
-      // As it is pasted from a header.
-      clean: (text) => text.replace(/^bearer +/i, ""),
-    },
-    io,
-  );
+  const token = tokenFrom({ file: flags.tokenFile, variable: { name: CHECK_TOKEN_VARIABLE, value: variable } }, io);
   const { writeUnder, writeConfig } = flags;
   if (writeUnder !== undefined && !isUid(writeUnder)) {
     throw new ConfigError([{ where: "--write-under", what: "this is no uid", remedy: "give the uid of a group" }]);

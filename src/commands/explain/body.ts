@@ -5,6 +5,7 @@ import type { Json } from "../../model/json.ts";
 import { type Problem, unlessProblem } from "../../model/problem.ts";
 import type { OperationMatch } from "../../model/request.ts";
 import type { Filter, Operation, Row, Shape } from "../../model/resource.ts";
+import { isSecretName, MASKED, withoutTokens } from "../../model/secrets.ts";
 import { camelCase, snakeCase } from "../../model/text.ts";
 import { type BodyNotes, createBodyNotes, namesOf, readBody, type UnknownPolicy } from "../../translate/body.ts";
 import { parseQuery } from "../../translate/query.ts";
@@ -13,7 +14,7 @@ import { isCompared } from "../../translate/update.ts";
 import { differingFrom, joinsOf, NO_DIFFERENCE, type StoredDifference } from "./assumed-records.ts";
 import type { ExplainedField, ExplainedParameter, FieldOutcome, ParameterOutcome } from "./explanation.ts";
 import type { RecordedCall } from "./recording.ts";
-import { isSecretName, MASKED, shownMember, withoutTokens } from "./secrets.ts";
+import { shownMember } from "./secrets.ts";
 
 /** The shape of the operation's body; undefined when it reads none. */
 export function bodyShape(operation: Operation): Shape | undefined {
@@ -304,12 +305,13 @@ function withDeep(fields: readonly ExplainedField[], notes: BodyNotes): Explaine
     paths
       .filter((path) => !known.has(path))
       .map((v1): ExplainedField => ({ v1, v2: null, becomes: "dropped", why, given: null, sent: null, calls: [] }));
-  return [
+  const all = [
     ...fields,
     ...deep(notes.unknown, "v1 knows no such field"),
     ...deep(notes.droppedEnums, "v1 does not know this name, and dropped it"),
     ...deep(notes.serverSet, "v2 treats it as set by the server"),
   ];
+  return all.map((field) => ({ ...field, v1: withoutTokens(field.v1) }));
 }
 
 /** The fields that the refusal names, with the lines that they would have had. */
@@ -381,7 +383,7 @@ export function explainParameters(parts: ParameterParts): ExplainedParameter[] {
   const explained = given.map(({ name, value }): ExplainedParameter => {
     const filter = parts.filters.find(({ v1 }) => v1 === name || camelCase(v1) === name);
     const shown = isSecretName(name) && value !== "" ? MASKED : withoutTokens(value);
-    const base = { v1: name, given: shown };
+    const base = { v1: withoutTokens(name), given: shown };
     if (filter === undefined) {
       return { ...base, sent: null, becomes: "ignored", why: "v1 knows no such parameter, and ignored it" };
     }

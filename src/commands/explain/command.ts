@@ -4,6 +4,7 @@ import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogu
 import { type AssumedConfig, assumedConfig, type Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { Problem } from "../../model/problem.ts";
+import { MASKED } from "../../model/secrets.ts";
 import { createRouter } from "../../router/router.ts";
 import { addConfigOptions, type CommandIo, type Outcome } from "../command.ts";
 import { type Cell, column, type Paint, paintFor, printable, printableAll, table } from "../terminal.ts";
@@ -19,7 +20,6 @@ import type {
 import { invalidRequest, readRequest } from "./request.ts";
 import { isRpc, readRpc } from "./rpc.ts";
 import type { ExplainCutover } from "./rule.ts";
-import { MASKED } from "./secrets.ts";
 
 /** Beside the options of the configuration. */
 interface ExplainFlags extends Readonly<Record<string, unknown>> {

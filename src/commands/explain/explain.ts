@@ -5,6 +5,7 @@ import { type HeaderList, headerValues, namedByConnection } from "../../model/ht
 import { type Problem, unlessProblem } from "../../model/problem.ts";
 import type { RouteResult } from "../../model/request.ts";
 import type { Resource } from "../../model/resource.ts";
+import { withoutTokens } from "../../model/secrets.ts";
 import { createDecisions } from "../../proxy.ts";
 import type { Router } from "../../router/router.ts";
 import { handlingOf } from "../../server/headers.ts";
@@ -95,7 +96,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
               status: refusal.http,
               code: refusal.code,
               reason: refusal.reason,
-              message: refusal.message,
+              message: withoutTokens(refusal.message),
               fields: refusal.fieldViolations,
             },
       cutover: decided ?? null,
@@ -141,7 +142,9 @@ function routedTo(route: Router, method: string, target: string): RouteResult | 
 /** What refuses the translation where native v1 serves the request. */
 function refusalNotes(refusal: Problem | undefined): readonly string[] {
   if (refusal === undefined) return [];
-  return [`if it were translated, carryover would refuse it: ${refusal.http} ${refusal.reason}: ${refusal.message}`];
+  return [
+    `if it were translated, carryover would refuse it: ${refusal.http} ${refusal.reason}: ${withoutTokens(refusal.message)}`,
+  ];
 }
 
 /** What carryover would count of this request, except what follows from an assumed response. */

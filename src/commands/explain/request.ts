@@ -3,7 +3,8 @@
 import { parseArgs } from "node:util";
 import type { HeaderList } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
-import { MASKED, quotedUrl } from "./secrets.ts";
+import { MASKED } from "../../model/secrets.ts";
+import { quotedUrl } from "./secrets.ts";
 
 /** A request as a client would send it. */
 export interface AskedRequest {

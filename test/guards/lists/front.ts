@@ -59,7 +59,7 @@ export const FRONT = [
       "if (false) return new Problem",
       sent("T-SMG-16: two Authorizations"),
     ],
-    ["an Authorization that is one token", 'if (AUTHORIZATION.test(values[0] ?? "")) return', "if (true) return"],
+    ["an Authorization of valid bytes", 'if (!NOT_IN_VALUE.test(values[0] ?? "")) return', "if (true) return"],
     ["no gRPC", "if (media === undefined || !", "if (media === undefined || true || !"],
   ]),
   ...guards("src/model/http.ts", HEADERS, [
@@ -80,7 +80,7 @@ export const FRONT = [
     ["X-Real-IP of trusted proxies only", '|| name === "x-real-ip" ?', "?"],
     ["X-Forwarded-* of trusted proxies only", 'name.startsWith("x-forwarded-") ||', ""],
     ["no Grpc-* for the platform", '|| name.startsWith("grpc-")) return', ") return"],
-    ["plain field names only", "!PLAIN_NAME.test(name)", "false"],
+    ["no names that look like those of ours", 'isLookAlike(lettersOf(name)) ? "odd" : "keep"', '"keep"'],
     ["what Connection names ends here", "|| named.has(name)) continue", ") continue"],
   ]),
   ...guards(

@@ -12,7 +12,7 @@ export const INSIDE = [
   ...guards("src/model/http.ts", SHARE, [["one credential, or none", "if (only !== undefined) return undefined;", ""]]),
   ...guards("src/upstream/credentials.ts", SHARE, [
     ["a digest that nobody can work out", 'createHmac("sha256", secret)', 'createHmac("sha256", "")'],
-    ["bearer tokens only", "if (token === undefined) return undefined;", ""],
+    ["bearer tokens only", "|| !TOKEN.test(token)) return undefined;", ") return undefined;"],
     ["no longer than the token lasts", 'return typeof exp === "number" ? exp : Infinity;', "return Infinity;"],
   ]),
   ...guards("src/drain/cache-policy.ts", SHARE, [
@@ -123,24 +123,29 @@ export const INSIDE = [
     ],
   ),
   ...guards(
-    "src/telemetry/scrub.ts",
-    ["test/observe/scrub.test.ts"],
+    "src/model/secrets.ts",
+    ["test/model/secrets.test.ts"],
     [
       [
         "no header with a credential in a log",
         `  [/\\b((?:proxy-)?authorization|(?:set-)?cookie)(["']?\\s*[:=,]\\s*)[^\\r\\n]+/gi, \`$1$2\${GONE}\`],\n`,
         "",
       ],
-      [
-        "no bearer token in a log",
-        `  [/\\b(bearer|basic|digest|dpop)(?:\\s|%20)+[^\\s"',;]+/gi, \`$1 \${GONE}\`],\n`,
-        "",
-      ],
-      ["no JWT in a log", "  [/\\beyJ[\\w-]*(?:\\.[\\w-]*)*/g, GONE],\n", ""],
+      ["no short bearer token in a log", "(bearer|basic|digest|dpop|negotiate)(?:\\s|%20)+", "(never)(?:\\s|%20)+"],
+      ["no beginning of a JWT in a log", "  [/(?:\\b|(?<=%[0-9A-Fa-f]{2}))eyJ[\\w-]*(?:\\.[\\w-]*)*/g, GONE],\n", ""],
       ["no query in a log", `  [/\\?[^\\s"'\`<>?]+/g, \`?\${GONE}\`],\n`, ""],
-      ["no password of an address in a log", `  [/\\/\\/[^\\s/@]+@/g, \`//\${GONE}@\`],\n`, ""],
+      ["no password of an address in a log", `  [USER_OF_URL, \`$1\${GONE}$2\`],\n`, ""],
       ["no nameless secret in a log", "  [/[\\w+=-]{48,}/g, GONE],\n", ""],
       ["the path of a log line has no query", "pathOf(path)", "path"],
+      ["no JWT in an explanation", "    .replace(JWT, MASKED)\n", ""],
+      ["no bearer token in an explanation", `    .replace(WITH_SCHEME, \`$1$2\${MASKED}\`)\n`, ""],
+      ["no password of an address in an explanation", `    .replace(USER_OF_URL, \`$1\${MASKED}$2\`);`, ";"],
+      ["no parameter of a secret name in what is shown", "names(piece, at).some(hides)", "false"],
+      [
+        "no header field of a secret name in what is shown",
+        "return isSecretField(name) ? MASKED :",
+        "return false ? MASKED :",
+      ],
     ],
   ),
 ];
