@@ -6,18 +6,20 @@ import { type ClientResponse, type HeaderList, OurHeader } from "./model/http.ts
 import { Problem, problemBody } from "./model/problem.ts";
 import type {
   Decide,
+  DeferredPlan,
   OperationMatch,
   PassPlan,
-  Plan,
   RequestContext,
   ResponsePlan,
   RouteResult,
+  SettledPlan,
 } from "./model/request.ts";
 import type { Operation } from "./model/resource.ts";
 import type { ModeDecision, Rule } from "./model/rules.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Rollout } from "./rollout/rollout.ts";
-import { createRouter, type Router } from "./router/router.ts";
+import { formAsGet, formTooLong, runsAsGet } from "./router/form.ts";
+import { createRouter, isV1, type Router } from "./router/router.ts";
 import type { ComparisonRequest } from "./shadow/request.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { optionsRequest, optionsResponse } from "./translate/headers.ts";
@@ -25,7 +27,12 @@ import type { Tools, Translation } from "./translate/operation.ts";
 import { createTranslationsOnUse, type Translate } from "./translate/translations.ts";
 
 /** What of the configuration decides. */
-type DecisionConfig = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback">;
+type DecisionConfig = Pick<
+  Config,
+  "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback"
+> & {
+  readonly limits: Pick<Config["limits"], "uriBytes">;
+};
 
 /** Everything that decides on requests and outlives them; made once, for clients and for comparing alike. */
 export interface Decisions {
@@ -68,6 +75,7 @@ export function createDecisions(
     ]),
     fallback: config.fallback,
     audience: { from: config.listen.publicUrl, to: v2.audience },
+    limits: config.limits,
   };
   return { route, decide: (tools, other) => createProxy({ ...parts, ...other, tools }) };
 }
@@ -83,10 +91,11 @@ export interface ProxyParts {
   readonly cutover?: Cutover | undefined;
   /** Token exchange: a query `aud` of the first becomes the second. */
   readonly audience: { readonly from: string | undefined; readonly to: string };
+  readonly limits: { readonly uriBytes: number };
   /** What one request may do; everything it does is noted in its exchange. */
   tools(request: RequestContext, signal: Signal): Tools;
   /** The plan for a list, shared between equal requests. */
-  share?(request: RequestContext, plan: Plan): Plan;
+  share?(request: RequestContext, plan: SettledPlan): SettledPlan;
   /**
    * The deprecation headers of a request. They are added after a list was shared, since they depend on the client's rule.
    */
@@ -106,7 +115,7 @@ export interface Cutover {
 
 /** Decides on each request from its head. Throws `Problem` for what must be refused. */
 export function createProxy(parts: ProxyParts): Decide {
-  return (request) => {
+  const settle = (request: RequestContext): SettledPlan => {
     const { exchange } = request;
     if (isV1(request.target)) exchange.apiVersion = "v1";
     request.route = routeOf(request, parts);
@@ -115,9 +124,39 @@ export function createProxy(parts: ProxyParts): Decide {
     const notice = parts.notice?.(request) ?? [];
     return notice.length === 0 ? shared : { ...shared, headers: [...(shared.headers ?? []), ...notice] };
   };
+  return (request) =>
+    runsAsGet(request, parts.route) ? deferForm(request, parts.limits.uriBytes, settle) : settle(request);
 }
 
-function planOf(request: RequestContext, route: RouteResult | undefined, parts: ProxyParts): Plan {
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * A form that runs as a GET is one from here on, for rules, ledger and comparison alike. Native v1 still gets the form as it came, and
+ * turns it into the same GET by itself, unless that hangs on the field that never goes on.
+ */
+function deferForm(
+  request: RequestContext,
+  uriBytes: number,
+  settle: (request: RequestContext) => SettledPlan,
+): DeferredPlan {
+  const { exchange, method, headers, target, methodOverride = "" } = request;
+  return {
+    kind: "deferred",
+    limit: uriBytes,
+    tooLong: () => formTooLong(uriBytes),
+    decide: (body) => {
+      const asGet = formAsGet(request, body, uriBytes);
+      exchange.method = asGet.method;
+      exchange.notes.push("form-as-get");
+      const plan = settle({ ...request, ...asGet });
+      if (plan.kind === "answer") return plan;
+      if (plan.upstream === "v1" && methodOverride === "") return { ...plan, target, sent: { method, headers, body } };
+      return { ...plan, sent: { ...asGet, body: NO_BYTES } };
+    },
+  };
+}
+
+function planOf(request: RequestContext, route: RouteResult | undefined, parts: ProxyParts): SettledPlan {
   const { exchange, target } = request;
   if (route === undefined) return passNative(request, "native");
   // A token that is to be exchanged is not read here.
@@ -178,18 +217,13 @@ function noteRule(exchange: Exchange, rule: Rule | undefined): void {
   exchange.ruleId = rule?.evidenceKey;
 }
 
-function isV1(target: string): boolean {
-  const slash = target.indexOf("/", 1);
-  return slash > 0 && /^\/v1(?:[/?:]|$)/.test(target.slice(slash, slash + 4));
-}
-
 function pass(upstream: Upstream, target: string, exchange: Exchange): PassPlan {
   exchange.mode = "pass";
   return { kind: "pass", upstream, target };
 }
 
 /** An operation of the catalogue: the rules say who serves it, and whether the other version's response is compared. */
-function serve(match: OperationMatch, request: RequestContext, parts: ProxyParts): Plan {
+function serve(match: OperationMatch, request: RequestContext, parts: ProxyParts): SettledPlan {
   const translation = parts.translations.get(match.operation);
   if (translation === undefined) return native(request, parts);
   const { cutover } = parts;
@@ -262,20 +296,29 @@ function translate(
   parts: ProxyParts,
 ): ResponsePlan {
   return respondBy(request.exchange, async (body, signal) => {
-    if (request.method === "GET" && body.length > 0) {
+    const isGet = request.method === "GET";
+    if (isGet && !isEmptyBody(body)) {
       throw new Problem("INVALID_BODY", "invalid body: a GET has none; send filters in the query", { options: [] });
     }
     const tools = parts.tools(request, signal);
     try {
-      return await translation({ match, headers: request.headers, body }, tools);
+      return await translation({ match, headers: request.headers, body: isGet ? NO_BYTES : body }, tools);
     } finally {
       tools.done?.();
     }
   });
 }
 
+/** Some clients put an empty JSON value into every request. */
+function isEmptyBody(body: Uint8Array): boolean {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1").trim();
+  return (
+    text === "" || text === "null" || (text.startsWith("{") && text.endsWith("}") && text.slice(1, -1).trim() === "")
+  );
+}
+
 /** Not translated: native v1 where there is one, else 501 with the operation's name, or v1's own 404 for a path that it does not have. */
-function native(request: RequestContext, parts: ProxyParts): Plan {
+function native(request: RequestContext, parts: ProxyParts): SettledPlan {
   const { exchange, method } = request;
   const { resource, operation } = exchange;
   if (servesNative(parts)) {
@@ -299,7 +342,7 @@ function servesNative({ fallback, cutover, upstreams }: ProxyParts): boolean {
 }
 
 /** A front of the platform may answer CORS: native's if there is one, else what v2 says of the mapped path. */
-function options(v2Target: string | undefined, request: RequestContext, parts: ProxyParts): Plan {
+function options(v2Target: string | undefined, request: RequestContext, parts: ProxyParts): SettledPlan {
   if (v2Target === undefined || servesNative(parts)) return native(request, parts);
   return respondBy(request.exchange, async (_body, signal) => {
     return optionsResponse(await parts.tools(request, signal).send(optionsRequest(v2Target, request.headers)));
@@ -307,7 +350,7 @@ function options(v2Target: string | undefined, request: RequestContext, parts: P
 }
 
 /** `/sts/exchange` goes through unread, but for an `aud` that names carryover itself: v2's own audience takes its place. */
-function exchangeToken(query: string, { target, exchange }: RequestContext, parts: ProxyParts): Plan {
+function exchangeToken(query: string, { target, exchange }: RequestContext, parts: ProxyParts): PassPlan {
   exchange.operation = "exchange";
   if (!parts.upstreams.has("sts")) {
     throw new Problem("UNKNOWN_PATH", "token exchange is not configured here (upstream.sts.url)", {

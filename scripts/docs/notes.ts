@@ -36,6 +36,11 @@ const NOTES: Words<ExchangeNote> = {
     means: "a header that some proxies confuse with `X-Forwarded-…` was dropped, such as `X_Forwarded_For`",
     act: "find out which client or proxy sends it",
   },
+  "form-as-get": {
+    means: "a form that was posted ran as the GET of its path, as in v1's gateway; its content joined the query",
+    act: "nothing to do: it is a GET for rules, metrics and the ledger",
+    options: ["limits.uriBytes"],
+  },
   "enum-dropped": {
     means: "the client sent an enum name that v1 does not know. It was dropped, as v1's decoder did",
     act: "client: correct the name",

@@ -64,7 +64,8 @@ export async function serveUnary(call: GrpcCall, rpc: Rpc, parts: UnaryParts): P
     noteUnknown(call, request.unknown, parts.unknownRequest);
     const plan = parts.decide(contextOf(call, request.method, request.target));
     if (plan.kind === "pass") passWhole(call, rpc, plan, { request: request.body, whole: message.whole }, parts);
-    else await respond(call, rpc, plan, request.body, controller.signal, parts);
+    else if (plan.kind === "answer") await respond(call, rpc, plan, request.body, controller.signal, parts);
+    else throw new Error("a gRPC call is no form");
   } catch (error) {
     failCall(call, Problem.from(error));
   }

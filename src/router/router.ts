@@ -76,6 +76,12 @@ function splitTarget(target: string): SplitTarget {
   return { path, domain: path.slice(1, first), version: path.slice(first + 1, end), end, query };
 }
 
+/** True when the second segment of `target` is v1. */
+export function isV1(target: string): boolean {
+  const slash = target.indexOf("/", 1);
+  return slash > 0 && /^\/v1(?:[/?:]|$)/.test(target.slice(slash, slash + 4));
+}
+
 /** The segment after the version, as it is: without what a verb or a uid adds. */
 function collectionSegment({ path, end }: SplitTarget): string {
   for (let at = end + 1; at < path.length; at++) {

@@ -38,7 +38,7 @@ export interface WholeBody {
 
 /**
  * The whole body of a request that has one, at most `limit` bytes of it. Waits for memory before the rest of a long one is read.
- * Rejects with BODY_TOO_LARGE, before reading when the client says its length; with REQUEST_TIMEOUT when the client is too slow; with an
+ * Rejects with what `tooLong` makes (BODY_TOO_LARGE), before reading when the client says its length; with REQUEST_TIMEOUT when the client is too slow; with an
  * Error when it leaves midway.
  */
 export async function readBody(
@@ -46,9 +46,10 @@ export async function readBody(
   limit: number,
   parts: BodyLimits,
   signal: Signal,
+  tooLong: () => Problem = () => tooLarge(limit),
 ): Promise<WholeBody> {
   const stated = statedLength(request);
-  if ((stated ?? 0) > limit) throw tooLarge(limit);
+  if ((stated ?? 0) > limit) throw tooLong();
   const { memory, processorShare: duty } = parts;
   const gathered = createByteBuffer(limit);
   let hold: MemoryReservation | undefined;
@@ -87,7 +88,7 @@ export async function readBody(
       req.on("data", (chunk: Uint8Array) => {
         if (over) return;
         pace.came(chunk.length);
-        if (gathered.length() + chunk.length > limit) return reject(tooLarge(limit));
+        if (gathered.length() + chunk.length > limit) return reject(tooLong());
         gathered.add(chunk);
         if (!waited && gathered.length() > GATHERED_BYTES) waitForRoom();
       });

@@ -503,16 +503,25 @@ export const differences: readonly DifferenceGroup[] = [
       {
         id: "V58",
         v1: "a body on a `GET`, and anything after the JSON value of a body, was ignored",
-        carryover: "400 `INVALID_BODY`",
+        carryover: "400 `INVALID_BODY`; `{}`, `null` and white space on a `GET` are no body",
         why: "silently ignoring it would lose what the client meant",
         option: NONE,
       },
       {
         id: "V59",
         v1: "a form-encoded `POST` with `X-HTTP-Method-Override: DELETE` ran as a `DELETE`",
-        carryover: "it is a `POST`; `X-HTTP-Method` and `X-Method-Override` are dropped, too",
+        carryover:
+          "it is a `POST`, and only the value `GET` is obeyed; `X-HTTP-Method` and `X-Method-Override` are dropped, too",
         why: "a proxy in front that filters by method must see the real method",
         option: NONE,
+        native: true,
+      },
+      {
+        id: "V102",
+        v1: "a form-encoded `POST` that ran as a `GET` could be as long as any body",
+        carryover: "414 `URI_TOO_LONG` when path and form together are longer than a request target may be",
+        why: "the form becomes the query before rules decide who serves it",
+        option: "`limits.uriBytes`",
         native: true,
       },
       {

@@ -64,21 +64,23 @@ function serve(
     }
     return exchange(context, secret, request, parseQuery(rawQuery));
   }
-  const { route, tail } = match(methodOf(request), segments);
+  const isForm = isFormPost(request);
+  const override = isForm ? (header(request.headers, "x-http-method-override") ?? "").toUpperCase() : "";
+  const { route, tail } = match(override === "" ? request.method : override, segments, isForm && override === "");
   seen.route = route;
-  const action = route.prepare({ tail, query: parseQuery(rawQuery), body });
+  // Whoever reads a form for its parameters has used up the body.
+  const isParameters = override !== "" || route.method !== request.method;
+  const query = parseQuery(isParameters ? `${Buffer.from(body).toString("utf8")}&${rawQuery}` : rawQuery);
+  const action = route.prepare({ tail, query, body: isParameters ? new Uint8Array() : body });
   gateway.limiter.admit(header(request.headers, "authorization") ?? "");
   const caller = gateway.authenticate(request.headers);
   needTerms(context.settings, route, request.method, rawPath);
   return action(caller);
 }
 
-/** A form-encoded POST may name another method: stock gateways obey it. */
-function methodOf(request: ApiRequest): string {
-  const override = header(request.headers, "x-http-method-override") ?? "";
-  const type = header(request.headers, "content-type") ?? "";
-  const form = request.method === "POST" && type === "application/x-www-form-urlencoded";
-  return form && override !== "" ? override.toUpperCase() : request.method;
+/** A form that is posted may name another method, and stands for the GET of a path that has no POST: stock gateways see to both. */
+function isFormPost({ method, headers }: ApiRequest): boolean {
+  return method === "POST" && header(headers, "content-type") === "application/x-www-form-urlencoded";
 }
 
 function success(text: string): ApiResponse {

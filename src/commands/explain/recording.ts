@@ -84,7 +84,8 @@ export async function recordRequest(request: AskedRequest, parts: RecorderParts)
   const decide = parts.decide((asked) => recordingTools(asked.exchange, send, parts));
   const recording = { calls, exchange, pass: undefined, problem: undefined };
   try {
-    const plan = decide({ method, target, headers, exchange });
+    const first = decide({ method, target, headers, exchange });
+    const plan = first.kind === "deferred" ? first.decide(request.body) : first;
     if (plan.kind === "pass") return { ...recording, pass: { upstream: plan.upstream, target: plan.target } };
     await plan.respond(request.body, createSignalController().signal);
     return recording;
