@@ -172,7 +172,8 @@ function planOf(request: RequestContext, route: RouteResult | undefined, parts: 
     case "native":
       exchange.resource = route.resource;
       exchange.operation = route.operation;
-      return native(request, parts);
+      exchange.apiVersion = "v1";
+      return native(request, parts, route.otherwise);
     case "options":
       exchange.operation = "options";
       return options(route.v2Target, request, parts);
@@ -318,7 +319,7 @@ function isEmptyBody(body: Uint8Array): boolean {
 }
 
 /** Not translated: native v1 where there is one, else 501 with the operation's name, or v1's own 404 for a path that it does not have. */
-function native(request: RequestContext, parts: ProxyParts): SettledPlan {
+function native(request: RequestContext, parts: ProxyParts, otherwise?: Problem): SettledPlan {
   const { exchange, method } = request;
   const { resource, operation } = exchange;
   if (servesNative(parts)) {
@@ -328,6 +329,7 @@ function native(request: RequestContext, parts: ProxyParts): SettledPlan {
     }
     return passNative(request, "native");
   }
+  if (otherwise !== undefined) throw otherwise;
   // A native v1 that may not be asked could have it.
   if (operation === "unknown" && !parts.upstreams.has("v1")) throw new Problem("NOT_FOUND", "Not Found");
   const name = resource === "unknown" ? `${method} ${exchange.path}` : `${resource} ${operation}`;

@@ -96,7 +96,7 @@ export interface CarryoverConfig {
     readonly publicUrl?: string | undefined;
     /** Networks whose X-Forwarded-* headers are trusted. */
     readonly trustedProxies?: readonly string[] | undefined;
-    /** Further path prefixes that pass through to v2. */
+    /** Further path prefixes: /PATH passes through to v2, v1:/PATH to native v1. */
     readonly extraPrefixes?: readonly string[] | undefined;
     /** How long carryover still takes requests after the stop signal. /readyz says 503 meanwhile. Use the time that the load balancer needs to notice. Default: `5s`. */
     readonly shutdownDelaySeconds?: number | string | undefined;

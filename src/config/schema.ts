@@ -100,6 +100,7 @@ export const cutover = z.strictObject({
 
 const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
 const PREFIX = "expected a path such as /gateway, without a slash at its end";
+const EXTRA = "expected a path such as /gateway, or v1:/gateway, without a slash at its end";
 const port = whole(0, 65535);
 
 const tls = z
@@ -206,9 +207,12 @@ const listen = z.strictObject({
   trustedProxies: listOf(z.string({ error: NETWORK }).refine(isNetwork, { error: NETWORK }), NETWORK.slice(9))
     .default([])
     .describe("Networks whose X-Forwarded-* headers are trusted"),
-  extraPrefixes: listOf(z.string({ error: PREFIX }).refine(isPathPrefix, { error: PREFIX }), PREFIX.slice(9))
+  extraPrefixes: listOf(
+    z.string({ error: EXTRA }).refine((value) => isPathPrefix(value.replace(/^v1:/, "")), { error: EXTRA }),
+    EXTRA.slice(9),
+  )
     .default([])
-    .describe("Further path prefixes that pass through to v2"),
+    .describe("Further path prefixes: /PATH passes through to v2, v1:/PATH to native v1"),
   shutdownDelaySeconds: seconds(0, 300)
     .prefault("5s")
     .describe(

@@ -21,8 +21,13 @@ export interface OperationMatch {
 /** What a request target stands for. */
 export type RouteResult =
   | { readonly kind: "match"; readonly match: OperationMatch }
-  /** A v1 operation without a translation: native v1, or 501 with these names. */
-  | { readonly kind: "native"; readonly resource: string; readonly operation: string }
+  /** A v1 operation without a translation: native v1, or 501 with these names. `otherwise`: what is said in place of that. */
+  | {
+      readonly kind: "native";
+      readonly resource: string;
+      readonly operation: string;
+      readonly otherwise?: Problem | undefined;
+    }
   /** An OPTIONS request on a v1 path; `v2Target` is the mapped v2 target, when there is one. */
   | { readonly kind: "options"; readonly v2Target: string | undefined }
   /** `resource`: the catalogue's name of the collection that the path begins with; only for counting. */

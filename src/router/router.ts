@@ -1,4 +1,5 @@
 /** Which operation a request asks for, by its method and target alone. */
+import { isSafe } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { type OperationMatch, type RouteResult, v2PathOf } from "../model/request.ts";
 import type { NativeDomain, Operation, Resource } from "../model/resource.ts";
@@ -19,7 +20,7 @@ interface RouterOptions {
   readonly natives: readonly NativeDomain[];
   /** v2's version segment as configured, e.g. `v2beta1`. */
   readonly version: string;
-  /** Further path prefixes that pass to v2 (`listen.extraPrefixes`), with or without a slash at the end. */
+  /** Further path prefixes (`listen.extraPrefixes`), with or without a slash at the end: `/a` passes to v2, `v1:/a` to native v1. */
   readonly extraPrefixes: readonly string[];
 }
 
@@ -27,7 +28,11 @@ interface RouterOptions {
 export type Router = (method: string, target: string) => RouteResult;
 
 const DOMAINS = ["iam", "registry", "vulnerabilities", "events", "advisory", "libraries", "ping"] as const;
-const UNKNOWN: RouteResult = { kind: "native", resource: "unknown", operation: "unknown" };
+const UNKNOWN = { kind: "native", resource: "unknown", operation: "unknown" } as const;
+/** A domain that carryover does not know, as domains are written. */
+const DOMAIN = /^[a-z][a-z0-9-]{0,62}$/;
+/** Before an extra prefix: it is native v1's. */
+const OF_V1 = "v1:";
 const V2: RouteResult = { kind: "v2", resource: "unknown" };
 const STS_METHODS: ReadonlySet<string> = new Set(["GET", "POST", "OPTIONS"]);
 
@@ -43,7 +48,8 @@ export function createRouter(options: RouterOptions): Router {
   const v2Kinds: ReadonlyMap<string, RouteResult> = new Map(
     options.resources.map(({ domain, v2, name }) => [`${domain}/${v2}`, { kind: "v2", resource: name }]),
   );
-  const extra = options.extraPrefixes.map((prefix) => (prefix.endsWith("/") ? prefix.slice(0, -1) : prefix));
+  const extra = options.extraPrefixes.map(readPrefix);
+  const respelledDomains = new Set(DOMAINS.map(folded));
 
   return (method, raw) => {
     const target = splitTarget(raw);
@@ -57,9 +63,23 @@ export function createRouter(options: RouterOptions): Router {
       if (!STS_METHODS.has(method)) throw notAllowed();
       return { kind: "sts", query: target.query };
     }
-    if (extra.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return V2;
-    throw unknownPath(target);
+    const named = extra.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+    if (named?.isV1 === false) return V2;
+    const isNew = version === "v1" && DOMAIN.test(domain) && !respelledDomains.has(folded(domain));
+    if (named === undefined && !isNew) throw unknownPath(target);
+    checkSegments(decodePath(path));
+    return { ...UNKNOWN, otherwise: unknownPath(target) };
   };
+}
+
+function readPrefix(text: string): { readonly prefix: string; readonly isV1: boolean } {
+  const isV1 = text.startsWith(OF_V1);
+  return { prefix: (isV1 ? text.slice(OF_V1.length) : text).replace(/\/$/, ""), isV1 };
+}
+
+/** Equal for names that differ in case, hyphens and underscores alone. */
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll(/[-_]/g, "");
 }
 
 /** A request target cut apart, nothing decoded. */
@@ -114,21 +134,79 @@ function notAllowed(): Problem {
   return new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed");
 }
 
+/**
+ * What the catalogue does not know goes to native v1, but for a write that is spelled almost like a known one: v1's gateway says 404 to
+ * it, and a front that is not as strict would have it pass by the rules.
+ */
 function routeV1(collections: DomainTable, version: string, method: string, target: SplitTarget): RouteResult {
   const decoded = decodePath(target.path);
   checkSegments(decoded);
   // The prefix holds no escape, so it ends at the same place in the decoded path.
   const rest = decoded.slice(target.end + 1);
   const { first, route } = findRoute(collections, rest, method);
-  if (first === undefined) return UNKNOWN;
-  if (method === "OPTIONS") return { kind: "options", v2Target: mappedTarget(first, version, rest) };
+  if (first === undefined) {
+    if (isRespelledWrite(collections, rest, method, first)) throw notFound();
+    return UNKNOWN;
+  }
   const served = route?.methods.get(method);
+  if (served?.kind !== "native" && endsInUnknownVerb(first.template, rest)) {
+    if (isRespelledWrite(collections, rest, method, first)) throw notFound();
+    return { ...UNKNOWN, otherwise: served === undefined || isExtension(served) ? notAllowed() : refusedUid(rest) };
+  }
+  if (method === "OPTIONS") return { kind: "options", v2Target: mappedTarget(first, version, rest) };
   if (route === undefined || served === undefined) throw notAllowed();
   if (served.kind === "native") return served;
-  // v1 has no Get here, and where it has a literal, or an unknown verb, carryover's own Get has no record either.
-  const isExtension = served.operation.kind === "get" && served.operation.extension;
-  if (isExtension && (route !== first || rest.includes(":"))) throw notAllowed();
+  // v1 has no Get here, and where it has a literal, or an odd verb, carryover's own Get has no record either.
+  if (isExtension(served) && (route !== first || rest.includes(":"))) throw notAllowed();
   return { kind: "match", match: matchOf(served, readVariables(route.template, rest), target.query) };
+}
+
+function notFound(): Problem {
+  return new Problem("NOT_FOUND", "Not Found", { options: [] });
+}
+
+/** True for a Get that v1 does not have. */
+function isExtension(served: RouteTarget): boolean {
+  return served.kind === "translated" && served.operation.kind === "get" && served.operation.extension === true;
+}
+
+/** One verb, after a uid without any. */
+const ONE_VERB = /^[^:]*:[A-Za-z][A-Za-z0-9_]*$/;
+
+/** True where `rest` has the form of `template` only because a verb that nobody knows would be the end of a uid. */
+function endsInUnknownVerb({ spans, after, verb }: PathTemplate, rest: string): boolean {
+  return spans && after.length === 0 && verb === "" && ONE_VERB.test(rest);
+}
+
+/** Why the end of `rest`, taken for a uid, is none. */
+function refusedUid(rest: string): Problem | undefined {
+  try {
+    uidForPath(rest.slice(rest.indexOf("/") + 1));
+    return undefined;
+  } catch (error) {
+    return Problem.from(error);
+  }
+}
+
+/** True for a write that would be another, translated one if case, hyphens, underscores and a slash at the end did not count. */
+function isRespelledWrite(collections: DomainTable, rest: string, method: string, found: Route | undefined): boolean {
+  if (isSafe(method)) return false;
+  const segments = folded(rest).replace(/\/$/, "").split("/");
+  const own = found && shapeOf(foldedTemplate(found.template));
+  for (const { routes } of collections.values()) {
+    for (const route of routes) {
+      if (route.methods.get(method)?.kind !== "translated") continue;
+      const template = foldedTemplate(route.template);
+      if (shapeOf(template) !== own && matches(template, segments)) return true;
+    }
+  }
+  return false;
+}
+
+function foldedTemplate({ before, spans, after, verb }: PathTemplate): PathTemplate {
+  const fold = (token: string | undefined) => token && folded(token);
+  const words = before.map(fold);
+  return { collection: words[0] ?? "", before: words, spans, after: after.map(fold), verb: folded(verb) };
 }
 
 /** A path that says nothing but its collection. */

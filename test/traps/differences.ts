@@ -472,10 +472,9 @@ export const differences: readonly DifferenceGroup[] = [
       {
         id: "V54",
         v1: "an unknown verb (`POST groups/{id}:nonsense`) was taken as part of the id",
-        carryover: "400 `INVALID_PATH` for a write",
-        why: "v2 might know the verb",
-        option: NONE,
-        native: true,
+        carryover: "native v1 gets it; without native v1 a write is 400 `INVALID_PATH`",
+        why: "v1 may have learned the verb, and v2 might know it with another meaning",
+        option: "`upstream.v1.url`, `fallback`",
       },
       {
         id: "V55",
@@ -488,7 +487,7 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V56",
         v1: "404 without details, or whatever else the host served there",
         carryover:
-          "404 `UNKNOWN_PATH` for a path with none of the API's prefixes, and for `/sts/exchange` without token exchange configured",
+          "404 `UNKNOWN_PATH` for a path with none of the API's prefixes (with native v1, `/DOMAIN/v1/…` of a new domain goes there), and for `/sts/exchange` without token exchange configured",
         why: "carryover forwards only what it knows",
         option: "`listen.extraPrefixes`, `upstream.sts.url`",
         native: true,
