@@ -2,8 +2,8 @@
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config/config.ts";
 import type { Exchange, Upstream } from "./model/exchange.ts";
-import { type ClientResponse, type HeaderList, OurHeader } from "./model/http.ts";
-import { Problem, problemBody } from "./model/problem.ts";
+import { type ClientResponse, type HeaderList, OurHeader, withValue } from "./model/http.ts";
+import { Problem, problemBody, tooLarge } from "./model/problem.ts";
 import type {
   Decide,
   DeferredPlan,
@@ -20,6 +20,7 @@ import type { Signal } from "./model/signal.ts";
 import type { Rollout } from "./rollout/rollout.ts";
 import { formAsGet, formTooLong, runsAsGet } from "./router/form.ts";
 import { createRouter, isV1, type Router } from "./router/router.ts";
+import { type Audience, isForm, withAudience } from "./router/token-exchange.ts";
 import type { ComparisonRequest } from "./shadow/request.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { optionsRequest, optionsResponse } from "./translate/headers.ts";
@@ -31,7 +32,7 @@ type DecisionConfig = Pick<
   Config,
   "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback"
 > & {
-  readonly limits: Pick<Config["limits"], "uriBytes">;
+  readonly limits: Pick<Config["limits"], "uriBytes" | "bodyBytes">;
 };
 
 /** Everything that decides on requests and outlives them; made once, for clients and for comparing alike. */
@@ -89,9 +90,8 @@ export interface ProxyParts {
   readonly fallback: "native" | "refuse";
   /** What serves an operation that both versions have; without it everything is translated. */
   readonly cutover?: Cutover | undefined;
-  /** Token exchange: a query `aud` of the first becomes the second. */
-  readonly audience: { readonly from: string | undefined; readonly to: string };
-  readonly limits: { readonly uriBytes: number };
+  readonly audience: Audience;
+  readonly limits: { readonly uriBytes: number; readonly bodyBytes: number };
   /** What one request may do; everything it does is noted in its exchange. */
   tools(request: RequestContext, signal: Signal): Tools;
   /** The plan for a list, shared between equal requests. */
@@ -124,8 +124,14 @@ export function createProxy(parts: ProxyParts): Decide {
     const notice = parts.notice?.(request) ?? [];
     return notice.length === 0 ? shared : { ...shared, headers: [...(shared.headers ?? []), ...notice] };
   };
-  return (request) =>
-    runsAsGet(request, parts.route) ? deferForm(request, parts.limits.uriBytes, settle) : settle(request);
+  return (request) => {
+    if (runsAsGet(request, parts.route)) return deferForm(request, parts.limits.uriBytes, settle);
+    const plan = settle(request);
+    const isExchange = plan.kind === "pass" && plan.upstream === "sts" && parts.audience.from !== undefined;
+    return isExchange && request.method === "POST" && isForm(request.headers)
+      ? deferExchange(plan, request, parts)
+      : plan;
+  };
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -351,7 +357,7 @@ function options(v2Target: string | undefined, request: RequestContext, parts: P
   });
 }
 
-/** `/sts/exchange` goes through unread, but for an `aud` that names carryover itself: v2's own audience takes its place. */
+/** Token exchange goes through unread, but for an `aud` that names carryover itself: v2's own audience takes its place. */
 function exchangeToken(query: string, { target, exchange }: RequestContext, parts: ProxyParts): PassPlan {
   exchange.operation = "exchange";
   if (!parts.upstreams.has("sts")) {
@@ -359,19 +365,25 @@ function exchangeToken(query: string, { target, exchange }: RequestContext, part
       options: ["upstream.sts.url"],
     });
   }
-  const { from, to } = parts.audience;
-  const pairs = query.split("&").map((pair) => {
-    return from !== undefined && pair.startsWith("aud=") && isAudience(pair.slice("aud=".length), from)
-      ? `aud=${encodeURIComponent(to)}`
-      : pair;
-  });
-  return pass("sts", target.slice(0, target.length - query.length) + pairs.join("&"), exchange);
+  return pass("sts", target.slice(0, target.length - query.length) + withAudience(query, parts.audience), exchange);
 }
 
-function isAudience(value: string, audience: string): boolean {
-  try {
-    return decodeURIComponent(value.replaceAll("+", " ")).replace(/\/$/, "") === audience.replace(/\/$/, "");
-  } catch {
-    return false;
-  }
+/** `plan`, once the form with its audience is here. */
+function deferExchange(
+  plan: PassPlan,
+  { method, headers }: RequestContext,
+  { audience, limits: { bodyBytes } }: ProxyParts,
+): DeferredPlan {
+  return {
+    kind: "deferred",
+    limit: bodyBytes,
+    tooLong: () => tooLarge(bodyBytes),
+    decide: (body) => {
+      const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
+      const sent = Buffer.from(withAudience(text, audience), "latin1");
+      const length = String(sent.length);
+      const fields = headers.map((field) => (field[0] === "content-length" ? withValue(field, length) : field));
+      return { ...plan, sent: { method, headers: fields, body: sent } };
+    },
+  };
 }

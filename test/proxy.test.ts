@@ -67,7 +67,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
     upstreams: new Set<Upstream>(["v2", ...(world.upstreams ?? [])]),
     fallback: world.fallback ?? "refuse",
     cutover: world.cutover,
-    limits: { uriBytes: 8192 },
+    limits: { uriBytes: 8192, bodyBytes: 1024 },
     audience: { from: "from" in world ? world.from : PUBLIC, to: "https://v2.example/a b" },
     tools: ({ exchange }) => ({
       send: async (request) => {

@@ -73,7 +73,7 @@ export interface CarryoverConfig {
       readonly breaker?: boolean | undefined;
     } | undefined;
     readonly sts?: {
-      /** Base URL of the token exchange; /sts/exchange passes through to it. */
+      /** Base URL of the token exchange; /sts/exchange and /sts/exchange_refresh_token pass through to it. */
       readonly url: string;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */

@@ -184,7 +184,9 @@ const v1 = z.strictObject({
 });
 
 const sts = z.strictObject({
-  url: url.describe("Base URL of the token exchange; /sts/exchange passes through to it").meta(USUAL),
+  url: url
+    .describe("Base URL of the token exchange; /sts/exchange and /sts/exchange_refresh_token pass through to it")
+    .meta(USUAL),
   tls,
 });
 

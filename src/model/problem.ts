@@ -189,6 +189,13 @@ export class Problem extends Error {
   }
 }
 
+/** For a request body of more than `limit` bytes. */
+export function tooLarge(limit: number): Problem {
+  return new Problem("BODY_TOO_LARGE", `the request body is longer than ${limit} bytes`, {
+    metadata: { limit: String(limit) },
+  });
+}
+
 /** The result of `read`; undefined when it throws a Problem. */
 export function unlessProblem<T>(read: () => T): T | undefined {
   try {

@@ -34,7 +34,10 @@ const DOMAIN = /^[a-z][a-z0-9-]{0,62}$/;
 /** Before an extra prefix: it is native v1's. */
 const OF_V1 = "v1:";
 const V2: RouteResult = { kind: "v2", resource: "unknown" };
-const STS_METHODS: ReadonlySet<string> = new Set(["GET", "POST", "OPTIONS"]);
+const TOKEN_EXCHANGE: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["/sts/exchange", new Set(["GET", "POST", "OPTIONS"])],
+  ["/sts/exchange_refresh_token", new Set(["POST", "OPTIONS"])],
+]);
 
 /**
  * A router for the API's prefixes. v1 targets are checked strictly and matched against the catalogue;
@@ -59,8 +62,9 @@ export function createRouter(options: RouterOptions): Router {
       if (version === "v1") return routeV1(collections, options.version, method, target);
       if (v2Versions.has(version)) return v2Kinds.get(`${domain}/${collectionSegment(target)}`) ?? V2;
     }
-    if (path === "/sts/exchange") {
-      if (!STS_METHODS.has(method)) throw notAllowed();
+    const methods = TOKEN_EXCHANGE.get(path);
+    if (methods !== undefined) {
+      if (!methods.has(method)) throw notAllowed();
       return { kind: "sts", query: target.query };
     }
     const named = extra.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
 import { header, isSafe } from "../model/http.ts";
 import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
-import { Problem } from "../model/problem.ts";
+import { Problem, tooLarge } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import { afterReading, createSendRateWatch } from "./client-timeouts.ts";
 import { type IncomingRequest, isAnswered } from "./incoming-request.ts";
@@ -281,11 +281,4 @@ function writeContinue(request: IncomingRequest): void {
   if (!request.expects) return;
   request.expects = false;
   request.res.writeContinue();
-}
-
-/** For a body of more than `limit` bytes. */
-export function tooLarge(limit: number): Problem {
-  return new Problem("BODY_TOO_LARGE", `the request body is longer than ${limit} bytes`, {
-    metadata: { limit: String(limit) },
-  });
 }

@@ -31,7 +31,7 @@ export function frontOf(catalogue: Catalogue): MemoryFront {
       translations,
       upstreams: new Set(["v2"]),
       fallback: "refuse",
-      limits: { uriBytes: 8192 },
+      limits: { uriBytes: 8192, bodyBytes: 1024 },
       audience: { from: undefined, to: "" },
       tools: ({ exchange }) => toolsOf(v2, exchange, mask),
     });

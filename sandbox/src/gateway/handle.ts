@@ -1,6 +1,6 @@
 /** Turns a request into a response: routing, decoding, authentication, action, in this order. */
 
-import { type Authenticate, exchange } from "../auth.ts";
+import { type Authenticate, exchange, exchangeRefreshToken } from "../auth.ts";
 import type { Context } from "../context.ts";
 import { type ApiRequest, type ApiResponse, type HeaderList, header } from "../http.ts";
 import {
@@ -26,6 +26,12 @@ export interface Gateway {
 }
 
 const encoder = new TextEncoder();
+
+/** Below `/sts/`. */
+const TOKEN_SERVICE = new Map([
+  ["exchange", { methods: ["GET", "POST"], answer: exchange }],
+  ["exchange_refresh_token", { methods: ["POST"], answer: exchangeRefreshToken }],
+]);
 
 /** Builds the function that answers any request at once. It never throws. */
 export function createHandler(gateway: Gateway): (request: ApiRequest) => ApiResponse {
@@ -58,11 +64,12 @@ function serve(
   if (body.length > context.settings.maxBodyBytes) {
     throw gatewayRefusal(RpcCode.RESOURCE_EXHAUSTED, `the body is larger than ${context.settings.maxBodyBytes} bytes`);
   }
-  if (segments.join("/") === "sts/exchange") {
-    if (request.method !== "GET" && request.method !== "POST") {
+  const tokenService = segments[0] === "sts" ? TOKEN_SERVICE.get(segments.slice(1).join("/")) : undefined;
+  if (tokenService !== undefined) {
+    if (!tokenService.methods.includes(request.method)) {
       throw gatewayRefusal(RpcCode.UNIMPLEMENTED, "Method Not Allowed");
     }
-    return exchange(context, secret, request, parseQuery(rawQuery));
+    return tokenService.answer(context, secret, request, parseQuery(rawQuery));
   }
   const isForm = isFormPost(request);
   const override = isForm ? (header(request.headers, "x-http-method-override") ?? "").toUpperCase() : "";

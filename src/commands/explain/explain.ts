@@ -2,14 +2,13 @@
 import type { Catalogue } from "../../catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import { type HeaderList, header, headerValues, namedByConnection } from "../../model/http.ts";
-import { Problem, unlessProblem } from "../../model/problem.ts";
+import { Problem, tooLarge, unlessProblem } from "../../model/problem.ts";
 import type { RouteResult } from "../../model/request.ts";
 import type { Resource } from "../../model/resource.ts";
 import { createDecisions } from "../../proxy.ts";
 import { formAsGet, runsAsGet } from "../../router/form.ts";
 import type { Router } from "../../router/router.ts";
 import { handlingOf } from "../../server/headers.ts";
-import { tooLarge } from "../../server/request-body.ts";
 import { checkRequest } from "../../server/request-checks.ts";
 import { drainLimits } from "../../toolbox.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
