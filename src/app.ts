@@ -93,7 +93,14 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const logError = (message: string, cause: unknown): void => log.error(message, cause);
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createAcceptedCallers();
-  const upstreams = createUpstreams(config, { now, random: Math.random, renewal, log, accepted: callers.accepted });
+  const upstreams = createUpstreams(config, {
+    headerBytes: config.limits.responseHeaderBytes,
+    now,
+    random: Math.random,
+    renewal,
+    log,
+    accepted: callers.accepted,
+  });
   const responseMemory = createResponseMemory(memory, callers.shareOf);
   const toolbox = createToolbox(config, { ...upstreams.v2, responseMemory });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
@@ -183,6 +190,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener: HttpServer = createHttpServer({
     ...config.listen,
     limits: config.limits,
+    timeouts: { keepAliveMs: config.listen.keepAliveSeconds * 1_000 },
     admit: (here, credential) => admit(here + (grpc?.inFlight() ?? 0), credential),
     credentialOf,
     decide,

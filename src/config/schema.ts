@@ -215,6 +215,11 @@ const listen = z.strictObject({
   )
     .default([])
     .describe("Further path prefixes: /PATH passes through to v2, v1:/PATH to native v1"),
+  keepAliveSeconds: seconds(1, 3600)
+    .prefault("75s")
+    .describe(
+      "How long an idle connection of a client stays open. Use more than the idle timeout of the load balancer in front",
+    ),
   shutdownDelaySeconds: seconds(0, 300)
     .prefault("5s")
     .describe(
@@ -225,6 +230,9 @@ const listen = z.strictObject({
       port: port
         .optional()
         .describe("Port for gRPC (HTTP/2 without TLS), at listen.host; 0 picks a free one. Without it gRPC is refused"),
+      keepAliveSeconds: seconds(1, 3600)
+        .prefault("300s")
+        .describe("As listen.keepAliveSeconds, for connections of gRPC clients without a call"),
     })
     .prefault({}),
 });
@@ -301,6 +309,9 @@ const limits = z.strictObject({
     .prefault("1MiB")
     .describe("Largest request body"),
   headerBytes: bytes(1024, MiB).prefault("16KiB").describe("Largest request head: request line and headers"),
+  responseHeaderBytes: bytes(1024, MiB)
+    .prefault("64KiB")
+    .describe("Largest head of an upstream's response. A larger one is 502, after a write, too"),
   uriBytes: bytes(256, MiB).prefault("8KiB").describe("Longest request target; below limits.headerBytes"),
   inFlight: whole(1, 1_000_000)
     .default(2000)

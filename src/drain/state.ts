@@ -371,5 +371,5 @@ export function isBlank({ pages, firstTotal = 0 }: CommittedList, page: ListPage
 }
 
 function invalidPage(what: string): FetchResult {
-  return { kind: "failed", problem: new Problem("UPSTREAM_INVALID", what) };
+  return { kind: "failed", problem: new Problem("UPSTREAM_INVALID", what, { options: [] }) };
 }

@@ -147,7 +147,7 @@ export function responseOf({ method, bindings }: Rpc, body: Uint8Array, registry
     const json = name === "" ? read : { [member]: read };
     return toBinary(output, fromJson(output, json, { registry, ignoreUnknownFields: true }));
   } catch (cause) {
-    throw new Problem("UPSTREAM_INVALID", `the response is no ${output.name} message`, { cause });
+    throw new Problem("UPSTREAM_INVALID", `the response is no ${output.name} message`, { cause, options: [] });
   }
 }
 

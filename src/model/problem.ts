@@ -113,7 +113,12 @@ export const PROBLEMS = {
   DRAIN_INCOMPLETE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "translation", options: ["upstream.v2.totals"] },
   UPDATE_INCOMPLETE: { http: 502, code: RpcCode.INTERNAL, fault: "translation", options: ["updates.mismatch"] },
   UPSTREAM_UNREACHABLE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "platform", options: [] },
-  UPSTREAM_INVALID: { http: 502, code: RpcCode.INTERNAL, fault: "translation", options: [] },
+  UPSTREAM_INVALID: {
+    http: 502,
+    code: RpcCode.INTERNAL,
+    fault: "translation",
+    options: ["limits.responseHeaderBytes"],
+  },
   OVERLOADED: {
     http: 503,
     code: RpcCode.UNAVAILABLE,

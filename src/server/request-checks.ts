@@ -19,7 +19,8 @@ export interface RequestCheckLimits {
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const MAX_FIELDS = 100;
-const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+/** The port may be empty (RFC 9110 section 7.2, RFC 3986 section 3.2.3). */
+const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 /** A scheme and one token of the `token68` alphabet (RFC 9110 section 11.2). */
 const AUTHORIZATION = /^[A-Za-z][A-Za-z0-9._~+-]* +[A-Za-z0-9._~+/-]+=*$/;
 /** One of the proxies that `Via` lists is carryover (RFC 9110 section 7.6.3). */

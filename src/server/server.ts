@@ -68,7 +68,7 @@ export interface HttpServerOptions {
   /** Stands before every path; empty, or begins with `/` and does not end with one. */
   readonly basePath: string;
   readonly limits: HttpServerLimits;
-  readonly timeouts?: HttpServerTimeouts | undefined;
+  readonly timeouts?: Partial<HttpServerTimeouts> | undefined;
   /** CIDR networks whose `X-Forwarded-*` are believed. */
   readonly trustedProxies: readonly string[];
   readonly decide: Decide;
@@ -122,7 +122,8 @@ const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
  * A client that closes its sending side has left: an answer to it is given up (no half-open connections).
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { limits, timeouts = TIMEOUTS, log = () => {} } = options;
+  const { limits, log = () => {} } = options;
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const lifecycle = createRequestLifecycle({ ...options, keepAliveMs: timeouts.keepAliveMs, log });
   const serve = createServe(options);
   const server = createServer({

@@ -73,7 +73,13 @@ function connectAny({ host, port, lookup = ofMachine }: DialOptions, done: Diall
     clearTimeout(next);
     const [address, ...rest] = waiting;
     waiting = rest;
-    const socket = connectTcp({ host: address, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS });
+    const socket = connectTcp({
+      host: address,
+      port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: KEEP_ALIVE_MS,
+    });
     trying.add(socket);
     // It stays: until somebody else listens, an error would end the process.
     socket.on("error", (error) => {
@@ -139,7 +145,9 @@ function secure(socket: Socket, { host, tls, protocols }: DialOptions, done: Dia
     ...(tls?.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),
   });
   secured.on("error", (error) => done(error, undefined));
-  secured.once("close", () => done(Object.assign(new Error("cut off in the handshake"), { code: "ECONNRESET" }), undefined));
+  secured.once("close", () =>
+    done(Object.assign(new Error("cut off in the handshake"), { code: "ECONNRESET" }), undefined),
+  );
   secured.once("secureConnect", () => done(undefined, secured));
   return secured;
 }

@@ -27,6 +27,8 @@ export interface PoolOptions {
   readonly timeouts: PoolTimeouts;
   /** Most connections at a time. */
   readonly connections: number;
+  /** Largest head of a response (64 KiB). */
+  readonly headerBytes?: number | undefined;
   /** Makes a breaker that asks by `probe`; without one every call goes out. */
   readonly breaker?: ((probe: BreakerProbe) => Breaker) | undefined;
   /** How names are looked up; by default as the machine does it. */
@@ -115,6 +117,7 @@ function connect(origin: string, options: PoolOptions, tls: PoolTls | undefined)
   const pool = new UndiciPool(origin, {
     connections: options.connections,
     pipelining: 1,
+    maxHeaderSize: options.headerBytes ?? 64 * 1024,
     allowH2: false,
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.bodyMs,
