@@ -8,9 +8,8 @@ import {
 } from "node:http2";
 import { Problem } from "../model/problem.ts";
 import { type Breaker, type BreakerProbe, noBreaker } from "../upstream/breaker.ts";
-import { dial } from "../upstream/dial.ts";
+import { dial, type PoolTls } from "../upstream/dial.ts";
 import { failure } from "../upstream/failure.ts";
-import type { PoolTls } from "../upstream/pool.ts";
 
 export interface SessionsOptions {
   /** Only its origin counts: gRPC has no base path. */

@@ -2,7 +2,13 @@
 import { lookup as ofMachine } from "node:dns";
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { PoolTls } from "./pool.ts";
+
+/** Contents of PEM files; what is absent is the platform's default. */
+export interface PoolTls {
+  readonly caFile?: Uint8Array | undefined;
+  readonly certFile?: Uint8Array | undefined;
+  readonly keyFile?: Uint8Array | undefined;
+}
 
 export interface DialOptions {
   /** `https:` for TLS. */

@@ -1,15 +1,8 @@
 import type { LookupFunction } from "node:net";
 import { type Dispatcher, Pool as UndiciPool } from "undici";
 import { type Breaker, type BreakerProbe, noBreaker } from "./breaker.ts";
-import { dial, readAfterFailedWrite } from "./dial.ts";
+import { dial, type PoolTls, readAfterFailedWrite } from "./dial.ts";
 import { failure } from "./failure.ts";
-
-/** Contents of PEM files; what is absent is the platform's default. */
-export interface PoolTls {
-  readonly caFile?: Uint8Array | undefined;
-  readonly certFile?: Uint8Array | undefined;
-  readonly keyFile?: Uint8Array | undefined;
-}
 
 export interface PoolTimeouts {
   /** Milliseconds for TCP and TLS together. */
