@@ -96,7 +96,14 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const changeToken = createChangeToken({ tokenFile: config.admin.tokenFile, dir: config.state.dir }, logError);
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createAcceptedCallers();
-  const upstreams = createUpstreams(config, { now, random: Math.random, renewal, log, accepted: callers.accepted });
+  const upstreams = createUpstreams(config, {
+    headerBytes: config.limits.responseHeaderBytes,
+    now,
+    random: Math.random,
+    renewal,
+    log,
+    accepted: callers.accepted,
+  });
   const responseMemory = createResponseMemory(memory, callers.shareOf);
   const toolbox = createToolbox(config, { ...upstreams.v2, responseMemory });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
@@ -190,6 +197,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener: HttpServer = createHttpServer({
     ...config.listen,
     limits: config.limits,
+    timeouts: { keepAliveMs: config.listen.keepAliveSeconds * 1_000 },
     admit: (here, credential) => admit(here + (grpc?.inFlight() ?? 0), credential),
     credentialOf,
     decide,

@@ -324,6 +324,7 @@ function createBackgroundShadow(
   const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * BACKGROUND_READERS, answerBytes, {
     renewal,
     queues,
+    headerBytes: config.limits.responseHeaderBytes,
     now: () => performance.now(),
     random: Math.random,
   });

@@ -2,22 +2,25 @@
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config/config.ts";
 import type { Exchange, Upstream } from "./model/exchange.ts";
-import { type ClientResponse, type HeaderList, OurHeader } from "./model/http.ts";
-import { Problem, problemBody } from "./model/problem.ts";
+import { type ClientResponse, type HeaderList, OurHeader, withValue } from "./model/http.ts";
+import { Problem, problemBody, tooLarge } from "./model/problem.ts";
 import type {
   Decide,
+  DeferredPlan,
   OperationMatch,
   PassPlan,
-  Plan,
   RequestContext,
   ResponsePlan,
   RouteResult,
+  SettledPlan,
 } from "./model/request.ts";
 import type { Operation } from "./model/resource.ts";
 import type { ModeDecision, Rule } from "./model/rules.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Rollout } from "./rollout/rollout.ts";
-import { createRouter, type Router } from "./router/router.ts";
+import { formAsGet, formTooLong, runsAsGet } from "./router/form.ts";
+import { createRouter, isV1, type Router } from "./router/router.ts";
+import { type Audience, isForm, withAudience } from "./router/token-exchange.ts";
 import type { ComparisonRequest } from "./shadow/request.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { optionsRequest, optionsResponse } from "./translate/headers.ts";
@@ -25,7 +28,12 @@ import type { Tools, Translation } from "./translate/operation.ts";
 import { createTranslationsOnUse, type Translate } from "./translate/translations.ts";
 
 /** What of the configuration decides. */
-type DecisionConfig = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback">;
+type DecisionConfig = Pick<
+  Config,
+  "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback"
+> & {
+  readonly limits: Pick<Config["limits"], "uriBytes" | "bodyBytes">;
+};
 
 /** Everything that decides on requests and outlives them; made once, for clients and for comparing alike. */
 export interface Decisions {
@@ -68,6 +76,7 @@ export function createDecisions(
     ]),
     fallback: config.fallback,
     audience: { from: config.listen.publicUrl, to: v2.audience },
+    limits: config.limits,
   };
   return { route, decide: (tools, other) => createProxy({ ...parts, ...other, tools }) };
 }
@@ -81,12 +90,12 @@ export interface ProxyParts {
   readonly fallback: "native" | "refuse";
   /** What serves an operation that both versions have; without it everything is translated. */
   readonly cutover?: Cutover | undefined;
-  /** Token exchange: a query `aud` of the first becomes the second. */
-  readonly audience: { readonly from: string | undefined; readonly to: string };
+  readonly audience: Audience;
+  readonly limits: { readonly uriBytes: number; readonly bodyBytes: number };
   /** What one request may do; everything it does is noted in its exchange. */
   tools(request: RequestContext, signal: Signal): Tools;
   /** The plan for a list, shared between equal requests. */
-  share?(request: RequestContext, plan: Plan): Plan;
+  share?(request: RequestContext, plan: SettledPlan): SettledPlan;
   /**
    * The deprecation headers of a request. They are added after a list was shared, since they depend on the client's rule.
    */
@@ -106,7 +115,7 @@ export interface Cutover {
 
 /** Decides on each request from its head. Throws `Problem` for what must be refused. */
 export function createProxy(parts: ProxyParts): Decide {
-  return (request) => {
+  const settle = (request: RequestContext): SettledPlan => {
     const { exchange } = request;
     if (isV1(request.target)) exchange.apiVersion = "v1";
     request.route = routeOf(request, parts);
@@ -115,9 +124,45 @@ export function createProxy(parts: ProxyParts): Decide {
     const notice = parts.notice?.(request) ?? [];
     return notice.length === 0 ? shared : { ...shared, headers: [...(shared.headers ?? []), ...notice] };
   };
+  return (request) => {
+    if (runsAsGet(request, parts.route)) return deferForm(request, parts.limits.uriBytes, settle);
+    const plan = settle(request);
+    const isExchange = plan.kind === "pass" && plan.upstream === "sts" && parts.audience.from !== undefined;
+    return isExchange && request.method === "POST" && isForm(request.headers)
+      ? deferExchange(plan, request, parts)
+      : plan;
+  };
 }
 
-function planOf(request: RequestContext, route: RouteResult | undefined, parts: ProxyParts): Plan {
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * A form that runs as a GET is one from here on, for rules, ledger and comparison alike. Native v1 still gets the form as it came, and
+ * turns it into the same GET by itself, unless that hangs on the field that never goes on.
+ */
+function deferForm(
+  request: RequestContext,
+  uriBytes: number,
+  settle: (request: RequestContext) => SettledPlan,
+): DeferredPlan {
+  const { exchange, method, headers, target, methodOverride = "" } = request;
+  return {
+    kind: "deferred",
+    limit: uriBytes,
+    tooLong: () => formTooLong(uriBytes),
+    decide: (body) => {
+      const asGet = formAsGet(request, body, uriBytes);
+      exchange.method = asGet.method;
+      exchange.notes.push("form-as-get");
+      const plan = settle({ ...request, ...asGet });
+      if (plan.kind === "answer") return plan;
+      if (plan.upstream === "v1" && methodOverride === "") return { ...plan, target, sent: { method, headers, body } };
+      return { ...plan, sent: { ...asGet, body: NO_BYTES } };
+    },
+  };
+}
+
+function planOf(request: RequestContext, route: RouteResult | undefined, parts: ProxyParts): SettledPlan {
   const { exchange, target } = request;
   if (route === undefined) return passNative(request, "native");
   // A token that is to be exchanged is not read here.
@@ -133,7 +178,8 @@ function planOf(request: RequestContext, route: RouteResult | undefined, parts: 
     case "native":
       exchange.resource = route.resource;
       exchange.operation = route.operation;
-      return native(request, parts);
+      exchange.apiVersion = "v1";
+      return native(request, parts, route.otherwise);
     case "options":
       exchange.operation = "options";
       return options(route.v2Target, request, parts);
@@ -181,18 +227,13 @@ function noteRule(exchange: Exchange, rule: Rule | undefined): void {
   exchange.ruleId = rule?.evidenceKey;
 }
 
-function isV1(target: string): boolean {
-  const slash = target.indexOf("/", 1);
-  return slash > 0 && /^\/v1(?:[/?:]|$)/.test(target.slice(slash, slash + 4));
-}
-
 function pass(upstream: Upstream, target: string, exchange: Exchange): PassPlan {
   exchange.mode = "pass";
   return { kind: "pass", upstream, target };
 }
 
 /** An operation of the catalogue: the rules say who serves it, and whether the other version's response is compared. */
-function serve(match: OperationMatch, request: RequestContext, parts: ProxyParts): Plan {
+function serve(match: OperationMatch, request: RequestContext, parts: ProxyParts): SettledPlan {
   const translation = parts.translations.get(match.operation);
   if (translation === undefined) return native(request, parts);
   const { cutover } = parts;
@@ -265,21 +306,30 @@ function translate(
   parts: ProxyParts,
 ): ResponsePlan {
   return respondBy(request.exchange, async (body, signal) => {
-    if (request.method === "GET" && body.length > 0) {
+    const isGet = request.method === "GET";
+    if (isGet && !isEmptyBody(body)) {
       throw new Problem("INVALID_BODY", "invalid body: a GET has none; send filters in the query", { options: [] });
     }
     const tools = parts.tools(request, signal);
     try {
       const numbersOnly = request.exchange.rpc !== undefined;
-      return await translation({ match, headers: request.headers, body, numbersOnly }, tools);
+      return await translation({ match, headers: request.headers, body: isGet ? NO_BYTES : body, numbersOnly }, tools);
     } finally {
       tools.done?.();
     }
   });
 }
 
+/** Some clients put an empty JSON value into every request. */
+function isEmptyBody(body: Uint8Array): boolean {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1").trim();
+  return (
+    text === "" || text === "null" || (text.startsWith("{") && text.endsWith("}") && text.slice(1, -1).trim() === "")
+  );
+}
+
 /** Not translated: native v1 where there is one, else 501 with the operation's name, or v1's own 404 for a path that it does not have. */
-function native(request: RequestContext, parts: ProxyParts): Plan {
+function native(request: RequestContext, parts: ProxyParts, otherwise?: Problem): SettledPlan {
   const { exchange, method } = request;
   const { resource, operation } = exchange;
   if (servesNative(parts)) {
@@ -289,6 +339,7 @@ function native(request: RequestContext, parts: ProxyParts): Plan {
     }
     return passNative(request, "native");
   }
+  if (otherwise !== undefined) throw otherwise;
   // A native v1 that may not be asked could have it.
   if (operation === "unknown" && !parts.upstreams.has("v1")) throw new Problem("NOT_FOUND", "Not Found");
   const name = resource === "unknown" ? `${method} ${exchange.path}` : `${resource} ${operation}`;
@@ -303,34 +354,40 @@ function servesNative({ fallback, cutover, upstreams }: ProxyParts): boolean {
 }
 
 /** A front of the platform may answer CORS: native's if there is one, else what v2 says of the mapped path. */
-function options(v2Target: string | undefined, request: RequestContext, parts: ProxyParts): Plan {
+function options(v2Target: string | undefined, request: RequestContext, parts: ProxyParts): SettledPlan {
   if (v2Target === undefined || servesNative(parts)) return native(request, parts);
   return respondBy(request.exchange, async (_body, signal) => {
     return optionsResponse(await parts.tools(request, signal).send(optionsRequest(v2Target, request.headers)));
   });
 }
 
-/** `/sts/exchange` goes through unread, but for an `aud` that names carryover itself: v2's own audience takes its place. */
-function exchangeToken(query: string, { target, exchange }: RequestContext, parts: ProxyParts): Plan {
+/** Token exchange goes through unread, but for an `aud` that names carryover itself: v2's own audience takes its place. */
+function exchangeToken(query: string, { target, exchange }: RequestContext, parts: ProxyParts): PassPlan {
   exchange.operation = "exchange";
   if (!parts.upstreams.has("sts")) {
     throw new Problem("UNKNOWN_PATH", "token exchange is not configured here (upstream.sts.url)", {
       options: ["upstream.sts.url"],
     });
   }
-  const { from, to } = parts.audience;
-  const pairs = query.split("&").map((pair) => {
-    return from !== undefined && pair.startsWith("aud=") && isAudience(pair.slice("aud=".length), from)
-      ? `aud=${encodeURIComponent(to)}`
-      : pair;
-  });
-  return pass("sts", target.slice(0, target.length - query.length) + pairs.join("&"), exchange);
+  return pass("sts", target.slice(0, target.length - query.length) + withAudience(query, parts.audience), exchange);
 }
 
-function isAudience(value: string, audience: string): boolean {
-  try {
-    return decodeURIComponent(value.replaceAll("+", " ")).replace(/\/$/, "") === audience.replace(/\/$/, "");
-  } catch {
-    return false;
-  }
+/** `plan`, once the form with its audience is here. */
+function deferExchange(
+  plan: PassPlan,
+  { method, headers }: RequestContext,
+  { audience, limits: { bodyBytes } }: ProxyParts,
+): DeferredPlan {
+  return {
+    kind: "deferred",
+    limit: bodyBytes,
+    tooLong: () => tooLarge(bodyBytes),
+    decide: (body) => {
+      const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1");
+      const sent = Buffer.from(withAudience(text, audience), "latin1");
+      const length = String(sent.length);
+      const fields = headers.map((field) => (field[0] === "content-length" ? withValue(field, length) : field));
+      return { ...plan, sent: { method, headers: fields, body: sent } };
+    },
+  };
 }

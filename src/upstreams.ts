@@ -41,6 +41,8 @@ const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** What all connections have in common. */
 export interface UpstreamParts {
   readonly renewal: Pick<ConnectionRenewal, "attach">;
+  /** `limits.responseHeaderBytes`. */
+  readonly headerBytes: number;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -157,13 +159,14 @@ function poolOf(
   name: Upstream,
   { url, tls, timeouts, breaker }: UpstreamOptions,
   connections: number,
-  { renewal, now, random }: UpstreamParts,
+  { renewal, headerBytes, now, random }: UpstreamParts,
   turned?: BreakerListener,
 ): Pool {
   const pool = createPool({
     url,
     tls,
     connections,
+    headerBytes,
     timeouts: {
       connectMs: timeouts.connectSeconds * 1000,
       headersMs: timeouts.headersSeconds * 1000,

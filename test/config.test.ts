@@ -263,6 +263,14 @@ describe("values", () => {
 });
 
 describe("faults", () => {
+  test("a prefix of native v1 needs one", () => {
+    const yaml = "listen: { extraPrefixes: [/a, v1:/legacy] }";
+    expect(faults({ yaml })).toEqual([
+      expect.stringContaining("listen.extraPrefixes: v1:/legacy needs the platform's own v1"),
+    ]);
+    expect(faults({ yaml: "listen: { extraPrefixes: [v2:/a] }" })).toEqual([expect.stringContaining("or v1:/gateway")]);
+  });
+
   test("without an address of v2 nothing starts, and the way to set it is said", () => {
     expect(faults({}, false)).toEqual([
       "upstream.v2.url: required, and not set; set --upstream-v2-url, CARRYOVER_UPSTREAM_V2_URL or upstream.v2.url in the file",

@@ -67,6 +67,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
     upstreams: new Set<Upstream>(["v2", ...(world.upstreams ?? [])]),
     fallback: world.fallback ?? "refuse",
     cutover: world.cutover,
+    limits: { uriBytes: 8192, bodyBytes: 1024 },
     audience: { from: "from" in world ? world.from : PUBLIC, to: "https://v2.example/a b" },
     tools: ({ exchange }) => ({
       send: async (request) => {
@@ -145,7 +146,8 @@ describe("an operation of the catalogue", () => {
 
   it("V58: is refused as a GET with a body, before anything is sent", async () => {
     const { plan, asked } = decide({});
-    await expect(respond(plan(), new Uint8Array([32]))).rejects.toMatchObject({ reason: "INVALID_BODY", http: 400 });
+    const body = new TextEncoder().encode('{"a":1}');
+    await expect(respond(plan(), body)).rejects.toMatchObject({ reason: "INVALID_BODY", http: 400 });
     expect(asked).toEqual([]);
   });
 

@@ -24,6 +24,7 @@ nginx.ingress.kubernetes.io/proxy-send-timeout: "60"
 {{- end }}
 {{- with include "carryover.exchangePath" . }}
 {{ include "carryover.ingressPath" (list . "Exact" $own $.Values.service.port) }}
+{{ include "carryover.ingressPath" (list (printf "%s_refresh_token" .) "Exact" $own $.Values.service.port) }}
 {{- end }}
 {{- with .Values.ingress.extraPaths }}
 {{ toYaml . }}
@@ -67,6 +68,7 @@ nginx.ingress.kubernetes.io/proxy-send-timeout: "60"
 {{- end }}
 {{- with include "carryover.exchangePath" . }}
 - path: { type: Exact, value: {{ quote . }} }
+- path: { type: Exact, value: {{ printf "%s_refresh_token" . | quote }} }
 {{- end }}
 {{- end }}
 

@@ -7,7 +7,6 @@ import { invalid, type Refusal, RpcCode, refuse } from "./refusal.ts";
 import { allowsWrites } from "./resources/roles.ts";
 import { isWithin, makeRecord, parentOf } from "./store/collection.ts";
 import { parseQuery, type QueryPairs } from "./wire/decode.ts";
-import { bodyText, parseFirst } from "./wire/parse.ts";
 
 /** The issuer that the sandbox's own tokens name. */
 export const TOKEN_ISSUER = "https://issuer.platform.example";
@@ -142,36 +141,60 @@ function denied(): Refusal {
   return refuse(RpcCode.PERMISSION_DENIED, "Permission denied: the identity cannot be assumed with this token");
 }
 
-/** The answer to `/sts/exchange`: `{token, expiry}`. Parameters come in the query, or on POST in a form or JSON body. */
+/** The answer to `/sts/exchange`: `{token, expiry, refreshToken}`. Parameters come in the query, or on POST in a form as well. */
 export function exchange(context: Context, secret: string, request: ApiRequest, query: QueryPairs): string {
-  const parameters = new Map([...bodyParameters(request), ...query]);
+  const parameters = [...formParameters(request), ...query];
   const presented = bearerToken(header(request.headers, "authorization"));
   const claims = presented === undefined ? undefined : unverifiedClaims(presented);
   if (claims === undefined) throw refuse(RpcCode.UNAUTHENTICATED, "Unauthenticated: an OIDC token is required");
-  const audience = parameters.get("aud") ?? "";
-  const wanted = context.settings.audience;
-  if (audience === "") throw invalid("aud", "an audience is required");
-  if (wanted !== undefined && audience !== wanted) throw invalid("aud", "the audience is not this API");
-  const uid = parameters.get("identity") ?? "";
+  const audience = audienceOf(context, parameters);
+  const uid = parameters.find(([name]) => name === "identity")?.[1] ?? "";
   if (uid === "") throw invalid("identity", "an identity is required");
   const identity = context.store.collection("identities").get(uid);
   if (identity === undefined || !matches(context, identity.value, claims)) throw denied();
   const seen = makeRecord({ ...identity.value, lastSeenTime: now(context) }, identity.extra);
   context.store.collection("identities").put(seen);
-  const expiry = new Date(context.settings.clock().getTime() + EXCHANGED_SECONDS * 1000).toISOString();
-  return JSON.stringify({ token: identityToken(context, secret, uid, audience), expiry });
+  const token = newToken(context, identityToken(context, secret, uid, audience));
+  return JSON.stringify({ ...token, refreshToken: refreshToken(secret, uid) });
 }
 
-function bodyParameters(request: ApiRequest): QueryPairs {
-  if (request.method !== "POST" || request.body === undefined || request.body.length === 0) return [];
-  const text = bodyText(request.body);
-  if (!text.trimStart().startsWith("{")) return parseQuery(text.trim());
-  const node = parseFirst(text);
-  if (node?.kind !== "object") return [];
-  return node.members.flatMap(([name, value]) => {
-    const first = value.kind === "array" ? value.items[0] : value;
-    return first?.kind === "string" ? [[name, first.text] as const] : [];
+/** The answer to `/sts/exchange_refresh_token`: a pair of fresh tokens for the refresh token that is presented. */
+export function exchangeRefreshToken(context: Context, secret: string, request: ApiRequest, query: QueryPairs): string {
+  const presented = bearerToken(header(request.headers, "authorization"));
+  const claims = presented === undefined ? undefined : verifyToken(secret, presented);
+  const uid = member(claims, "refreshes");
+  if (typeof uid !== "string") throw refuse(RpcCode.UNAUTHENTICATED, "Unauthenticated: a refresh token is required");
+  const audience = audienceOf(context, [...formParameters(request), ...query]);
+  if (context.store.collection("identities").get(uid) === undefined) throw denied();
+  return JSON.stringify({
+    token: newToken(context, identityToken(context, secret, uid, audience)),
+    refreshToken: newToken(context, refreshToken(secret, uid)),
   });
+}
+
+function newToken(context: Context, token: string): JsonObject {
+  const expiry = new Date(context.settings.clock().getTime() + EXCHANGED_SECONDS * 1000).toISOString();
+  return { token, expiry };
+}
+
+function refreshToken(secret: string, uid: string): string {
+  return signToken(secret, { iss: TOKEN_ISSUER, sub: uid, refreshes: uid });
+}
+
+/** The first audience; each of them must be this API. */
+function audienceOf({ settings }: Context, parameters: QueryPairs): string {
+  const audiences = parameters.flatMap(([name, value]) => (name === "aud" && value !== "" ? [value] : []));
+  const [first] = audiences;
+  if (first === undefined) throw invalid("aud", "an audience is required");
+  const isForeign = settings.audience !== undefined && audiences.some((one) => one !== settings.audience);
+  if (isForeign) throw invalid("aud", "the audience is not this API");
+  return first;
+}
+
+/** Any other body than a form is not read. */
+function formParameters({ method, headers, body = new Uint8Array() }: ApiRequest): QueryPairs {
+  const isForm = /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(header(headers, "content-type") ?? "");
+  return method === "POST" && isForm ? parseQuery(Buffer.from(body).toString("utf8")) : [];
 }
 
 /** True when the claims of a token satisfy what the identity demands of it. */

@@ -77,10 +77,27 @@ describe("token exchange", () => {
     expect((await ask(sandbox, "GET", V2, { token })).json.groups).toEqual([]);
   });
 
-  test("takes its parameters in a form or JSON body of a POST as well", async () => {
-    const { identity, oidc, exchange } = setup();
-    expect((await exchange("", oidc, "POST", `aud=api&identity=${encodeURIComponent(identity)}`)).status).toBe(200);
-    expect((await exchange("", oidc, "POST", JSON.stringify({ aud: ["api"], identity }))).status).toBe(200);
+  test("takes its parameters in the form of a POST as well, and reads no other body", async () => {
+    const { sandbox, identity, oidc } = setup({ audience: "api" });
+    const post = (raw: string, type: string) =>
+      ask(sandbox, "POST", "/sts/exchange", { token: oidc, raw, headers: [["content-type", type]] });
+    const form = `aud=api&identity=${encodeURIComponent(identity)}`;
+    expect((await post(form, "application/x-www-form-urlencoded; charset=utf-8")).status).toBe(200);
+    expect((await post(`aud=other&${form}`, "application/x-www-form-urlencoded")).status).toBe(400);
+    expect((await post(JSON.stringify({ aud: ["api"], identity }), "application/json")).status).toBe(400);
+  });
+
+  test("gives fresh tokens for a refresh token, and for no other", async () => {
+    const { sandbox, identity, oidc, exchange } = setup();
+    const { token: used, refreshToken } = (await exchange(`?aud=api&identity=${identity}`)).json;
+    const refresh = (token: string, method = "POST") =>
+      ask(sandbox, method, "/sts/exchange_refresh_token?aud=api", { token });
+    const { token } = (await refresh(refreshToken)).json;
+    expect(token.expiry).toBe("2026-06-01T01:00:00.000Z");
+    expect((await ask(sandbox, "GET", V2, { token: token.token })).status).toBe(200);
+    for (const other of [used, oidc]) expect((await refresh(other)).status).toBe(401);
+    expect((await ask(sandbox, "GET", V2, { token: refreshToken })).status).toBe(401);
+    expect((await refresh(refreshToken, "GET")).status).toBe(501);
   });
 
   test("refuses a token that does not match, a missing identity, audience or token", async () => {

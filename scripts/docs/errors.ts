@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   UNKNOWN_PATH: {
     means:
-      "the path begins with none of the API's prefixes or is not below `listen.basePath`; or `/sts/exchange` without `upstream.sts.url`",
+      "the path begins with none of the API's prefixes (a new domain of v1 goes to native v1 where there is one) or is not below `listen.basePath`; or `/sts/exchange` without `upstream.sts.url`",
     act: "client: check the address; operator: `listen.basePath`, `listen.extraPrefixes`, `upstream.sts.url`",
     again: NO,
   },
@@ -158,7 +158,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   UPSTREAM_INVALID: {
     means:
-      "the platform's response is not valid HTTP, a redirect, or not what was asked for (another record, a list without its records)",
+      "the platform's response is not valid HTTP, has a head that is too long, is a redirect, or not what was asked for (another record, a list without its records)",
     act: "operator: `carryover check`; the address, a gateway in between, the platform's version",
     again: BY_STATE,
   },

@@ -37,12 +37,18 @@ const NOTES: Words<ExchangeNote> = {
       "a header was dropped whose name some programs confuse with one that carryover controls, such as `X_Forwarded_For`",
     act: "find out which client or proxy sends it",
   },
+  "form-as-get": {
+    means: "a form that was posted ran as the GET of its path, as in v1's gateway; its content joined the query",
+    act: "nothing to do: it is a GET for rules, metrics and the ledger",
+    options: ["limits.uriBytes"],
+  },
   "enum-dropped": {
     means: "the client sent an enum name that v1 does not know. It was dropped, as v1's decoder did",
     act: "client: correct the name",
   },
   "enum-sent-on": {
-    means: "the client sent an enum name or capability in v2's spelling that v1 does not know. v2 judges it: one that it drops is `UPDATE_INCOMPLETE`",
+    means:
+      "the client sent an enum name or capability in v2's spelling that v1 does not know. v2 judges it: one that it drops is `UPDATE_INCOMPLETE`",
     act: HARMLESS,
   },
   "server-set-dropped": {

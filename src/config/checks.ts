@@ -42,6 +42,14 @@ export function contradictions(
       remedy: "set upstream.v1.url, or refuse",
     });
   }
+  const ofV1 = listen.extraPrefixes.find((prefix) => prefix.startsWith("v1:"));
+  if (ofV1 !== undefined && !native) {
+    found.push({
+      path: "listen.extraPrefixes",
+      what: `${ofV1} needs the platform's own v1, and upstream.v1.url is not set`,
+      remedy: "set upstream.v1.url, or leave it out",
+    });
+  }
   const { mode } = settings.cutover;
   if (mode === undefined) found.push(...unsaidMode(settings));
   else if (mode !== "translate" && !native) {

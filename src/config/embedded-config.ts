@@ -73,7 +73,7 @@ export interface CarryoverConfig {
       readonly breaker?: boolean | undefined;
     } | undefined;
     readonly sts?: {
-      /** Base URL of the token exchange; /sts/exchange passes through to it. */
+      /** Base URL of the token exchange; /sts/exchange and /sts/exchange_refresh_token pass through to it. */
       readonly url: string;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */
@@ -96,13 +96,17 @@ export interface CarryoverConfig {
     readonly publicUrl?: string | undefined;
     /** Networks whose X-Forwarded-* headers are trusted. */
     readonly trustedProxies?: readonly string[] | undefined;
-    /** Further path prefixes that pass through to v2. */
+    /** Further path prefixes: /PATH passes through to v2, v1:/PATH to native v1. */
     readonly extraPrefixes?: readonly string[] | undefined;
+    /** How long an idle connection of a client stays open. Use more than the idle timeout of the load balancer in front. Default: `75s`. */
+    readonly keepAliveSeconds?: number | string | undefined;
     /** How long carryover still takes requests after the stop signal. /readyz says 503 meanwhile. Use the time that the load balancer needs to notice. Default: `5s`. */
     readonly shutdownDelaySeconds?: number | string | undefined;
     readonly grpc?: {
       /** Port for gRPC (HTTP/2 without TLS), at listen.host; 0 picks a free one. Without it gRPC is refused. */
       readonly port?: number | undefined;
+      /** As listen.keepAliveSeconds, for connections of gRPC clients without a call. Default: `300s`. */
+      readonly keepAliveSeconds?: number | string | undefined;
     } | undefined;
   } | undefined;
   readonly admin?: {
@@ -198,6 +202,8 @@ export interface CarryoverConfig {
     readonly bodyBytes?: number | string | undefined;
     /** Largest request head: request line and headers. Default: `16KiB`. */
     readonly headerBytes?: number | string | undefined;
+    /** Largest head of an upstream's response. A larger one is 502, after a write, too. Default: `64KiB`. */
+    readonly responseHeaderBytes?: number | string | undefined;
     /** Longest request target; below limits.headerBytes. Default: `8KiB`. */
     readonly uriBytes?: number | string | undefined;
     /** Requests in flight at most, waiting ones included; further ones get 503. It bounds memory. Default: `2000`. */

@@ -100,6 +100,7 @@ export const cutover = z.strictObject({
 
 const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
 const PREFIX = "expected a path such as /gateway, without a slash at its end";
+const EXTRA = "expected a path such as /gateway, or v1:/gateway, without a slash at its end";
 const port = whole(0, 65535);
 
 const tls = z
@@ -183,7 +184,9 @@ const v1 = z.strictObject({
 });
 
 const sts = z.strictObject({
-  url: url.describe("Base URL of the token exchange; /sts/exchange passes through to it").meta(USUAL),
+  url: url
+    .describe("Base URL of the token exchange; /sts/exchange and /sts/exchange_refresh_token pass through to it")
+    .meta(USUAL),
   tls,
 });
 
@@ -206,9 +209,17 @@ const listen = z.strictObject({
   trustedProxies: listOf(z.string({ error: NETWORK }).refine(isNetwork, { error: NETWORK }), NETWORK.slice(9))
     .default([])
     .describe("Networks whose X-Forwarded-* headers are trusted"),
-  extraPrefixes: listOf(z.string({ error: PREFIX }).refine(isPathPrefix, { error: PREFIX }), PREFIX.slice(9))
+  extraPrefixes: listOf(
+    z.string({ error: EXTRA }).refine((value) => isPathPrefix(value.replace(/^v1:/, "")), { error: EXTRA }),
+    EXTRA.slice(9),
+  )
     .default([])
-    .describe("Further path prefixes that pass through to v2"),
+    .describe("Further path prefixes: /PATH passes through to v2, v1:/PATH to native v1"),
+  keepAliveSeconds: seconds(1, 3600)
+    .prefault("75s")
+    .describe(
+      "How long an idle connection of a client stays open. Use more than the idle timeout of the load balancer in front",
+    ),
   shutdownDelaySeconds: seconds(0, 300)
     .prefault("5s")
     .describe(
@@ -219,6 +230,9 @@ const listen = z.strictObject({
       port: port
         .optional()
         .describe("Port for gRPC (HTTP/2 without TLS), at listen.host; 0 picks a free one. Without it gRPC is refused"),
+      keepAliveSeconds: seconds(1, 3600)
+        .prefault("300s")
+        .describe("As listen.keepAliveSeconds, for connections of gRPC clients without a call"),
     })
     .prefault({}),
 });
@@ -295,6 +309,9 @@ const limits = z.strictObject({
     .prefault("1MiB")
     .describe("Largest request body"),
   headerBytes: bytes(1024, MiB).prefault("16KiB").describe("Largest request head: request line and headers"),
+  responseHeaderBytes: bytes(1024, MiB)
+    .prefault("64KiB")
+    .describe("Largest head of an upstream's response. A larger one is 502, after a write, too"),
   uriBytes: bytes(256, MiB).prefault("8KiB").describe("Longest request target; below limits.headerBytes"),
   inFlight: whole(1, 1_000_000)
     .default(2000)

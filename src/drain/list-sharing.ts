@@ -3,7 +3,7 @@
 import { LRUCache } from "lru-cache";
 import type { Exchange, ExchangeNote } from "../model/exchange.ts";
 import { type ClientResponse, isSafe } from "../model/http.ts";
-import type { Plan, RequestContext } from "../model/request.ts";
+import type { RequestContext, SettledPlan } from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
 import { type Credential, credentialOf } from "../upstream/credentials.ts";
 import {
@@ -34,7 +34,7 @@ export interface ListSharing {
    * `plan`, with its list shared between equal requests of one credential while that credential does not write. A response
    * that was made for another request has its `age`, and its exchange the note `list-shared` or `list-collapsed`.
    */
-  share(request: RequestContext, plan: Plan): Plan;
+  share(request: RequestContext, plan: SettledPlan): SettledPlan;
   /** To be called with every exchange when it is over: until then a write counts as under way. */
   over(exchange: Exchange): void;
   /** What is held in memory. */

@@ -388,5 +388,5 @@ export function isBlank({ pages, lastTotal = 0 }: CommittedList, page: ListPage,
 }
 
 function invalidPage(what: string): FetchResult {
-  return { kind: "failed", problem: new Problem("UPSTREAM_INVALID", what) };
+  return { kind: "failed", problem: new Problem("UPSTREAM_INVALID", what, { options: [] }) };
 }

@@ -150,6 +150,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     limits: config.limits,
     trustedProxies: config.listen.trustedProxies,
     codec,
+    timeouts: { idleMs: config.listen.grpc.keepAliveSeconds * 1_000, ...parts.timeouts },
     serve,
     log: parts.log.error,
   });
@@ -231,7 +232,7 @@ function targetOf(
     url: grpcUrl ?? url,
     tls,
     connectMs: timeouts.connectSeconds * 1_000,
-    headerBytes: limits.headerBytes,
+    headerBytes: limits.responseHeaderBytes,
     ...(breaker ? { breaker: (probe) => createBreaker({ now, random, later, probe, turned }) } : {}),
   });
   renewal.attach(name, sessions);

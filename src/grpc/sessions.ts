@@ -6,11 +6,10 @@ import {
   constants,
   type OutgoingHttpHeaders,
 } from "node:http2";
-import { Socket } from "node:net";
 import { Problem } from "../model/problem.ts";
 import { type Breaker, type BreakerProbe, noBreaker } from "../upstream/breaker.ts";
+import { dial, type PoolTls } from "../upstream/dial.ts";
 import { failure } from "../upstream/failure.ts";
-import type { PoolTls } from "../upstream/pool.ts";
 
 export interface SessionsOptions {
   /** Only its origin counts: gRPC has no base path. */
@@ -50,8 +49,9 @@ export interface GrpcSessions {
 }
 
 interface Session {
-  readonly http2: ClientHttp2Session;
-  readonly ready: Promise<void>;
+  /** Undefined while it is being connected. */
+  http2: ClientHttp2Session | undefined;
+  readonly ready: Promise<ClientHttp2Session>;
   isReady: boolean;
   /** Streams that are open, and those that wait for `ready`. */
   streams: number;
@@ -65,11 +65,15 @@ interface Session {
 const MOST_SESSIONS = 16;
 /** So long a suspected session has for its answer to a ping. */
 const PING_MS = 5_000;
+/** Fields of one response; their bytes have a limit of their own. */
+const MOST_FIELDS = 2_000;
 /** MiB of one session: hundreds of calls share it, and Node refuses streams beyond. */
 const SESSION_MIB = 64;
 
 export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
-  const { origin, host, hostname } = new URL(options.url);
+  const { origin, protocol, host, hostname: written, port } = new URL(options.url);
+  const hostname = written.replace(/^\[|\]$/g, "");
+  const place = { protocol, host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
   let { tls } = options;
   let sessions: Session[] = [];
   const addresses = new Set<string>();
@@ -78,16 +82,30 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     sessions = sessions.filter((other) => other !== session);
   };
   const openSession = (): Session => {
-    const http2 = connect(origin, {
-      settings: { enablePush: false, maxHeaderListSize: options.headerBytes },
-      maxSessionMemory: SESSION_MIB,
-      ...(tls?.caFile === undefined ? {} : { ca: Buffer.from(tls.caFile) }),
-      ...(tls?.certFile === undefined ? {} : { cert: Buffer.from(tls.certFile) }),
-      ...(tls?.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),
+    const began = performance.now();
+    const { connectMs: timeoutMs } = options;
+    const connected = new Promise<ClientHttp2Session>((resolve, reject) => {
+      dial({ ...place, timeoutMs, tls, protocols: ["h2"] }, (error, socket) => {
+        if (socket === undefined) return reject(error);
+        if (socket.remoteAddress !== undefined) addresses.add(socket.remoteAddress);
+        const http2 = connect(origin, {
+          createConnection: () => socket,
+          settings: { enablePush: false, maxHeaderListSize: options.headerBytes },
+          maxHeaderListPairs: MOST_FIELDS,
+          maxSessionMemory: SESSION_MIB,
+        });
+        session.http2 = http2;
+        // Streams and `ready` tell what goes wrong.
+        http2.on("error", () => retire(session));
+        http2.on("goaway", () => retire(session));
+        http2.once("close", () => retire(session));
+        const left = Math.max(1, timeoutMs - (performance.now() - began));
+        readyOf(http2, left).then(() => resolve(http2), reject);
+      });
     });
     const session: Session = {
-      http2,
-      ready: readyOf(http2, options.connectMs),
+      http2: undefined,
+      ready: connected,
       isReady: false,
       streams: 0,
       retired: false,
@@ -98,15 +116,12 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     session.ready.then(
       () => {
         session.isReady = true;
-        const { socket } = http2;
-        if (socket instanceof Socket && socket.remoteAddress !== undefined) addresses.add(socket.remoteAddress);
       },
-      () => http2.destroy(),
+      () => {
+        retire(session);
+        session.http2?.destroy();
+      },
     );
-    // Streams and `ready` tell what goes wrong.
-    http2.on("error", () => retire(session));
-    http2.on("goaway", () => retire(session));
-    http2.once("close", () => retire(session));
     sessions.push(session);
     return session;
   };
@@ -114,7 +129,7 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
   const pick = (): Session => {
     let best: Session | undefined;
     for (const session of sessions) if (best === undefined || session.streams < best.streams) best = session;
-    const room = best === undefined ? 0 : (best.http2.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
+    const room = best === undefined ? 0 : (best.http2?.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
     if (best !== undefined && (best.streams < room || sessions.length >= MOST_SESSIONS)) return best;
     return openSession();
   };
@@ -125,10 +140,10 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     beganAt: number,
     isFirst: boolean,
   ): void => {
-    const request = (): void => {
+    const request = (http2: ClientHttp2Session): void => {
       let stream: ClientHttp2Stream;
       try {
-        stream = session.http2.request(headers);
+        stream = http2.request(headers);
       } catch (error) {
         lost(error);
         return;
@@ -152,7 +167,7 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
       taker.refuse(failure(error, { method: "POST", sent: false }));
     };
     session.streams++;
-    if (session.isReady) request();
+    if (session.isReady && session.http2 !== undefined) request(session.http2);
     else session.ready.then(request, lost);
   };
   const probe = async (): Promise<boolean> => {
@@ -164,7 +179,7 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
       return false;
     } finally {
       retire(session);
-      session.http2.close();
+      session.http2?.close();
     }
   };
   const breaker = options.breaker?.(probe) ?? noBreaker();
@@ -181,19 +196,23 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     },
     breaker,
     authority: host,
-    hostname: hostname.replace(/^\[|\]$/g, ""),
+    hostname,
     addresses: () => addresses,
     renew: (renewed) => {
       tls = renewed ?? tls;
       addresses.clear();
       for (const session of [...sessions]) {
         retire(session);
-        session.http2.close();
+        // What still waits for the connection goes out on it first.
+        session.ready.then((http2) => http2.close(), ignored);
       }
     },
     close: () => {
       breaker.close();
-      for (const session of [...sessions]) session.http2.destroy();
+      for (const session of [...sessions]) {
+        if (session.http2 === undefined) session.ready.then((http2) => http2.destroy(), ignored);
+        else session.http2.destroy();
+      }
     },
   };
 }
@@ -216,6 +235,8 @@ function readyOf(http2: ClientHttp2Session, connectMs: number): Promise<void> {
     );
   });
 }
+
+function ignored(): void {}
 
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

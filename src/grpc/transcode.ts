@@ -142,7 +142,7 @@ export async function responseOf(
     const whole = name === "" ? body : wrapped(jsonPath(output, [name]), body);
     return await bytesOfLong(output, whole.length === 0 ? EMPTY : whole, registry, turn);
   } catch (cause) {
-    throw new Problem("UPSTREAM_INVALID", `the response is no ${output.name} message`, { cause });
+    throw new Problem("UPSTREAM_INVALID", `the response is no ${output.name} message`, { cause, options: [] });
   }
 }
 

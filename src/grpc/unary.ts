@@ -2,13 +2,12 @@
 
 import type { CredentialShares } from "../model/credential-shares.ts";
 import { type ClientResponse, type HeaderList, HOP_BY_HOP } from "../model/http.ts";
-import { httpOfRpc, Problem } from "../model/problem.ts";
+import { httpOfRpc, Problem, tooLarge } from "../model/problem.ts";
 import type { Decide, PassPlan, PassThroughObserver, RequestContext, ResponsePlan } from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
 import { createByteBuffer } from "../server/byte-buffer.ts";
 import { recordCredential } from "../server/incoming-request.ts";
 import { guardWatch } from "../server/passthrough.ts";
-import { tooLarge } from "../server/request-body.ts";
 import { discard } from "../server/respond.ts";
 import { inTurn } from "../server/upload-limits.ts";
 import { tooManyValues } from "../translate/body.ts";
@@ -99,7 +98,9 @@ export async function serveUnary(
     if (request === undefined) return;
     const plan = await step(() => parts.decide(contextOf(call, request.method, request.target)));
     if (plan.kind === "pass") passWhole(call, rpc, plan, { request: request.body, whole: message.whole }, parts);
-    else await respond(call, rpc, plan, () => step(() => plan.respond(request.body, signal)), parts);
+    else if (plan.kind === "answer") {
+      await respond(call, rpc, plan, () => step(() => plan.respond(request.body, signal)), parts);
+    } else throw new Error("a gRPC call is not a form");
   } catch (error) {
     failCall(call, Problem.from(error));
   }

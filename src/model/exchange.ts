@@ -29,6 +29,7 @@ export const NOTES = [
   "grpc",
   "odd-header-name",
   // Requests.
+  "form-as-get",
   "enum-dropped",
   "enum-sent-on",
   "server-set-dropped",
@@ -86,7 +87,8 @@ export interface Exchange {
   readonly requestId: string;
   /** Milliseconds on the monotonic clock that the process was given. */
   readonly startedAt: number;
-  readonly method: string;
+  /** As it came; GET for a form that runs as one. */
+  method: string;
   /** Path without query, as it came. */
   readonly path: string;
   apiVersion: "v1" | "v2" | "sts" | "none";

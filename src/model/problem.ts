@@ -113,7 +113,12 @@ export const PROBLEMS = {
   DRAIN_INCOMPLETE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "translation", options: ["upstream.v2.totals"] },
   UPDATE_INCOMPLETE: { http: 502, code: RpcCode.INTERNAL, fault: "translation", options: ["updates.mismatch"] },
   UPSTREAM_UNREACHABLE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "platform", options: [] },
-  UPSTREAM_INVALID: { http: 502, code: RpcCode.INTERNAL, fault: "translation", options: [] },
+  UPSTREAM_INVALID: {
+    http: 502,
+    code: RpcCode.INTERNAL,
+    fault: "translation",
+    options: ["limits.responseHeaderBytes"],
+  },
   OVERLOADED: {
     http: 503,
     code: RpcCode.UNAVAILABLE,
@@ -187,6 +192,13 @@ export class Problem extends Error {
     if (thrown instanceof Problem) return thrown;
     return new Problem("INTERNAL", "internal error", { cause: thrown });
   }
+}
+
+/** For a request body of more than `limit` bytes. */
+export function tooLarge(limit: number): Problem {
+  return new Problem("BODY_TOO_LARGE", `the request body is longer than ${limit} bytes`, {
+    metadata: { limit: String(limit) },
+  });
 }
 
 /** The result of `read`; undefined when it throws a Problem. */

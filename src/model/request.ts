@@ -1,5 +1,6 @@
 import type { Exchange, Upstream } from "./exchange.ts";
-import type { ClientResponse, HeaderList } from "./http.ts";
+import type { ApiRequest, ClientResponse, HeaderList } from "./http.ts";
+import type { Problem } from "./problem.ts";
 import type { Operation, Resource } from "./resource.ts";
 import type { Signal } from "./signal.ts";
 
@@ -20,8 +21,13 @@ export interface OperationMatch {
 /** What a request target stands for. */
 export type RouteResult =
   | { readonly kind: "match"; readonly match: OperationMatch }
-  /** A v1 operation without a translation: native v1, or 501 with these names. */
-  | { readonly kind: "native"; readonly resource: string; readonly operation: string }
+  /** A v1 operation without a translation: native v1, or 501 with these names. `otherwise`: what is said in place of that. */
+  | {
+      readonly kind: "native";
+      readonly resource: string;
+      readonly operation: string;
+      readonly otherwise?: Problem | undefined;
+    }
   /** An OPTIONS request on a v1 path; `v2Target` is the mapped v2 target, when there is one. */
   | { readonly kind: "options"; readonly v2Target: string | undefined }
   /** `resource`: the catalogue's name of the collection that the path begins with; only for counting. */
@@ -58,6 +64,8 @@ export interface RequestHead {
   readonly credential?: string | undefined;
   /** When its time is over, on the clock of its exchange; undefined: never. */
   readonly deadline?: number | undefined;
+  /** X-HTTP-Method-Override, which is not among `headers`: it never goes on. */
+  readonly methodOverride?: string | undefined;
 }
 
 /** One request on its way: what its client asks for, and what becomes of it. */
@@ -80,6 +88,8 @@ export interface PassPlan extends PlannedResponse {
   readonly target: string;
   /** Sees what goes by. */
   readonly watch?: PassThroughObserver;
+  /** Sent in place of the client's own method, fields and body, where the body had to be read first. */
+  readonly sent?: Omit<ApiRequest, "target"> & { readonly body: Uint8Array };
 }
 
 /**
@@ -103,7 +113,20 @@ export interface ResponsePlan extends PlannedResponse {
   respond(body: Uint8Array, signal: Signal): Promise<ClientResponse>;
 }
 
-export type Plan = PassPlan | ResponsePlan;
+/** Not decided before the body is here, since it says what is asked for. The decision has used the body up. */
+export interface DeferredPlan {
+  readonly kind: "deferred";
+  readonly headers?: undefined;
+  /** Longest body, in bytes. */
+  readonly limit: number;
+  /** What is said of a longer one. */
+  tooLong(): Problem;
+  /** Throws `Problem` for what must be refused. */
+  decide(body: Uint8Array): SettledPlan;
+}
+
+export type SettledPlan = PassPlan | ResponsePlan;
+export type Plan = SettledPlan | DeferredPlan;
 
 /** Decides on a request before its body is read, noting what it learns in its exchange. Throws `Problem` for what must be refused. */
 export type Decide = (request: RequestContext) => Plan;

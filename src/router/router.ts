@@ -1,15 +1,26 @@
 /** Which operation a request asks for, by its method and target alone. */
+import { isSafe } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { type OperationMatch, type RouteResult, v2PathOf } from "../model/request.ts";
 import type { NativeDomain, Operation, Resource } from "../model/resource.ts";
 import { checkSegments, decodePath, invalidPath, segmentForPath, uidForPath } from "./path.ts";
+import {
+  bySpecificity,
+  matches,
+  type PathTemplate,
+  type PathVariables,
+  parseTemplate,
+  respelled,
+  shapeOf,
+  variablesOf,
+} from "./template.ts";
 
 interface RouterOptions {
   readonly resources: readonly Resource[];
   readonly natives: readonly NativeDomain[];
   /** v2's version segment as configured, e.g. `v2beta1`. */
   readonly version: string;
-  /** Further path prefixes that pass to v2 (`listen.extraPrefixes`), with or without a slash at the end. */
+  /** Further path prefixes (`listen.extraPrefixes`), with or without a slash at the end: `/a` passes to v2, `v1:/a` to native v1. */
   readonly extraPrefixes: readonly string[];
 }
 
@@ -17,9 +28,16 @@ interface RouterOptions {
 export type Router = (method: string, target: string) => RouteResult;
 
 const DOMAINS = ["iam", "registry", "vulnerabilities", "events", "advisory", "libraries", "ping"] as const;
-const UNKNOWN: RouteResult = { kind: "native", resource: "unknown", operation: "unknown" };
+const UNKNOWN = { kind: "native", resource: "unknown", operation: "unknown" } as const;
+/** A domain that carryover does not know, as domains are written. */
+const DOMAIN = /^[a-z][a-z0-9-]{0,62}$/;
+/** Before an extra prefix: it is native v1's. */
+const OF_V1 = "v1:";
 const V2: RouteResult = { kind: "v2", resource: "unknown" };
-const STS_METHODS: ReadonlySet<string> = new Set(["GET", "POST", "OPTIONS"]);
+const TOKEN_EXCHANGE: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["/sts/exchange", new Set(["GET", "POST", "OPTIONS"])],
+  ["/sts/exchange_refresh_token", new Set(["POST", "OPTIONS"])],
+]);
 
 /**
  * A router for the API's prefixes. v1 targets are checked strictly and matched against the catalogue;
@@ -33,7 +51,8 @@ export function createRouter(options: RouterOptions): Router {
   const v2Kinds: ReadonlyMap<string, RouteResult> = new Map(
     options.resources.map(({ domain, v2, name }) => [`${domain}/${v2}`, { kind: "v2", resource: name }]),
   );
-  const extra = options.extraPrefixes.map((prefix) => (prefix.endsWith("/") ? prefix.slice(0, -1) : prefix));
+  const extra = options.extraPrefixes.map(readPrefix);
+  const respelledDomains = new Set(DOMAINS.map(folded));
 
   return (method, raw) => {
     const target = splitTarget(raw);
@@ -43,13 +62,28 @@ export function createRouter(options: RouterOptions): Router {
       if (version === "v1") return routeV1(collections, options.version, method, target);
       if (v2Versions.has(version)) return v2Kinds.get(`${domain}/${collectionSegment(target)}`) ?? V2;
     }
-    if (path === "/sts/exchange") {
-      if (!STS_METHODS.has(method)) throw notAllowed();
+    const methods = TOKEN_EXCHANGE.get(path);
+    if (methods !== undefined) {
+      if (!methods.has(method)) throw notAllowed();
       return { kind: "sts", query: target.query };
     }
-    if (extra.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return V2;
-    throw unknownPath(target);
+    const named = extra.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+    if (named?.isV1 === false) return V2;
+    const isNew = version === "v1" && DOMAIN.test(domain) && !respelledDomains.has(folded(domain));
+    if (named === undefined && !isNew) throw unknownPath(target);
+    checkSegments(decodePath(path));
+    return { ...UNKNOWN, otherwise: unknownPath(target) };
   };
+}
+
+function readPrefix(text: string): { readonly prefix: string; readonly isV1: boolean } {
+  const isV1 = text.startsWith(OF_V1);
+  return { prefix: (isV1 ? text.slice(OF_V1.length) : text).replace(/\/$/, ""), isV1 };
+}
+
+/** Equal for names that differ in case, hyphens and underscores alone. */
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll(/[-_]/g, "");
 }
 
 /** A request target cut apart, nothing decoded. */
@@ -76,6 +110,12 @@ function splitTarget(target: string): SplitTarget {
   return { path, domain: path.slice(1, first), version: path.slice(first + 1, end), end, query };
 }
 
+/** True when the second segment of `target` is v1. */
+export function isV1(target: string): boolean {
+  const slash = target.indexOf("/", 1);
+  return slash > 0 && /^\/v1(?:[/?:]|$)/.test(target.slice(slash, slash + 4));
+}
+
 /** The segment after the version, as it is: without what a verb or a uid adds. */
 function collectionSegment({ path, end }: SplitTarget): string {
   for (let at = end + 1; at < path.length; at++) {
@@ -98,21 +138,79 @@ function notAllowed(): Problem {
   return new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed");
 }
 
+/**
+ * What the catalogue does not know goes to native v1, but for a write that is spelled almost like a known one: v1's gateway says 404 to
+ * it, and a front that is not as strict would have it pass by the rules.
+ */
 function routeV1(collections: DomainTable, version: string, method: string, target: SplitTarget): RouteResult {
   const decoded = decodePath(target.path);
   checkSegments(decoded);
   // The prefix holds no escape, so it ends at the same place in the decoded path.
   const rest = decoded.slice(target.end + 1);
   const { first, route } = findRoute(collections, rest, method);
-  if (first === undefined) return UNKNOWN;
-  if (method === "OPTIONS") return { kind: "options", v2Target: mappedTarget(first, version, rest) };
+  if (first === undefined) {
+    if (isRespelledWrite(collections, rest, method, first)) throw notFound();
+    return UNKNOWN;
+  }
   const served = route?.methods.get(method);
+  if (served?.kind !== "native" && endsInUnknownVerb(first.template, rest)) {
+    if (isRespelledWrite(collections, rest, method, first)) throw notFound();
+    return { ...UNKNOWN, otherwise: served === undefined || isExtension(served) ? notAllowed() : refusedUid(rest) };
+  }
+  if (method === "OPTIONS") return { kind: "options", v2Target: mappedTarget(first, version, rest) };
   if (route === undefined || served === undefined) throw notAllowed();
   if (served.kind === "native") return served;
-  // v1 has no Get here, and where it has a literal, or an unknown verb, carryover's own Get has no record either.
-  const isExtension = served.operation.kind === "get" && served.operation.extension;
-  if (isExtension && (route !== first || rest.includes(":"))) throw notAllowed();
+  // v1 has no Get here, and where it has a literal, or an odd verb, carryover's own Get has no record either.
+  if (isExtension(served) && (route !== first || rest.includes(":"))) throw notAllowed();
   return { kind: "match", match: matchOf(served, readVariables(route.template, rest), target.query) };
+}
+
+function notFound(): Problem {
+  return new Problem("NOT_FOUND", "Not Found", { options: [] });
+}
+
+/** True for a Get that v1 does not have. */
+function isExtension(served: RouteTarget): boolean {
+  return served.kind === "translated" && served.operation.kind === "get" && served.operation.extension === true;
+}
+
+/** One verb, after a uid without any. */
+const ONE_VERB = /^[^:]*:[A-Za-z][A-Za-z0-9_]*$/;
+
+/** True where `rest` has the form of `template` only because a verb that nobody knows would be the end of a uid. */
+function endsInUnknownVerb({ spans, after, verb }: PathTemplate, rest: string): boolean {
+  return spans && after.length === 0 && verb === "" && ONE_VERB.test(rest);
+}
+
+/** Why the end of `rest`, taken for a uid, is none. */
+function refusedUid(rest: string): Problem | undefined {
+  try {
+    uidForPath(rest.slice(rest.indexOf("/") + 1));
+    return undefined;
+  } catch (error) {
+    return Problem.from(error);
+  }
+}
+
+/** True for a write that would be another, translated one if case, hyphens, underscores and a slash at the end did not count. */
+function isRespelledWrite(collections: DomainTable, rest: string, method: string, found: Route | undefined): boolean {
+  if (isSafe(method)) return false;
+  const segments = folded(rest).replace(/\/$/, "").split("/");
+  const own = found && shapeOf(foldedTemplate(found.template));
+  for (const { routes } of collections.values()) {
+    for (const route of routes) {
+      if (route.methods.get(method)?.kind !== "translated") continue;
+      const template = foldedTemplate(route.template);
+      if (shapeOf(template) !== own && matches(template, segments)) return true;
+    }
+  }
+  return false;
+}
+
+function foldedTemplate({ before, spans, after, verb }: PathTemplate): PathTemplate {
+  const fold = (token: string | undefined) => token && folded(token);
+  const words = before.map(fold);
+  return { collection: words[0] ?? "", before: words, spans, after: after.map(fold), verb: folded(verb) };
 }
 
 /** A path that says nothing but its collection. */
@@ -301,105 +399,4 @@ function buildRouteTable(
       new Map([...collections].map(([name, shapes]) => [name, collectionOf(name, shapes)])),
     ]),
   );
-}
-
-/** One segment: a literal, or (undefined) any single one. */
-type TemplateSegment = string | undefined;
-
-/** A parsed template. */
-interface PathTemplate {
-  /** The first segment, always a literal. */
-  readonly collection: string;
-  /** Segments left of `**`; all of them when there is none. The first is `collection`. */
-  readonly before: readonly TemplateSegment[];
-  /** True when a `**` (any number of segments, none included) stands between `before` and `after`. */
-  readonly spans: boolean;
-  readonly after: readonly TemplateSegment[];
-  /** The verb with its colon, or empty. */
-  readonly verb: string;
-}
-
-const LITERAL = /^[A-Za-z0-9\-_.]+$/;
-const ONE = /^\{[^{}=/]+(?:=\*)?\}$/;
-const SPAN = /^\{[^{}=/]+=\*\*\}$/;
-const VERB = /:[A-Za-z]+$/;
-
-/** The template written as `text`, below `/{domain}/v1/`. Throws `Error` (a mistake in a catalogue file) for anything else. */
-export function parseTemplate(text: string): PathTemplate {
-  const verb = VERB.exec(text)?.[0] ?? "";
-  const segments = text.slice(0, text.length - verb.length).split("/");
-  const span = segments.findIndex((segment) => SPAN.test(segment));
-  const read = (segment: string): TemplateSegment => {
-    if (ONE.test(segment)) return undefined;
-    if (!LITERAL.test(segment)) throw new Error(`path template "${text}": "${segment}" is no segment`);
-    return segment;
-  };
-  const before = (span === -1 ? segments : segments.slice(0, span)).map(read);
-  const after = span === -1 ? [] : segments.slice(span + 1).map(read);
-  const collection = before[0];
-  if (collection === undefined) throw new Error(`path template "${text}" does not begin with a literal`);
-  return { collection, before, spans: span !== -1, after, verb };
-}
-
-/** The same template with another first segment: the second spelling of a collection. */
-export function respelled(template: PathTemplate, collection: string): PathTemplate {
-  return { ...template, collection, before: [collection, ...template.before.slice(1)] };
-}
-
-/** Equal for templates that match the same paths. */
-export function shapeOf({ before, spans, after, verb }: PathTemplate): string {
-  const words = [...before, ...(spans ? ["**"] : []), ...after].map((token) => token ?? "*");
-  return words.join("/") + verb;
-}
-
-/** Orders templates so that the first one that matches is the right one: literals, then verbs, then `*`, then `**`. */
-export function bySpecificity(a: PathTemplate, b: PathTemplate): number {
-  const rank = ({ before, spans, after, verb }: PathTemplate): readonly number[] => {
-    const tokens = [...before, ...after];
-    const literals = tokens.filter((token) => token !== undefined).length;
-    return [literals, verb === "" ? 0 : 1, spans ? 0 : 1, tokens.length];
-  };
-  const right = rank(b);
-  for (const [at, own] of rank(a).entries()) {
-    const difference = (right[at] ?? 0) - own;
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
-/** True when the path of `segments` has the form of `template`. A verb counts only at the very end. */
-export function matches(template: PathTemplate, segments: readonly string[]): boolean {
-  const { before, spans, after, verb } = template;
-  const count = segments.length;
-  const fixed = before.length + after.length;
-  if (spans ? count < fixed : count !== fixed) return false;
-  const last = segments[count - 1] ?? "";
-  if (!last.endsWith(verb)) return false;
-  const fits = (token: TemplateSegment, at: number): boolean => {
-    const segment = at === count - 1 ? last.slice(0, last.length - verb.length) : segments[at];
-    return token === undefined ? segment !== "" : token === segment;
-  };
-  const start = count - after.length;
-  return after.every((token, at) => fits(token, start + at)) && before.every((token, at) => fits(token, at));
-}
-
-/** What the variables of a path say: the uid that `**` spans (empty for no segment at all), and the single segment. */
-interface PathVariables {
-  readonly uid: string;
-  readonly segment: string;
-}
-
-/** The variables of a path that has the form of `template`. */
-function variablesOf(template: PathTemplate, segments: readonly string[]): PathVariables {
-  const { before, spans, after, verb } = template;
-  const plain = segments.map((segment, at) =>
-    at === segments.length - 1 ? segment.slice(0, segment.length - verb.length) : segment,
-  );
-  const end = plain.length - after.length;
-  const fixed = [...before, ...after];
-  const values = [...plain.slice(0, before.length), ...plain.slice(end)];
-  return {
-    uid: spans ? plain.slice(before.length, end).join("/") : "",
-    segment: values.find((_, at) => fixed[at] === undefined) ?? "",
-  };
 }

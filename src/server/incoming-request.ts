@@ -86,7 +86,7 @@ export function recordPassedCall({ exchange, pass, passedAt, server }: IncomingR
   recordCall(
     exchange,
     pass.upstream,
-    { method: exchange.method, target: pass.target },
+    { method: pass.sent?.method ?? exchange.method, target: pass.target },
     status,
     server.now() - passedAt,
   );

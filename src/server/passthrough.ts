@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { missingHeaders } from "../model/deprecation.ts";
 import type { Upstream } from "../model/exchange.ts";
 import { header, type StreamSend, type StreamSink } from "../model/http.ts";
@@ -33,8 +33,9 @@ export function passThrough(request: IncomingRequest, plan: PassPlan, options: P
   if (plan.watch !== undefined) {
     request.watch = guardWatch(plan.watch, (cause) => options.log?.("a watch failed", cause));
   }
-  if (!hasBody(request)) {
-    call(request, plan, undefined, options);
+  const { sent } = plan;
+  if (sent !== undefined || !hasBody(request)) {
+    call(request, plan, sent === undefined || sent.body.length === 0 ? undefined : wholeBody(sent.body), options);
     return;
   }
   // A client that does not send has no connection to the platform: there are few, and others need them.
@@ -52,13 +53,22 @@ export function passThrough(request: IncomingRequest, plan: PassPlan, options: P
 }
 
 function call(request: IncomingRequest, plan: PassPlan, body: Readable | undefined, options: PassThroughOptions): void {
-  const { method, exchange, headers, server, credential, deadline } = request;
+  const { exchange, server, credential, deadline } = request;
+  const { method, headers } = plan.sent ?? request;
   const stream = options.upstreams[plan.upstream];
   if (stream === undefined) throw new Error(`no such upstream: ${plan.upstream}`);
   request.passedAt = server.now();
   // What stops a call finds it on the request. A closure kept there would make the collector carry every request along.
   const from = { credential, since: exchange.startedAt, deadline };
   request.call = stream({ method, target: plan.target, headers, body, from }, sinkOf(request, options));
+}
+
+/** Its length is known, and sent. */
+function wholeBody(bytes: Uint8Array): Readable {
+  const body = new Readable({ read: () => {} });
+  body.push(bytes);
+  body.push(null);
+  return body;
 }
 
 function sinkOf(request: IncomingRequest, { basePath, timeouts, bodies }: PassThroughOptions): StreamSink {

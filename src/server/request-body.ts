@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { CredentialShares } from "../model/credential-shares.ts";
 import { header, isSafe } from "../model/http.ts";
 import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
-import { Problem } from "../model/problem.ts";
+import { Problem, tooLarge } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import { createByteBuffer } from "./byte-buffer.ts";
 import { afterReading, createSendRateWatch } from "./client-timeouts.ts";
@@ -48,7 +48,7 @@ export interface WholeBody {
 
 /**
  * The whole body of a request that has one, at most `limit` bytes of it. Waits for memory before the rest of a long one is read.
- * Rejects with BODY_TOO_LARGE, before reading when the client says its length; with REQUEST_TIMEOUT when the client is too slow; with an
+ * Rejects with what `tooLong` makes (BODY_TOO_LARGE), before reading when the client says its length; with REQUEST_TIMEOUT when the client is too slow; with an
  * Error when it leaves midway.
  */
 export async function readBody(
@@ -56,9 +56,10 @@ export async function readBody(
   limit: number,
   parts: BodyLimits,
   signal: Signal,
+  tooLong: () => Problem = () => tooLarge(limit),
 ): Promise<WholeBody> {
   const stated = statedLength(request);
-  if ((stated ?? 0) > limit) throw tooLarge(limit);
+  if ((stated ?? 0) > limit) throw tooLong();
   const gathered = createByteBuffer(limit);
   let hold: MemoryReservation | undefined;
   let over = false;
@@ -89,7 +90,7 @@ export async function readBody(
       req.on("data", (chunk: Uint8Array) => {
         if (over) return;
         pace.came(chunk.length);
-        if (gathered.length() + chunk.length > limit) return reject(tooLarge(limit));
+        if (gathered.length() + chunk.length > limit) return reject(tooLong());
         gathered.add(chunk);
         if (!waited && gathered.length() > GATHERED_BYTES) waitForRoom();
       });
@@ -253,11 +254,4 @@ function writeContinue(request: IncomingRequest): void {
   if (!request.expects) return;
   request.expects = false;
   request.res.writeContinue();
-}
-
-/** For a body of more than `limit` bytes. */
-export function tooLarge(limit: number): Problem {
-  return new Problem("BODY_TOO_LARGE", `the request body is longer than ${limit} bytes`, {
-    metadata: { limit: String(limit) },
-  });
 }

@@ -19,7 +19,8 @@ export interface RequestCheckLimits {
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const MAX_FIELDS = 100;
-const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+/** The port may be empty (RFC 9110 section 7.2, RFC 3986 section 3.2.3). */
+const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 /** A byte that no field value may hold (RFC 9110 section 5.5). Node's parsers refuse or drop most of them. */
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 /** One of the proxies that `Via` lists is carryover (RFC 9110 section 7.6.3). */

@@ -87,6 +87,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       credential: credentialOf(onlyValue(received, "authorization") ?? ""),
       deadline: exchange.startedAt + lifetimeOf(received, limits.requestSeconds),
       exchange,
+      methodOverride: method === "POST" ? header(received, "x-http-method-override") : undefined,
       route: undefined,
       req,
       res,

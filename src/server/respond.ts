@@ -35,14 +35,21 @@ const NO_BYTES = new Uint8Array(0);
 /** Fields that carryover writes itself, or that belong to another connection. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([...HOP_BY_HOP, "content-length"]);
 
-/** Reads the body, asks the plan and answers. Never rejects: what goes wrong becomes a reply. */
-export async function respond(request: IncomingRequest, plan: ResponsePlan, options: RespondOptions): Promise<void> {
+/**
+ * Reads the body, unless a decision has used it up, asks the plan and answers. Never rejects: what goes wrong becomes a reply.
+ */
+export async function respond(
+  request: IncomingRequest,
+  plan: ResponsePlan,
+  options: RespondOptions,
+  isRead = !hasBody(request),
+): Promise<void> {
   const controller = createSignalController();
   request.controller = controller;
   const { callers } = options.bodies;
   let body: WholeBody | undefined;
   try {
-    if (hasBody(request)) body = await readBody(request, options.bodyBytes, options.bodies, controller.signal);
+    if (!isRead) body = await readBody(request, options.bodyBytes, options.bodies, controller.signal);
     const response = await runPlan(request, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
     recordCredential(request, callers);
     if (isAnswered(request)) discard(response.body);

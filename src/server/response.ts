@@ -24,11 +24,7 @@ export function writeWhole(
     return;
   }
   exchange.responseBytes = body.length;
-  if (isRequestComplete(request)) server.batch.end(res, body, ended);
-  else {
-    endAfterRequest(request, body);
-    ended?.();
-  }
+  server.batch.end(res, body, ended);
 }
 
 /**
@@ -54,7 +50,9 @@ export function writeHead(
   const { res, exchange, server } = request;
   exchange.status = status;
   // What the client has not sent yet is not read any more, so no further request could begin after it.
-  if (request.last || (server.closing && !request.followed) || !isRequestComplete(request)) {
+  const isComplete = isRequestComplete(request);
+  if (!isComplete) lingerAfter(request);
+  if (request.last || (server.closing && !request.followed) || !isComplete) {
     request.last = true;
     headers.push(["connection", "close"]);
   }
@@ -64,19 +62,20 @@ export function writeHead(
 }
 
 /**
- * The answer is complete by its length; the connection ends when the client has stopped sending, or soon after. Ending it at
- * once would reset it, and the client might never read the answer.
+ * The response is complete by its framing; the connection ends when the client has stopped sending, or soon after (RFC 9112 section 9.6).
+ * Ending it at once would reset it, and the client might never read the response.
  */
-function endAfterRequest({ req, res }: IncomingRequest, body: Uint8Array): void {
-  const end = () => {
-    clearTimeout(timer);
-    res.end();
+function lingerAfter({ req }: IncomingRequest): void {
+  const { socket } = req;
+  const destroySoon = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    socket.destroySoon = destroySoon;
+    if (req.complete || socket.destroyed) return destroySoon();
+    const timer = setTimeout(destroySoon, LINGER_MS);
+    socket.once("close", () => clearTimeout(timer));
+    req.once("end", destroySoon);
+    req.resume();
   };
-  const timer = setTimeout(end, LINGER_MS);
-  res.write(body);
-  req.once("end", end);
-  res.once("close", end);
-  req.resume();
 }
 
 /** After these nothing on the connection can be trusted to begin where it seems to. */

@@ -6,10 +6,11 @@ import type { Exchange, Upstream } from "../model/exchange.ts";
 import type { StreamSend } from "../model/http.ts";
 import { type MemoryBudget, unlimitedMemory } from "../model/memory-budget.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import type { Decide } from "../model/request.ts";
-import type { IncomingRequest } from "./incoming-request.ts";
+import type { Decide, DeferredPlan, SettledPlan } from "../model/request.ts";
+import { createSignalController } from "../model/signal.ts";
+import { hasBody, type IncomingRequest, isAnswered } from "./incoming-request.ts";
 import { passThrough } from "./passthrough.ts";
-import type { BodyLimits } from "./request-body.ts";
+import { type BodyLimits, readBody } from "./request-body.ts";
 import {
   createRequestLifecycle,
   type Expectation,
@@ -67,7 +68,7 @@ export interface HttpServerOptions {
   /** Stands before every path; empty, or begins with `/` and does not end with one. */
   readonly basePath: string;
   readonly limits: HttpServerLimits;
-  readonly timeouts?: HttpServerTimeouts | undefined;
+  readonly timeouts?: Partial<HttpServerTimeouts> | undefined;
   /** CIDR networks whose `X-Forwarded-*` are believed. */
   readonly trustedProxies: readonly string[];
   readonly decide: Decide;
@@ -123,7 +124,8 @@ const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
  * A client that closes its sending side has left: an answer to it is given up (no half-open connections).
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { limits, timeouts = TIMEOUTS, log = () => {} } = options;
+  const { limits, log = () => {} } = options;
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const lifecycle = createRequestLifecycle({ ...options, keepAliveMs: timeouts.keepAliveMs, log });
   const serve = createServe(options);
   const server = createServer({
@@ -189,15 +191,41 @@ function createServe(options: HttpServerOptions): (request: IncomingRequest) => 
   const uploads = { v1: slots("v1"), v2: slots("v2"), sts: slots("sts") };
   const respondOptions = { bodyBytes: limits.bodyBytes, basePath, stallMs: timeouts?.stallMs, bodies };
   const passOptions = { ...options, bodies, uploads };
+  const carryOut = (request: IncomingRequest, plan: SettledPlan, isRead: boolean): void => {
+    if (plan.kind === "answer") void respond(request, plan, respondOptions, isRead);
+    else passThrough(request, plan, passOptions);
+  };
   return (request) => {
     try {
       const plan = options.decide(request);
-      if (plan.kind === "answer") void respond(request, plan, respondOptions);
-      else passThrough(request, plan, passOptions);
+      if (plan.kind === "deferred") void settle(request, plan, bodies, carryOut);
+      else carryOut(request, plan, !hasBody(request));
     } catch (error) {
       sendProblem(request, Problem.from(error));
     }
   };
+}
+
+/** Reads the body that `plan` waits for, and carries out what it decides then. */
+async function settle(
+  request: IncomingRequest,
+  plan: DeferredPlan,
+  bodies: BodyLimits,
+  carryOut: (request: IncomingRequest, plan: SettledPlan, isRead: boolean) => void,
+): Promise<void> {
+  const controller = createSignalController();
+  request.controller = controller;
+  try {
+    let bytes: Uint8Array = new Uint8Array(0);
+    if (hasBody(request)) {
+      const body = await readBody(request, plan.limit, bodies, controller.signal, plan.tooLong);
+      bytes = body.bytes;
+      request.res.once("close", body.release);
+    }
+    if (!isAnswered(request)) carryOut(request, plan.decide(bytes), true);
+  } catch (error) {
+    if (!isAnswered(request)) sendProblem(request, Problem.from(error));
+  }
 }
 
 const immediate = () => new Promise((resolve) => setImmediate(resolve));

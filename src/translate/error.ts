@@ -96,6 +96,7 @@ function rewriteError(response: ApiResponse, names: FieldNames): Uint8Array | un
 /** The message does not say where a redirect leads: carryover speaks for the platform. */
 function notAnError(status: number, metadata: Readonly<Record<string, string>> = {}): Problem {
   return new Problem("UPSTREAM_INVALID", `the platform answered ${status}, which is neither success nor error`, {
+    options: [],
     metadata,
   });
 }

@@ -254,5 +254,8 @@ function asProblem(error: unknown, metadata?: Metadata): unknown {
 
 /** The platform sent another response than was asked for; `what` says so without values. */
 export function invalidResponse(what: string, metadata: Metadata = {}): Problem {
-  return new Problem("UPSTREAM_INVALID", `the platform's answer is not what was asked for: ${what}`, { metadata });
+  return new Problem("UPSTREAM_INVALID", `the platform's answer is not what was asked for: ${what}`, {
+    metadata,
+    options: [],
+  });
 }

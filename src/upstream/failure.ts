@@ -45,7 +45,8 @@ export function failure(error: unknown, facts: CallFacts): Problem {
   if (error instanceof Problem) return error;
   const code = codeOf(error);
   if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED") return Problem.from(error);
-  return problemOf(reasonOf(code, error), withoutBytes(code, error), facts);
+  const words = code === "UND_ERR_HEADERS_OVERFLOW" ? LONG_HEAD : undefined;
+  return problemOf(reasonOf(code, error), withoutBytes(code, error), facts, words);
 }
 
 /** For a response that cannot be used; `why` goes to the log. */
@@ -58,13 +59,29 @@ export function neverLeft(problem: Problem): boolean {
   return codeOf(problem.cause) === NOT_SENT;
 }
 
-function problemOf(reason: keyof typeof TEXTS, error: unknown, facts: CallFacts): Problem {
+/** What is said, and which options help. */
+interface FailureWords {
+  readonly text: string;
+  readonly options: readonly ProblemOption[];
+}
+
+const LONG_HEAD: FailureWords = {
+  text: "the head of the platform's response is longer than limits.responseHeaderBytes",
+  options: ["limits.responseHeaderBytes"],
+};
+
+function problemOf(
+  reason: keyof typeof TEXTS,
+  error: unknown,
+  facts: CallFacts,
+  { text, options }: FailureWords = { text: TEXTS[reason], options: OPTIONS[reason] },
+): Problem {
   if (!facts.sent) {
     const cause = Object.assign(new Error("no byte was sent", { cause: error }), { code: NOT_SENT });
-    return new Problem(reason, TEXTS[reason], { options: OPTIONS[reason], cause });
+    return new Problem(reason, text, { options, cause });
   }
   const metadata = WRITES.has(facts.method) ? { state: "unknown" } : {};
-  return new Problem(reason, TEXTS[reason], { metadata, options: OPTIONS[reason], cause: error });
+  return new Problem(reason, text, { metadata, options, cause: error });
 }
 
 /** A parser's error holds the bytes that it could not read, perhaps a credential, and the cause goes to the log. */

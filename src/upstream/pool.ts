@@ -1,15 +1,8 @@
-import { lookup as ofMachine } from "node:dns";
-import { type LookupFunction, Socket } from "node:net";
-import { buildConnector, type Dispatcher, Pool as UndiciPool } from "undici";
+import type { LookupFunction } from "node:net";
+import { type Dispatcher, Pool as UndiciPool } from "undici";
 import { type Breaker, type BreakerProbe, noBreaker } from "./breaker.ts";
+import { dial, type PoolTls, readAfterFailedWrite } from "./dial.ts";
 import { failure } from "./failure.ts";
-
-/** Contents of PEM files; what is absent is the platform's default. */
-export interface PoolTls {
-  readonly caFile?: Uint8Array | undefined;
-  readonly certFile?: Uint8Array | undefined;
-  readonly keyFile?: Uint8Array | undefined;
-}
 
 export interface PoolTimeouts {
   /** Milliseconds for TCP and TLS together. */
@@ -27,6 +20,8 @@ export interface PoolOptions {
   readonly timeouts: PoolTimeouts;
   /** Most connections at a time. */
   readonly connections: number;
+  /** Largest head of a response (64 KiB). */
+  readonly headerBytes?: number | undefined;
   /** Makes a breaker that asks by `probe`; without one every call goes out. */
   readonly breaker?: ((probe: BreakerProbe) => Breaker) | undefined;
   /** How names are looked up; by default as the machine does it. */
@@ -112,29 +107,24 @@ interface PoolGeneration {
 function connect(origin: string, options: PoolOptions, tls: PoolTls | undefined): PoolGeneration {
   const { timeouts, lookup } = options;
   const addresses = new Set<string>();
-  const connector = buildConnector({
-    timeout: timeouts.connectMs,
-    allowH2: false,
-    rejectUnauthorized: true,
-    lookup: neverEmpty(lookup),
-    ...(tls?.caFile === undefined ? {} : { ca: Buffer.from(tls.caFile) }),
-    ...(tls?.certFile === undefined ? {} : { cert: Buffer.from(tls.certFile) }),
-    ...(tls?.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),
-  });
   const pool = new UndiciPool(origin, {
     connections: options.connections,
     pipelining: 1,
+    maxHeaderSize: options.headerBytes ?? 64 * 1024,
     allowH2: false,
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.bodyMs,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 30_000,
-    connect: (target, callback) =>
-      connector(target, (...outcome) => {
-        const [, socket] = outcome;
-        if (socket instanceof Socket && socket.remoteAddress !== undefined) addresses.add(socket.remoteAddress);
-        callback(...outcome);
-      }),
+    connect: ({ protocol, hostname, port }, callback) => {
+      const place = { protocol, host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+      const how = { timeoutMs: timeouts.connectMs, tls, protocols: ["http/1.1"], lookup };
+      dial({ ...place, ...how }, (error, socket) => {
+        if (socket?.remoteAddress !== undefined) addresses.add(socket.remoteAddress);
+        if (socket === undefined) callback(error ?? new Error("no connection"), null);
+        else callback(null, readAfterFailedWrite(socket));
+      });
+    },
   });
   return { pool, addresses };
 }
@@ -163,14 +153,4 @@ export async function isAnswering(dispatcher: Dispatcher, basePath: string): Pro
       resolve(isResponse(error));
     }
   });
-}
-
-/** As `lookup`, but an empty answer is an error: Node would throw where the error cannot be caught. */
-export function neverEmpty(lookup: LookupFunction = ofMachine): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, options, (error, found, family) => {
-      if (error !== null || found.length > 0) return callback(error, found, family);
-      callback(Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" }), "", 0);
-    });
-  };
 }

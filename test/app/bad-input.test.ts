@@ -42,7 +42,7 @@ const WRONG: Readonly<Record<string, readonly [status: number, code: number, ...
       /capabilit/,
       { body: { name: "r", capabilities: ["fly"] } },
     ],
-    ["a GET with a body", `GET ${GROUPS}`, /query/, { body: "{}" }],
+    ["a GET with a body", `GET ${GROUPS}`, /query/, { body: '{"name":"a"}' }],
   ],
   INVALID_PATH: [
     400,

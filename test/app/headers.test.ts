@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDouble, ok } from "../listener/support/double.ts";
-import { later, type Rig, rigForTest, sharedRig, takeDownAfterEach } from "./rig.ts";
+import { later, type Rig, reasonOf, rigForTest, sharedRig, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -64,10 +64,30 @@ describe("below a base path", () => {
       `/gate/sts/exchange?identity=${encodeURIComponent(identity)}&aud=${encodeURIComponent(aud)}`;
     const ask = { as: null, headers: { authorization: `Bearer ${oidc}` } };
     const exchanged = await rig.ask("GET", query("https://api.example/gate"), ask);
-    expect([exchanged.status, Object.keys(exchanged.json)]).toEqual([200, ["token", "expiry"]]);
+    expect([exchanged.status, Object.keys(exchanged.json)]).toEqual([200, ["token", "expiry", "refreshToken"]]);
     const withIt = { as: null, headers: { authorization: `Bearer ${exchanged.json.token}` } };
     expect((await rig.ask("GET", `/gate${V1}`, withIt)).json.items.length).toBeGreaterThan(0);
     expect((await rig.ask("POST", query("https://elsewhere.example"), ask)).status).toBe(400);
+
+    const FORM = "application/x-www-form-urlencoded";
+    const form = (token: string, body: string, type = FORM) =>
+      ({ as: null, headers: { authorization: `Bearer ${token}`, "content-type": type }, body }) as const;
+    const name = `identity=${encodeURIComponent(identity)}&x=%zz+%C3&aud=`.replace("%zz+%C3", "%41+b");
+    const aud = encodeURIComponent("https://api.example/gate");
+    const posted = await rig.ask("POST", "/gate/sts/exchange", form(oidc, name + aud, `${FORM}; charset=utf-8`));
+    expect(posted.status).toBe(200);
+    expect(Buffer.from(rig.arrived.at(-1)?.body ?? []).toString()).toBe(`${name}https%3A%2F%2Fv2.example`);
+    const refresh = form(posted.json.refreshToken, `cap=groups.list&aud=${aud}`);
+    const refreshed = await rig.ask("POST", "/gate/sts/exchange_refresh_token", refresh);
+    expect([refreshed.status, Object.keys(refreshed.json)]).toEqual([200, ["token", "refreshToken"]]);
+    expect((await rig.ask("GET", "/gate/sts/exchange_refresh_token")).status).toBe(501);
+    // The token service reads no JSON: nothing of it is touched.
+    await rig.ask("POST", "/gate/sts/exchange", form(oidc, '{"aud":["https://api.example/gate"]}', "application/json"));
+    expect(Buffer.from(rig.arrived.at(-1)?.body ?? []).toString()).toBe('{"aud":["https://api.example/gate"]}');
+    const before = rig.arrived.length;
+    const long = await rig.ask("POST", "/gate/sts/exchange", form(oidc, `aud=${"a".repeat(1024 * 1024)}`));
+    expect([long.status, reasonOf(long), rig.arrived.length]).toEqual([413, "BODY_TOO_LARGE", before]);
+    expect(rig.lines.join("\n")).not.toMatch(/groups\.list|cap=|identity=/);
   });
 
   it("a place inside the platform is told as clients have to call it, in Location and in Link", async () => {

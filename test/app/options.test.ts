@@ -171,3 +171,9 @@ describe("V51: fallback", () => {
     expect(refused.arrived).toEqual([]);
   });
 });
+
+it("listen.keepAliveSeconds is what clients are told of idle connections", async () => {
+  const { rig } = await inFrontOf(ok(), { listenKeepAliveSeconds: "600" });
+  const answer = await rig.ask("GET", "/iam/v2beta1/groups", { headers: { connection: "keep-alive" } });
+  expect(answer.field("keep-alive")).toBe("timeout=600");
+});

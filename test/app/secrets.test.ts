@@ -69,6 +69,15 @@ function mix({ sandbox }: Rig): readonly Request[] {
     get(`${exchange}&assertion=${oidc}`, { as: null, headers: { authorization: `Bearer ${oidc}x` } }),
     {
       method: "POST",
+      target: "/sts/exchange_refresh_token",
+      ask: {
+        as: null,
+        headers: { authorization: `Bearer ${oidc}`, "content-type": "application/x-www-form-urlencoded" },
+        body: `aud=${NONCE}&scope=${NONCE}`,
+      },
+    },
+    {
+      method: "POST",
       target: "/sts/exchange",
       ask: { as: null, headers: { authorization: `Bearer ${oidc}` }, body: `aud=${NONCE}` },
     },

@@ -205,3 +205,32 @@ describe("translate", () => {
     expect(rig.arrived.filter(({ method }) => method === "POST").map(({ target }) => target)).toHaveLength(1);
   });
 });
+
+it("what the catalogue does not know reaches native v1 in every mode, and no rule about a resource takes it", async () => {
+  const rules = `version: carryover/v1
+rules:
+  - { name: groups, match: { client: native, resource: group }, mode: native }
+  - { name: b, match: { client: shadow }, mode: shadow, shadow: { sample: 1, control: 0 } }
+  - { name: c, match: { client: translate }, mode: translate, shadow: { sample: 0 } }
+`;
+  const rig = await cutover({ rules, flags: { listenExtraPrefixes: "v1:/legacy" } });
+  const { someGroup } = rig.sandbox.wellKnown;
+  const asked = [
+    ["POST", `/iam/v1/groups/${someGroup}:archive`],
+    ["PUT", "/iam/v1/projects/a/b"],
+    ["GET", "/billing/v1/invoices?a=%2f"],
+    ["DELETE", "/legacy/x"],
+  ] as const;
+  for (const mode of MODES) {
+    for (const [method, target] of asked) {
+      const body = method === "GET" ? {} : { body: "{}" };
+      const got = await rig.ask(method, target, { ...as(mode), ...body });
+      expect([target, got.field("carryover-mode"), reasonOf(got)]).toEqual([target, "native", undefined]);
+    }
+  }
+  expect(rig.arrived.map(({ method, target }) => [method, target])).toEqual([...asked, ...asked, ...asked]);
+  const labels = { api_version: "v1", resource: "unknown", operation: "unknown", mode: "native" };
+  expect(await rig.metric("carryover_requests_total", labels)).toBe(12);
+  const evidence = (await rig.view("/rules")).rules as readonly { readonly name: string; readonly requests: number }[];
+  expect(evidence.map(({ name, requests }) => [name, requests])).toContainEqual(["groups", 0]);
+});

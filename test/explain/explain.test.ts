@@ -324,3 +324,35 @@ test("nothing is ever sent", async () => {
   expect(connect).not.toHaveBeenCalled();
   connect.mockRestore();
 });
+
+describe("a form that is posted", () => {
+  const COUNTS = "POST /registry/v1/vuln_reports/counts";
+
+  test("is explained as the GET of a path without a POST, which native v1 gets as it came", async () => {
+    const translated = await explained("POST /iam/v1/groups:lookupGroup?b=2", "a=1");
+    expect([translated.mode, translated.operation, translated.request.method, translated.request.target]).toEqual([
+      ...["translate", "lookup-group", "GET", "/iam/v1/groups:lookupGroup?a=1&b=2"],
+    ]);
+    expect(translated.notes[0]).toMatch(/^a form: it runs as the GET of its path/);
+    const native = await explained(
+      COUNTS,
+      "a=1",
+      "--upstream-v1-url",
+      "http://127.0.0.1:9",
+      "--cutover-mode",
+      "native",
+    );
+    expect([native.mode, native.operation]).toEqual(["native", "count"]);
+    expect(native.calls.map(({ upstream, method, target }) => [upstream, method, target])).toEqual([
+      ["v1", "POST", "/registry/v1/vuln_reports/counts"],
+    ]);
+  });
+
+  test("with the method override GET is one where the path has a POST; beyond limits.uriBytes it is refused", async () => {
+    const override = ["-H", "X-HTTP-Method-Override: GET"];
+    const got = await explained("POST /iam/v1/groups", "name=a", ...override);
+    expect([got.operation, got.calls[0]?.method]).toEqual(["list", "GET"]);
+    const long = await explained(COUNTS, `a=${"x".repeat(9000)}`);
+    expect([long.mode, long.refusal?.reason]).toEqual(["refused", "URI_TOO_LONG"]);
+  });
+});

@@ -22,7 +22,16 @@ describe("the gate lets in", () => {
     expect(verdict([], target)).toBe("in");
   });
 
-  it.each(["api.example", "api.example:8080", "[::1]:80", "10.0.0.1", "under_score.svc"])("Host %s", (host) => {
+  it.each([
+    "api.example",
+    "api.example:8080",
+    "api.example:",
+    "[::1]:80",
+    "[::1]:",
+    "[::1]",
+    "10.0.0.1",
+    "under_score.svc",
+  ])("Host %s", (host) => {
     const received = readHeaders(["Host", host], true);
     expect(
       checkRequest({ method: "GET", target: "/", httpVersion: "1.1", received }, { uriBytes: 100 }),

@@ -4,7 +4,7 @@ import { missingHeaders } from "../../src/model/deprecation.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { ClientResponse, HeaderList } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
-import type { PassPlan, Plan, ResponsePlan, RouteResult } from "../../src/model/request.ts";
+import type { PassPlan, ResponsePlan, RouteResult, SettledPlan } from "../../src/model/request.ts";
 import type { Operation } from "../../src/model/resource.ts";
 import { EVERY_REQUEST, type Rule, type RuleHeaders } from "../../src/model/rules.ts";
 import { createSignalController } from "../../src/model/signal.ts";
@@ -48,13 +48,13 @@ function ruleWith(headers: RuleHeaders | undefined): Rule {
 interface Around extends Partial<DeprecationOptions> {
   readonly headers?: RuleHeaders | undefined;
   readonly exchange?: Partial<Exchange>;
-  readonly plan?: Plan;
+  readonly plan?: SettledPlan;
 }
 
 const PASS: PassPlan = { kind: "pass", upstream: "v1", target: "/iam/v1/groups" };
 
 /** What becomes of the plan for one request. */
-function decided(method: string, target: string, around: Around = {}): Plan {
+function decided(method: string, target: string, around: Around = {}): SettledPlan {
   const { headers = ONLY_SUCCESSOR, exchange: facts, plan = PASS, ...options } = around;
   const notice = createDeprecationNotice({
     version,
@@ -95,7 +95,7 @@ function answers(headers: HeaderList, status = 200): ResponsePlan {
 }
 
 /** As the server puts the fields of a plan behind those of the response. */
-async function answerOf(plan: Plan): Promise<ClientResponse> {
+async function answerOf(plan: SettledPlan): Promise<ClientResponse> {
   const answer = await (plan as ResponsePlan).respond(NO_BODY, createSignalController().signal);
   return { ...answer, headers: [...answer.headers, ...missingHeaders(answer.headers, plan.headers ?? [])] };
 }

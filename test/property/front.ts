@@ -46,6 +46,7 @@ export function createFront(catalogue: Catalogue, v2: Send, options: Partial<Tra
     }),
     upstreams: new Set(["v2"]),
     fallback: "refuse",
+    limits: { uriBytes: 8192, bodyBytes: 1024 },
     audience: { from: undefined, to: "http://v2" },
     tools: ({ exchange }) => ({
       ...readingTools(send, { signal }),

@@ -8,7 +8,7 @@ const route = createRouter({
   resources: RESOURCES,
   natives: NATIVES,
   version: "v2beta1",
-  extraPrefixes: ["/apko/v1/", "/chart"],
+  extraPrefixes: ["/apko/v1/", "/chart", "v1:/legacy"],
 });
 
 /** The answer in one line: `group.update 0123 ?a=b`, `native tag.update`, `INVALID_PATH`. */
@@ -137,7 +137,7 @@ describe("T-SMG-27, V52: odd paths on v1 are refused", () => {
     expect(refusal("GET", "/iam/v1/groups/%2e%2e").message).toBe(
       'invalid path: "%2e" at offset 15; expected "." written as itself',
     );
-    expect(refusal("POST", "/iam/v1/groups/a:b").message).toBe(
+    expect(refusal("POST", "/iam/v1/groups/a:b/c").message).toBe(
       'invalid path: ":" at offset 1 of the uid; expected segments of letters, digits, "-", "_" and "." with single "/" between them',
     );
     expect(refusal("GET", "/iam/v1/groups/a/../b").message).toContain("dot segment as segment 5");
@@ -156,7 +156,9 @@ describe("T-SMG-27, V56: paths of nobody", () => {
     "/iam/v3/groups",
     "/iam",
     "/iam//v1/groups",
-    "/constructor/v1/x",
+    "/IAM/v1/groups",
+    "/i-am/v1/groups",
+    "/legacyx/a",
     "/sts",
     "/sts/exchange/",
     "/apko/v1x",
@@ -230,11 +232,43 @@ describe("literals and verbs come before uids", () => {
     expect(told(method, target)).toBe(expected);
   });
 
+  test.each([
+    ["POST", `/iam/v1/groups/${ROOT}:nonsense`, "INVALID_PATH"],
+    ["POST", `/iam/v1/groups/${ROOT}%3Anonsense`, "INVALID_PATH"],
+    ["DELETE", `/iam/v1/roleBindings/${ROOT}:nonsense`, "INVALID_PATH"],
+    ["GET", `/iam/v1/groups/${ROOT}:nonsense`, "METHOD_NOT_ALLOWED"],
+    ["PATCH", `/iam/v1/groups/${ROOT}:nonsense`, "METHOD_NOT_ALLOWED"],
+    ["POST", "/billing/v1/invoices/a:pay", "UNKNOWN_PATH"],
+    ["GET", "/constructor/v1/x", "UNKNOWN_PATH"],
+    ["PUT", "/legacy/x", "UNKNOWN_PATH"],
+  ])("V54: %s %s, a new verb, domain or prefix, is native v1's; without it %s", (method, target, reason) => {
+    expect(route(method, target)).toMatchObject({ resource: "unknown", operation: "unknown", otherwise: { reason } });
+  });
+
+  test.each([
+    ["POST", "/iam/v1/Groups"],
+    ["PUT", `/iam/v1/GROUPS/${CHILD}`],
+    ["DELETE", `/iam/v1/role_bindings/${CHILD}`],
+    ["POST", `/iam/v1/Groups/${ROOT}/`],
+    ["POST", `/iam/v1/Groups/${ROOT}:nonsense`],
+  ])("a write in another spelling never goes to native v1 past the rules: %s %s", (method, target) => {
+    expect(told(method, target)).toBe("NOT_FOUND");
+  });
+
+  test.each([
+    "/billing/v1/%252e%252e/iam/v1/groups",
+    "/billing/v1//x",
+    "/legacy/%25",
+    "/%62illing/v1/x",
+    "/legacy/a;b",
+    "/billing/v1/a/%2e%2e",
+  ])("V52: an odd path of a new domain or prefix is refused, too: %s", (target) => {
+    expect(told("POST", target)).toBe("INVALID_PATH");
+  });
+
   test("V54: a verb that does not exist is no part of a uid", () => {
-    expect(told("POST", `/iam/v1/groups/${ROOT}:nonsense`)).toBe("INVALID_PATH");
     expect(told("POST", `/iam/v1/groups/${ROOT}:requestGroupAccess/a`)).toBe("INVALID_PATH");
     expect(told("POST", `/iam/v1/groups/${ROOT}:requestGroupAccess:x`)).toBe("INVALID_PATH");
-    expect(told("GET", `/iam/v1/groups/${ROOT}:nonsense`)).toBe("METHOD_NOT_ALLOWED");
   });
 
   test("a method that the literal does not have is about a record of that uid, as in v1's gateway", () => {

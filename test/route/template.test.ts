@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bySpecificity, matches, parseTemplate, respelled, shapeOf } from "../../src/router/router.ts";
+import { bySpecificity, matches, parseTemplate, respelled, shapeOf } from "../../src/router/template.ts";
 
 const fits = (template: string, path: string) => matches(parseTemplate(template), path.split("/"));
 

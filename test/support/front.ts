@@ -31,6 +31,7 @@ export function frontOf(catalogue: Catalogue): MemoryFront {
       translations,
       upstreams: new Set(["v2"]),
       fallback: "refuse",
+      limits: { uriBytes: 8192, bodyBytes: 1024 },
       audience: { from: undefined, to: "" },
       tools: ({ exchange }) => toolsOf(v2, exchange, mask),
     });
@@ -49,6 +50,7 @@ async function answerOf(
     const plan = decide({ method, target, headers, exchange });
     if (plan.kind === "pass")
       return await v2({ method, target: plan.target, headers, ...(body ? { body } : {}) }, { signal });
+    if (plan.kind === "deferred") throw new Error("no form is sent here");
     return await gathered(await plan.respond(body ?? new Uint8Array(), signal));
   } catch (error) {
     const problem = Problem.from(error);

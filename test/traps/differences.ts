@@ -480,10 +480,9 @@ export const differences: readonly DifferenceGroup[] = [
       {
         id: "V54",
         v1: "an unknown verb (`POST groups/{id}:nonsense`) was taken as part of the id",
-        carryover: "400 `INVALID_PATH` for a write",
-        why: "v2 might know the verb",
-        option: NONE,
-        native: true,
+        carryover: "native v1 gets it; without native v1 a write is 400 `INVALID_PATH`",
+        why: "v1 may have learned the verb, and v2 might know it with another meaning",
+        option: "`upstream.v1.url`, `fallback`",
       },
       {
         id: "V55",
@@ -496,7 +495,7 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V56",
         v1: "404 without details, or whatever else the host served there",
         carryover:
-          "404 `UNKNOWN_PATH` for a path with none of the API's prefixes, and for `/sts/exchange` without token exchange configured",
+          "404 `UNKNOWN_PATH` for a path with none of the API's prefixes (with native v1, `/DOMAIN/v1/…` of a new domain goes there), and for `/sts/exchange` without token exchange configured",
         why: "carryover forwards only what it knows",
         option: "`listen.extraPrefixes`, `upstream.sts.url`",
         native: true,
@@ -511,16 +510,25 @@ export const differences: readonly DifferenceGroup[] = [
       {
         id: "V58",
         v1: "a body on a `GET`, and anything after the JSON value of a body, was ignored",
-        carryover: "400 `INVALID_BODY`",
+        carryover: "400 `INVALID_BODY`; `{}`, `null` and white space on a `GET` are no body",
         why: "silently ignoring it would lose what the client meant",
         option: NONE,
       },
       {
         id: "V59",
         v1: "a form-encoded `POST` with `X-HTTP-Method-Override: DELETE` ran as a `DELETE`",
-        carryover: "it is a `POST`; `X-HTTP-Method` and `X-Method-Override` are dropped, too",
+        carryover:
+          "it is a `POST`, and only the value `GET` is obeyed; `X-HTTP-Method` and `X-Method-Override` are dropped, too",
         why: "a proxy in front that filters by method must see the real method",
         option: NONE,
+        native: true,
+      },
+      {
+        id: "V102",
+        v1: "a form-encoded `POST` that ran as a `GET` could be as long as any body",
+        carryover: "414 `URI_TOO_LONG` when path and form together are longer than a request target may be",
+        why: "the form becomes the query before rules decide who serves it",
+        option: "`limits.uriBytes`",
         native: true,
       },
       {

@@ -1,6 +1,6 @@
 /** Turns a request into a response: routing, decoding, authentication, action, in this order. */
 
-import { type Authenticate, bearerToken, exchange } from "../auth.ts";
+import { type Authenticate, bearerToken, exchange, exchangeRefreshToken } from "../auth.ts";
 import type { Context } from "../context.ts";
 import { type ApiRequest, type ApiResponse, type HeaderList, header } from "../http.ts";
 import {
@@ -26,6 +26,12 @@ export interface Gateway {
 }
 
 const encoder = new TextEncoder();
+
+/** Below `/sts/`. */
+const TOKEN_SERVICE = new Map([
+  ["exchange", { methods: ["GET", "POST"], answer: exchange }],
+  ["exchange_refresh_token", { methods: ["POST"], answer: exchangeRefreshToken }],
+]);
 
 /** Builds the function that answers any request at once. It never throws. */
 export function createHandler(gateway: Gateway): (request: ApiRequest) => ApiResponse {
@@ -58,15 +64,21 @@ function serve(
   if (body.length > context.settings.maxBodyBytes) {
     throw gatewayRefusal(RpcCode.RESOURCE_EXHAUSTED, `the body is larger than ${context.settings.maxBodyBytes} bytes`);
   }
-  if (segments.join("/") === "sts/exchange") {
-    if (request.method !== "GET" && request.method !== "POST") {
+  const tokenService = segments[0] === "sts" ? TOKEN_SERVICE.get(segments.slice(1).join("/")) : undefined;
+  if (tokenService !== undefined) {
+    if (!tokenService.methods.includes(request.method)) {
       throw gatewayRefusal(RpcCode.UNIMPLEMENTED, "Method Not Allowed");
     }
-    return exchange(context, secret, request, parseQuery(rawQuery));
+    return tokenService.answer(context, secret, request, parseQuery(rawQuery));
   }
-  const { route, tail } = match(methodOf(request), segments);
+  const isForm = isFormPost(request);
+  const override = isForm ? (header(request.headers, "x-http-method-override") ?? "").toUpperCase() : "";
+  const { route, tail } = match(override === "" ? request.method : override, segments, isForm && override === "");
   seen.route = route;
-  const action = route.prepare({ tail, query: parseQuery(rawQuery), body });
+  // Whoever reads a form for its parameters has used up the body.
+  const isParameters = override !== "" || route.method !== request.method;
+  const query = parseQuery(isParameters ? `${Buffer.from(body).toString("utf8")}&${rawQuery}` : rawQuery);
+  const action = route.prepare({ tail, query, body: isParameters ? new Uint8Array() : body });
   const authorization = header(request.headers, "authorization");
   gateway.limiter.admit(bearerToken(authorization) ?? authorization ?? "");
   const caller = gateway.authenticate(request.headers);
@@ -74,12 +86,9 @@ function serve(
   return action(caller);
 }
 
-/** A form-encoded POST may name another method: stock gateways obey it. */
-function methodOf(request: ApiRequest): string {
-  const override = header(request.headers, "x-http-method-override") ?? "";
-  const type = header(request.headers, "content-type") ?? "";
-  const form = request.method === "POST" && type === "application/x-www-form-urlencoded";
-  return form && override !== "" ? override.toUpperCase() : request.method;
+/** A form that is posted may name another method, and stands for the GET of a path that has no POST: stock gateways see to both. */
+function isFormPost({ method, headers }: ApiRequest): boolean {
+  return method === "POST" && header(headers, "content-type") === "application/x-www-form-urlencoded";
 }
 
 function success(text: string): ApiResponse {

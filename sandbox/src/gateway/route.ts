@@ -62,8 +62,13 @@ export function pathSegments(rawPath: string): readonly string[] {
   return segments;
 }
 
-/** Builds the matcher. It throws 404 for no path at all and 501 for a path that other methods have. */
-export function createMatcher(routes: readonly Route[]): (method: string, segments: readonly string[]) => Match {
+/**
+ * Builds the matcher. It throws 404 for no path at all and 501 for a path that other methods have; with `orGet` the path's GET takes
+ * the place of a method that it lacks.
+ */
+export function createMatcher(
+  routes: readonly Route[],
+): (method: string, segments: readonly string[], orGet?: boolean) => Match {
   const byCollection = new Map<string, Route[]>();
   // A last segment that is nothing but a known verb is no path, whatever stands before it.
   const bareVerbs = new Set(
@@ -73,17 +78,20 @@ export function createMatcher(routes: readonly Route[]): (method: string, segmen
     const key = `${route.domain}/${route.version}/${route.collection}`;
     byCollection.set(key, [...(byCollection.get(key) ?? []), route]);
   }
-  return (method, segments) => {
+  return (method, segments, orGet = false) => {
     const [domain = "", version = "", third = ""] = segments;
     const collection = segments.length === 3 ? (third.split(":")[0] ?? "") : third;
     if (bareVerbs.has(`${method} ${segments.at(-1)}`)) throw gatewayRefusal(RpcCode.NOT_FOUND, "Not Found");
     let elsewhere = false;
+    let get: Match | undefined;
     for (const route of byCollection.get(`${domain}/${version}/${collection}`) ?? []) {
       const tail = tailOf(route, segments);
       if (tail === undefined) continue;
       if (route.method === method) return { route, tail };
       elsewhere = true;
+      if (route.method === "GET") get ??= { route, tail };
     }
+    if (orGet && get !== undefined) return get;
     if (elsewhere) throw gatewayRefusal(RpcCode.UNIMPLEMENTED, "Method Not Allowed");
     throw gatewayRefusal(RpcCode.NOT_FOUND, "Not Found");
   };

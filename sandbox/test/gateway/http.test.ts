@@ -126,6 +126,29 @@ describe("bodies", () => {
   });
 });
 
+describe("forms", () => {
+  const form: [string, string][] = [["content-type", "application/x-www-form-urlencoded"]];
+  const overridden: [string, string][] = [...form, ["x-http-method-override", "get"]];
+  const post = (target: string, raw: string, headers = form) => ask(sandbox, "POST", target, { raw, headers });
+
+  test("a form posted to a path without a POST runs as its GET, and joins the query", async () => {
+    const name = encodeURIComponent(String((await ask(sandbox, "GET", `${V2}/${someGroup}`)).json.name));
+    const path = `/registry/v1/repotagssummary/${sandbox.wellKnown.repo}`;
+    const plain = await ask(sandbox, "GET", `${path}?exclude_dates=true`);
+    expect((await post(path, "exclude_dates=true")).json).toEqual(plain.json);
+    // The form and the query make one list of parameters: a scalar may be there once.
+    expect((await post(`${path}?exclude_dates=true`, "exclude_dates=true")).status).toBe(400);
+    const got = await post(`/iam/v1/groups?id=${someGroup}`, `name=${name}`, overridden);
+    expect(got.json.items.map(({ id }: { id: string }) => id)).toEqual([someGroup]);
+  });
+
+  test("a form on a collection with a create is a body that cannot be read, and another media type no form", async () => {
+    expect((await post("/iam/v1/groups", "name=x")).status).toBe(400);
+    const charset: [string, string][] = [["content-type", `${form[0]?.[1]}; charset=utf-8`]];
+    expect((await post("/iam/v1/groups:lookupGroup", "", charset)).status).toBe(501);
+  });
+});
+
 describe("queries", () => {
   test("unknown parameters are ignored, among them `id` on v2", async () => {
     const plain = await ask(sandbox, "GET", `${V2}?page_size=1`);

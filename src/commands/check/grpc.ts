@@ -24,7 +24,7 @@ async function reached(
 ): Promise<Judgement> {
   const { origin } = new URL(grpcUrl ?? url);
   const sessions = createGrpcSessions({
-    ...{ url: origin, tls, connectMs: timeouts.connectSeconds * 1_000, headerBytes: limits.headerBytes },
+    ...{ url: origin, tls, connectMs: timeouts.connectSeconds * 1_000, headerBytes: limits.responseHeaderBytes },
   });
   try {
     const headers = { ":method": "POST", ":path": "/grpc.health.v1.Health/Check" };

@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { header, pathOf } from "../../model/http.ts";
 import { member } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
+import { dial } from "../../upstream/dial.ts";
 import { fail, HOW_TO_GIVE, type Judgement, listed, note, ok, shownName, skipped, warn } from "./finding.ts";
 import { type PlatformApi, type PlatformResponse, shownStatus, type UpstreamSettings } from "./platform.ts";
 
@@ -192,22 +193,29 @@ function tlsHandshake({ url, tls, timeouts }: UpstreamSettings): Promise<TlsHand
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   return new Promise((resolve, reject) => {
-    const socket = connect({
-      host,
-      port: Number(port === "" ? 443 : port),
-      // The fault is to be described, and no byte of a request is ever sent on this connection.
-      rejectUnauthorized: false,
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      ...(tls.caFile === undefined ? {} : { ca: Buffer.from(tls.caFile) }),
-      ...(tls.certFile === undefined ? {} : { cert: Buffer.from(tls.certFile) }),
-      ...(tls.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),
-    });
-    socket.setTimeout(timeouts.connectSeconds * 1000, () => socket.destroy(new Error("no answer in time")));
-    socket.once("error", reject);
-    socket.once("secureConnect", () => {
-      resolve(handshakeOf(socket));
-      socket.destroy();
-    });
+    const timeoutMs = timeouts.connectSeconds * 1000;
+    dial(
+      { protocol: "http:", host, port: Number(port === "" ? 443 : port), timeoutMs, protocols: [] },
+      (error, tcp) => {
+        if (tcp === undefined) return reject(error);
+        const socket = connect({
+          socket: tcp,
+          host,
+          // The fault is to be described, and no byte of a request is ever sent on this connection.
+          rejectUnauthorized: false,
+          ...(isIP(host) === 0 ? { servername: host } : {}),
+          ...(tls.caFile === undefined ? {} : { ca: Buffer.from(tls.caFile) }),
+          ...(tls.certFile === undefined ? {} : { cert: Buffer.from(tls.certFile) }),
+          ...(tls.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),
+        });
+        socket.setTimeout(timeoutMs, () => socket.destroy(new Error("no answer in time")));
+        socket.once("error", reject);
+        socket.once("secureConnect", () => {
+          resolve(handshakeOf(socket));
+          socket.destroy();
+        });
+      },
+    );
   });
 }
 

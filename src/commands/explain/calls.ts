@@ -42,11 +42,13 @@ export function explainCalls(parts: ExplainedCallParts): ExplainedCall[] {
 
 /** The one call of a request that passes through. */
 export function passedCall(request: AskedRequest, pass: NonNullable<Recording["pass"]>): ExplainedCall {
+  const { target, body = request.body } = pass;
+  const isUntouched = target === request.target && Buffer.compare(body, request.body) === 0;
   return {
     upstream: pass.upstream,
-    ...shownRequest({ ...request, target: pass.target }),
+    ...shownRequest({ ...request, target, body }),
     mask: null,
-    purpose: pass.target === request.target ? "the client's own bytes" : "the client's own bytes, but for aud",
+    purpose: isUntouched ? "the client's own bytes" : "the client's own bytes, but for aud",
     assuming: "",
     also: [],
   };

@@ -1,15 +1,15 @@
 /** Explaining a request: the same decisions as in `proxy.ts`, with a recorder in place of the platform. */
 import type { Catalogue } from "../../catalogue.ts";
 import type { Config } from "../../config/config.ts";
-import { type HeaderList, headerValues, namedByConnection } from "../../model/http.ts";
-import { type Problem, unlessProblem } from "../../model/problem.ts";
+import { type HeaderList, header, headerValues, namedByConnection } from "../../model/http.ts";
+import { Problem, tooLarge, unlessProblem } from "../../model/problem.ts";
 import type { RouteResult } from "../../model/request.ts";
 import type { Resource } from "../../model/resource.ts";
 import { withoutTokens } from "../../model/secrets.ts";
 import { createDecisions } from "../../proxy.ts";
+import { formAsGet, runsAsGet } from "../../router/form.ts";
 import type { Router } from "../../router/router.ts";
 import { handlingOf } from "../../server/headers.ts";
-import { tooLarge } from "../../server/request-body.ts";
 import { checkRequest } from "../../server/request-checks.ts";
 import { drainLimits } from "../../toolbox.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
@@ -42,7 +42,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
   const { maskSpelling, omitsZeros } = config.upstream.v2;
   const hasNative = config.upstream.v1 !== undefined;
   return async (asked, client) => {
-    const { request, problem } = receiveRequest(asked, config);
+    const { request, native, problem } = receiveRequest(asked, config, route);
     const routed = routedTo(route, request.method, request.target);
     const match = routed?.kind === "match" ? routed.match : undefined;
     const operation = match?.operation;
@@ -80,10 +80,11 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
     const foreign = isForeign(recording, resources);
     const fields = explainBody(request.body, match, calls, refusal, config.unknownFields.request);
     const filters = operation !== undefined && "filters" in operation ? (operation.filters ?? []) : [];
+    const nativeCall = passedCall(native, { upstream: "v1", target: native.target });
     const made =
       pass === undefined
         ? explainCalls({ operation, recording, respelled, otherwise, differing, request })
-        : [passedCall(request, pass)];
+        : [pass.upstream === "v1" ? nativeCall : passedCall(request, pass)];
     return {
       request: shownRequest(request),
       resource: exchange.resource,
@@ -100,7 +101,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
               fields: refusal.fieldViolations,
             },
       cutover: decided ?? null,
-      calls: byNative ? [passedCall(request, { upstream: "v1", target: request.target })] : made,
+      calls: byNative ? [nativeCall] : made,
       translated: byNative ? made : [],
       fields,
       parameters: match === undefined ? [] : explainParameters({ query: match.query, filters, calls, refusal }),
@@ -226,13 +227,14 @@ const PLACEHOLDER =
   /\$\([^)]{0,200}\)|\$\{[^}]{0,200}\}|\$\w+|`[^`]{0,200}`|<[^>]{0,200}>|\[[^\]]{0,200}\]|…|\.{3}|\*+/g;
 
 /**
- * `asked` as the proxy sees it: without base path and connection fields. `problem`: why the server refuses it before
- * anything is routed.
+ * `asked` as the proxy sees it: without base path and connection fields, and a form that runs as a GET as that. `native`: as native v1
+ * gets it. `problem`: why the server refuses it before anything is routed.
  */
 function receiveRequest(
   asked: AskedRequest,
   { listen: { basePath }, limits }: Pick<Config, "listen" | "limits">,
-): { readonly request: AskedRequest; readonly problem: Problem | undefined } {
+  route: Router,
+): { readonly request: AskedRequest; readonly native: AskedRequest; readonly problem: Problem | undefined } {
   const given = asked.headers.map(([name, value]): readonly [string, string] =>
     name === "authorization" ? [name, value.replaceAll(PLACEHOLDER, "token")] : [name, value],
   );
@@ -243,13 +245,21 @@ function receiveRequest(
   const { method, target, notes } = asked;
   // Requests are often written as the API has them, without the base path of this carryover.
   const hasBase = basePath === "" || (target.startsWith(basePath) && /^[/?]/.test(target.slice(basePath.length)));
-  return {
-    request: {
-      ...asked,
-      headers,
-      target: hasBase ? target.slice(basePath.length) : target,
-      notes: hasBase ? notes : [...notes, `listen.basePath is ${basePath}: clients write it in front of the path`],
-    },
-    problem: checkRequest({ method, target, httpVersion: "1.1", received }, limits),
+  const request = {
+    ...asked,
+    headers,
+    target: hasBase ? target.slice(basePath.length) : target,
+    notes: hasBase ? notes : [...notes, `listen.basePath is ${basePath}: clients write it in front of the path`],
   };
+  const problem = checkRequest({ method, target, httpVersion: "1.1", received }, limits);
+  const methodOverride = header(received, "x-http-method-override");
+  if (problem !== undefined || !runsAsGet({ ...request, methodOverride }, route))
+    return { request, native: request, problem };
+  try {
+    const get = { ...request, ...formAsGet(request, asked.body, limits.uriBytes), body: new Uint8Array() };
+    const asForm = { ...get, notes: [...request.notes, "a form: it runs as the GET of its path, as in v1's gateway"] };
+    return { request: asForm, native: methodOverride === undefined ? request : asForm, problem };
+  } catch (error) {
+    return { request, native: request, problem: Problem.from(error) };
+  }
 }

@@ -40,7 +40,7 @@ export interface Recording {
   readonly calls: readonly RecordedCall[];
   readonly exchange: Exchange;
   /** Passed on untouched: to which upstream, and with which target. */
-  readonly pass: { readonly upstream: Upstream; readonly target: string } | undefined;
+  readonly pass: { readonly upstream: Upstream; readonly target: string; readonly body?: Uint8Array } | undefined;
   /** Why there is no response. */
   readonly problem: Problem | undefined;
 }
@@ -84,8 +84,12 @@ export async function recordRequest(request: AskedRequest, parts: RecorderParts)
   const decide = parts.decide((asked) => recordingTools(asked.exchange, send, parts));
   const recording = { calls, exchange, pass: undefined, problem: undefined };
   try {
-    const plan = decide({ method, target, headers, exchange });
-    if (plan.kind === "pass") return { ...recording, pass: { upstream: plan.upstream, target: plan.target } };
+    const first = decide({ method, target, headers, exchange });
+    const plan = first.kind === "deferred" ? first.decide(request.body) : first;
+    if (plan.kind === "pass") {
+      const { upstream, sent } = plan;
+      return { ...recording, pass: { upstream, target: plan.target, ...(sent && { body: sent.body }) } };
+    }
     await plan.respond(request.body, createSignalController().signal);
     return recording;
   } catch (thrown) {

@@ -1,9 +1,10 @@
 /** Reading the request to explain: a method and a path, or a whole curl line. */
 
 import { parseArgs } from "node:util";
-import type { HeaderList } from "../../model/http.ts";
+import { type HeaderList, header } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import { MASKED } from "../../model/secrets.ts";
+import { FORM_TYPE } from "../../router/form.ts";
 import { quotedUrl } from "./secrets.ts";
 
 /** A request as a client would send it. */
@@ -110,10 +111,13 @@ function requestOf(parts: RequestParts, dataIn: "body" | "query"): AskedRequest 
   const { target, notes } = targetOf(parts.url);
   const data = Buffer.from(parts.body).toString("utf8");
   const mark = target.includes("?") ? "&" : "?";
+  // curl calls all data a form unless told otherwise; JSON is read as what it is meant to be.
+  const isForm =
+    dataIn === "body" && /^[^{["]/.test(data.trim()) && header(parts.headers, "content-type") === undefined;
   return {
     method: parts.method,
     target: dataIn === "query" && data !== "" ? `${target}${mark}${data}` : target,
-    headers: parts.headers,
+    headers: isForm ? [...parts.headers, ["content-type", FORM_TYPE]] : parts.headers,
     body: dataIn === "query" ? new Uint8Array() : parts.body,
     notes: [...parts.notes, ...notes],
   };

@@ -113,10 +113,10 @@ export const FRONT = [
     "src/server/request-body.ts",
     ["test/listener/answer.test.ts > over the limit"],
     [
-      ["the stated length of a body", "> limit) throw tooLarge(limit);", "> Infinity) throw tooLarge(limit);"],
+      ["the stated length of a body", "> limit) throw tooLong();", "> Infinity) throw tooLong();"],
       [
         "the length of a body that comes",
-        "if (gathered.length() + chunk.length > limit) return reject(tooLarge(limit));",
+        "if (gathered.length() + chunk.length > limit) return reject(tooLong());",
         "",
       ],
       [

@@ -11,7 +11,7 @@ const RESPONSES = [
 ];
 
 export const PLATFORM = [
-  ...guards("src/upstream/pool.ts", CLIENT, [
+  ...guards("src/upstream/dial.ts", CLIENT, [
     ["certificates are checked", "rejectUnauthorized: true", "rejectUnauthorized: false"],
     [
       "the authority that was configured",
@@ -19,6 +19,20 @@ export const PLATFORM = [
       "{}",
       ["test/listener/faults.test.ts > is served when the operator trusts it"],
     ],
+    [
+      "a slow address goes on",
+      "if (rest.length > 0) next = setTimeout(attempt, ATTEMPT_MS);",
+      "if (rest.length > 0) next = setTimeout(() => (stop(), attempt()), ATTEMPT_MS);",
+      ["test/upstream/dial.test.ts > a slow address"],
+    ],
+    [
+      "a failed write waits for the response",
+      "timer = setTimeout(() => told(error), LAST_WORDS_MS);",
+      "told(error);",
+      ["test/listener/early-response.test.ts > reaches a client that still uploads"],
+    ],
+  ]),
+  ...guards("src/upstream/pool.ts", CLIENT, [
     ["time for the head of an answer", "headersTimeout: timeouts.headersMs", "headersTimeout: 0"],
     ["time between pieces of an answer", "bodyTimeout: timeouts.bodyMs", "bodyTimeout: 0"],
   ]),
