@@ -49,7 +49,7 @@ async function startWatching(jobs: ReadonlyMap<string, readonly string[]>, alert
     name,
     rules: rules.map(({ for: _, ...rule }) => ({
       ...rule,
-      expr: IN_A_HURRY.get(rule.alert ?? "")?.(rule.expr) ?? rule.expr,
+      expr: IN_A_HURRY.get(rule.alert ?? rule.record ?? "")?.(rule.expr) ?? rule.expr,
     })),
   }));
   await writeFile(join(place.folder, "rules.yaml"), stringify({ groups }));
@@ -67,6 +67,7 @@ async function startWatching(jobs: ReadonlyMap<string, readonly string[]>, alert
 /** Shorter windows for conditions that must hold all the time. */
 const IN_A_HURRY: ReadonlyMap<string, (expr: string) => string> = new Map([
   ["CarryoverReadersPaused", (expr: string) => expr.replace("[10m:1m]", "[10s:1s]")],
+  ["job:carryover_watched:ratio14d", (expr: string) => expr.replace("[14d:1h]", "[10m:5s]")],
   ["CarryoverListsWaiting", (expr: string) => expr.replace("[5m]", "[5s]")],
 ]);
 
