@@ -31,10 +31,13 @@ export interface StrictOptions {
 }
 
 const LINE = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (\/[\x21-\x22\x24-\x7e\x80-\xff]*) HTTP\/1\.1$/;
-const FIELD = /^([A-Za-z0-9-]+): ?([\t\x20-\x7e\x80-\xff]*)$/;
+const FIELD = /^([!#$%&'*+.^_`|~A-Za-z0-9-]+): ?([\t\x20-\x7e\x80-\xff]*)$/;
 /** Of the connection, or able to pass for somebody else's; never sent on. */
 const FORBIDDEN =
   /^(?:keep-alive|proxy-connection|proxy-authorization|te|trailer|upgrade|http2-settings|expect|x-http-method(?:-override)?|x-method-override|grpc-.*|forwarded)$/;
+/** Names with signs that some readers take for hyphens. */
+const LOOK_ALIKE =
+  /^(?=.*[^a-z0-9-])[^a-z0-9]*(?:x[^a-z0-9]*forwarded.*|grpc.*|(?:x[^a-z0-9]*real[^a-z0-9]*ip|forwarded|host|via|cookie|authorization|content[^a-z0-9]*length|transfer[^a-z0-9]*encoding|connection)[^a-z0-9]*)$/;
 const DOTS = /(?:^|\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:;[^/]*)?(?:\/|%2f|\\|%5c|$)/i;
 
 /** What is wrong with the head of a request for everybody, whatever it asks. */
@@ -50,7 +53,7 @@ function faultOfHead({ target, fields }: Omit<Arrived, "body">, path: RegExp): s
   if (lengths.some((value) => !/^\d+$/.test(value) || !Number.isSafeInteger(Number(value)))) return "an odd length";
   if (codings.some((value) => value !== "chunked")) return "an odd transfer coding";
   if (values("connection").some((value) => !/^(?:keep-alive|close)$/.test(value))) return "an odd Connection";
-  const bad = fields.find(([name]) => FORBIDDEN.test(name));
+  const bad = fields.find(([name]) => FORBIDDEN.test(name) || LOOK_ALIKE.test(name));
   if (bad !== undefined) return `a field ${bad[0]}`;
   if (values("authorization").length > 1) return "two Authorization fields";
   if (values("x-request-id").length !== 1) return "no request id, or two";
