@@ -267,7 +267,8 @@ function translate(
     }
     const tools = parts.tools(request, signal);
     try {
-      return await translation({ match, headers: request.headers, body }, tools);
+      const numbersOnly = request.exchange.rpc !== undefined;
+      return await translation({ match, headers: request.headers, body, numbersOnly }, tools);
     } finally {
       tools.done?.();
     }

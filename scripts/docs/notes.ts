@@ -40,6 +40,10 @@ const NOTES: Words<ExchangeNote> = {
     means: "the client sent an enum name that v1 does not know. It was dropped, as v1's decoder did",
     act: "client: correct the name",
   },
+  "enum-sent-on": {
+    means: "the client sent an enum name or capability in v2's spelling that v1 does not know. v2 judges it: one that it drops is `UPDATE_INCOMPLETE`",
+    act: HARMLESS,
+  },
   "server-set-dropped": {
     means: "the client sent a field that v2 sets itself. It was dropped ([updates.md](updates.md))",
     act: HARMLESS,

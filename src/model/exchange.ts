@@ -30,6 +30,7 @@ export const NOTES = [
   "odd-header-name",
   // Requests.
   "enum-dropped",
+  "enum-sent-on",
   "server-set-dropped",
   "query-unknown",
   // Lists.

@@ -3,8 +3,9 @@
 import { JsonError } from "../json/error.ts";
 import { hasMoreValues, type JsonNode, parseTree } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
-import { type EnumTable, type EnumValue, isUnpublished, type Row, type Value } from "../model/resource.ts";
+import { type EnumTable, isUnpublished, type Row, type Value } from "../model/resource.ts";
 import { snakeCase } from "../model/text.ts";
+import { type EnumLookup, enumLookup } from "./enums.ts";
 import { checkScalar, describe, invalidBody, readInt64, textOf } from "./scalars.ts";
 
 /** What happens to members in no row. */
@@ -33,6 +34,8 @@ export interface BodyNotes {
   readonly unknown: string[];
   /** Dotted v1 paths of unknown enum names, which v1's decoder dropped as well. */
   readonly droppedEnums: string[];
+  /** Dotted v1 paths of enum values that v1 does not know and v2 may. */
+  readonly sentOn: string[];
   /** Dotted v1 paths of dropped members that v2 sets itself (mask class `never`). */
   readonly serverSet: string[];
 }
@@ -44,7 +47,7 @@ interface BodyContext {
   /** Lookup tables, built once: a list may hold many thousand messages. */
   readonly names: Map<readonly Row[], ReadonlyMap<string, Row>>;
   readonly v2Names: Map<readonly Row[], ReadonlySet<string>>;
-  readonly enums: Map<EnumTable, ReadonlyMap<string | number, EnumValue>>;
+  readonly enums: Map<EnumTable, EnumLookup>;
 }
 
 /**
@@ -58,7 +61,7 @@ export function readBody(bytes: Uint8Array, rows: readonly Row[], unknown: Unkno
 }
 
 export function createBodyNotes(): BodyNotes {
-  return { unknown: [], droppedEnums: [], serverSet: [] };
+  return { unknown: [], droppedEnums: [], sentOn: [], serverSet: [] };
 }
 
 /** JSON text in v2's spelling; `nested` for a single message. */
@@ -131,8 +134,8 @@ function writeValue(value: Row | Value, node: JsonNode, at: string, context: Bod
 function writeOne(value: Row | Value, node: JsonNode, at: string, context: BodyContext): V2Value | undefined {
   switch (value.kind) {
     case "enum": {
-      const name = writeEnum(value.values, node, at, context);
-      return name === undefined ? undefined : { raw: JSON.stringify(name), nested: undefined };
+      const raw = writeEnum(value.values, node, at, context);
+      return raw === undefined ? undefined : { raw, nested: undefined };
     }
     case "message": {
       const nested = readMessage(node, value.rows, at, context);
@@ -146,21 +149,35 @@ function writeOne(value: Row | Value, node: JsonNode, at: string, context: BodyC
   }
 }
 
-/** By v1 name or v1 number, always to the v2 name: numbers differ between the versions. */
+/**
+ * The JSON text of an enum value. A value that v1 knows, by name or number, becomes the v2 name: numbers differ between the versions.
+ * One that only v2 can know is sent on. Undefined for another unknown name, which v1's decoder dropped as well.
+ */
 function writeEnum(table: EnumTable, node: JsonNode, at: string, context: BodyContext): string | undefined {
   const given =
     node.kind === "string" ? node.value : node.kind === "number" ? Number(textOf(context.bytes, node)) : undefined;
   if (given === undefined) throw invalidBody(at, `expected a name of ${table.name}, found ${describe(node)}`);
-  const entry = getOrCreate(context.enums, table, entriesOf).get(given);
-  if (entry === undefined) {
-    if (table.unknown === "refuse" || typeof given === "number") {
-      throw invalidBody(at, `is not a ${table.name} that v1 knows`);
-    }
-    context.notes.droppedEnums.push(at);
-    return undefined;
+  const lookup = getOrCreate(context.enums, table, enumLookup);
+  const entry = lookup.known(given);
+  if (entry?.[2] === null) throw invalidBody(at, `${entry[0]} cannot be expressed in v2`);
+  if (entry !== undefined) return JSON.stringify(entry[2]);
+  const onlyInV2 = newValue(given, lookup);
+  if (onlyInV2 !== undefined && (table.unknown === "drop" || typeof onlyInV2 === "string")) {
+    context.notes.sentOn.push(at);
+    return JSON.stringify(onlyInV2);
   }
-  if (entry[2] === null) throw invalidBody(at, `${entry[0]} cannot be expressed in v2`);
-  return entry[2];
+  if (table.unknown === "refuse" || typeof given === "number") {
+    throw invalidBody(at, `is not a ${table.name} that v1 knows`);
+  }
+  context.notes.droppedEnums.push(at);
+  return undefined;
+}
+
+/** A value that v1 never had, in the form that v2 takes; undefined where it is none. Reads show some numbers as texts. */
+function newValue(given: string | number, lookup: EnumLookup): string | number | undefined {
+  if (typeof given === "string" && lookup.isV2Name(given)) return given;
+  const number = typeof given === "string" && /^\d{1,10}$/.test(given) ? Number(given) : given;
+  return typeof number === "number" && lookup.isNewNumber(number) ? number : undefined;
 }
 
 /** Keys are the user's data. Scalar values are checked and copied, messages rewritten. */
@@ -192,7 +209,7 @@ function writeMap(
 
 /** Adds paths without the key of the map, which is the user's data. */
 function addWithoutKey(from: BodyNotes, at: string, entry: string, to: BodyNotes): void {
-  for (const kind of ["unknown", "droppedEnums", "serverSet"] as const) {
+  for (const kind of ["unknown", "droppedEnums", "sentOn", "serverSet"] as const) {
     for (const path of from[kind]) to[kind].push(`${at}${path.slice(entry.length)}`);
   }
 }
@@ -200,19 +217,6 @@ function addWithoutKey(from: BodyNotes, at: string, entry: string, to: BodyNotes
 /** Names under which v2 would take an unknown member for a known one. */
 function v2NamesOf(rows: readonly Row[]): ReadonlySet<string> {
   return new Set(rows.flatMap(({ v2, v2Proto }) => (v2 === null ? [] : [v2, v2Proto ?? snakeCase(v2)])));
-}
-
-/** By what a v1 client may write: a name, or a number. The first of several wins. */
-function entriesOf({ values, unknown }: EnumTable): ReadonlyMap<string | number, EnumValue> {
-  const entries = new Map<string | number, EnumValue>();
-  for (const entry of values) {
-    const [v1, v1Number] = entry;
-    if (v1 === null) continue;
-    if (!entries.has(v1)) entries.set(v1, entry);
-    // Below zero: v1 has no number for it.
-    if (v1Number >= 0 && unknown === "drop" && !entries.has(v1Number)) entries.set(v1Number, entry);
-  }
-  return entries;
 }
 
 /** Rows by both accepted spellings. */

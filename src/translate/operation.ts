@@ -18,6 +18,8 @@ export interface V1Request {
   /** The client's end-to-end fields. */
   readonly headers: HeaderList;
   readonly body: Uint8Array;
+  /** The client has numbers for enum values and no names, as over gRPC: it reads zero for a name without one. Default: false. */
+  readonly numbersOnly?: boolean | undefined;
 }
 
 /** Which spelling of masks one upstream accepts. */
@@ -117,6 +119,7 @@ export function readRequestBody(
   } finally {
     for (const name of found.unknown) noteUnknown(exchange, "request", name);
     for (const _ of found.droppedEnums) exchange.notes.push("enum-dropped");
+    for (const _ of found.sentOn) exchange.notes.push("enum-sent-on");
     for (const _ of found.serverSet) exchange.notes.push("server-set-dropped");
   }
 }

@@ -3,10 +3,11 @@
 import { JsonError } from "../json/error.ts";
 import { parseExact } from "../json/exact.ts";
 import { type ApiRequest, type ApiResponse, type HeaderList, OurHeader } from "../model/http.ts";
-import { isJsonObject, type JsonObject } from "../model/json.ts";
+import { isJsonObject, type JsonObject, member } from "../model/json.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
 import { v2PathOf } from "../model/request.ts";
-import type { Operation } from "../model/resource.ts";
+import type { Operation, Shape } from "../model/resource.ts";
+import type { V2Body } from "./body.ts";
 import { errorResponse, isSuccess, readError, STATE_UNKNOWN } from "./error.ts";
 import { readHeaders, writeHeaders } from "./headers.ts";
 import {
@@ -23,10 +24,11 @@ import {
   buildPatch,
   findKept,
   findMismatches,
+  lacksNewValue,
   type MaskSpelling,
   type Mismatch,
-  needsStored,
   type Patch,
+  useOfStored,
 } from "./update.ts";
 
 /** Reads the record first where a row needs it, then sends one PATCH. */
@@ -36,12 +38,18 @@ export function createReplace(operation: Operation & { readonly kind: "update" }
   return async (request, tools) => {
     const { uid } = request.match;
     const body = readRequestBody(request.body, rows, parts.options.unknownRequest, tools);
-    const several = needsStored(rows, body);
-    const headers = writeHeaders(request.headers, several ? "several" : "one");
+    const { numbersOnly = false } = request;
+    const use = useOfStored(rows, body, numbersOnly);
+    const headers = writeHeaders(request.headers, use === undefined ? "one" : "several");
     const path = v2PathOf(request.match, parts.options.version);
-    let stored = several ? await readStored(path, request, tools) : undefined;
-    if (stored?.kind === "refused") return errorResponse(stored.response, parts.names);
-    const patch = buildPatch(rows, body, stored?.record);
+    let stored = use === undefined ? undefined : await readStored(path, request, tools);
+    if (stored?.kind === "refused") {
+      // Who may write a record and not read it was served by v1.
+      const isNeeded = use === "mask" || readError(stored.response)?.code !== RpcCode.PERMISSION_DENIED;
+      if (isNeeded) return errorResponse(stored.response, parts.names);
+      stored = undefined;
+    }
+    const patch = buildPatch(rows, body, stored?.record, { numbersOnly });
     const leftAlone = patch.leftAlone.map(() => "field-left-alone" as const);
     if (patch.asked.length === 0) {
       // An empty mask would mean every field, so nothing is written and the record is shown as it is.
@@ -182,18 +190,53 @@ function provesSpelling(patch: Patch, mismatches: readonly Mismatch[]): boolean 
   return telling.length > 0 && !telling.some(({ v1 }) => mismatches.some((mismatch) => mismatch.v1 === v1));
 }
 
+const DROPPED_VALUE = "has a value that the platform does not know, and dropped";
+
 function failOnMismatch(mismatches: readonly Mismatch[], policy: ResourceContext["options"]["mismatch"]): void {
-  const failing = mismatches.filter(({ zero }) => policy === "fail" || (policy === "zeros" && zero));
+  const failing = mismatches.filter(
+    ({ zero, dropped }) => policy === "fail" || (policy === "zeros" && (zero || dropped)),
+  );
   if (failing.length === 0) return;
   const names = failing.map(({ v1 }) => v1).join(", ");
   throw new Problem(
     "UPDATE_INCOMPLETE",
     `the platform did not store what was asked for: ${names}; read the record and repeat the update`,
     {
-      fieldViolations: failing.map(({ v1, zero }) => ({
+      fieldViolations: failing.map(({ v1, zero, dropped }) => ({
         field: v1,
-        description: zero ? "was to become empty" : "differs",
+        description: zero ? "was to become empty" : dropped ? DROPPED_VALUE : "differs",
       })),
+    },
+  );
+}
+
+/**
+ * The same for a new record, whose values no mask names: only values that v2 alone can know are looked for. The error names the record,
+ * which is there: created again it would be there twice.
+ */
+export function verifyCreated(
+  body: V2Body,
+  shape: Shape,
+  response: ApiResponse,
+  { options, resource }: ResourceContext,
+  { exchange }: Tools,
+): string[] {
+  const shown = new Set(shape.rows.map(({ v2 }) => v2));
+  const sent = [...body.fields.values()].map(({ row, raw }) => ({ row, wanted: parseExact(raw) }));
+  const asking = sent.filter(({ row, wanted }) => shown.has(row.v2) && lacksNewValue(wanted, undefined, row));
+  if (asking.length === 0) return [];
+  const record = parseRecord(response, STATE_UNKNOWN);
+  const lacking = asking.filter(({ row, wanted }) => lacksNewValue(wanted, member(record, row.v2 ?? ""), row));
+  const names = lacking.map(({ row }) => row.v1);
+  exchange.mismatches.push(...names);
+  if (names.length === 0 || options.mismatch === "report") return names;
+  const uid = record[V2_KEY];
+  throw new Problem(
+    "UPDATE_INCOMPLETE",
+    `the platform created the ${resource.name} ${JSON.stringify(uid)} without values that it does not know: ${names.join(", ")}; update or delete it`,
+    {
+      metadata: { created: String(uid) },
+      fieldViolations: names.map((field) => ({ field, description: DROPPED_VALUE })),
     },
   );
 }

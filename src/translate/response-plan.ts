@@ -14,6 +14,7 @@ import {
   v1Zero,
 } from "../model/resource.ts";
 import { parentOf } from "../model/uid.ts";
+import { misleadingNumbers } from "./enums.ts";
 import type { TranslateOptions } from "./operation.ts";
 
 /** Members in no row are handed on or dropped. Zeros are inserted where v2 may leave them out; of members that v2 lacks, always. */
@@ -97,7 +98,7 @@ function valuePlan(value: Value, label: string, options: ResponsePlanOptions): V
 
 function enumPlan(table: EnumTable): EnumPlan {
   const names = new Map<string, string>();
-  const numbers = new Map<number, string>();
+  const numbers = new Map(misleadingNumbers(table).map((number) => [number, String(number)]));
   for (const [v1, , v2, v2Number] of table.values) {
     if (v1 === null || v2 === null) continue;
     names.set(v2, v1);

@@ -129,10 +129,13 @@ function isScalar(value: Json | undefined): value is Scalar {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** By keys in one spelling: whole numbers may have zeros before them. */
-function entriesOf(map: JsonObject, { keys }: Value & { kind: "map" }): ReadonlyMap<string, Json> {
-  const entries = Object.entries(map);
-  return new Map(keys === "int64" ? entries.map(([key, value]) => [String(readInt64(key) ?? key), value]) : entries);
+/** One spelling of the keys of a map: whole numbers may have zeros before them. */
+export function mapKey(key: string, { keys }: Value & { kind: "map" }): string {
+  return keys === "int64" ? String(readInt64(key) ?? key) : key;
+}
+
+function entriesOf(map: JsonObject, as: Value & { kind: "map" }): ReadonlyMap<string, Json> {
+  return new Map(Object.entries(map).map(([key, value]) => [mapKey(key, as), value]));
 }
 
 function valuesOf({ of }: Value & { kind: "map" }): Value {
@@ -156,7 +159,7 @@ function enumSpelling({ values }: EnumTable, side: Side): (value: Json) => strin
 }
 
 /** The type of member `name` of a message of type `as`, where it is known. */
-function typeOfMember(as: Value | undefined, name: string, side: Side): Value | undefined {
+export function typeOfMember(as: Value | undefined, name: string, side: Side): Value | undefined {
   if (as?.kind === "map") return valuesOf(as);
   if (as?.kind !== "message") return undefined;
   return as.rows.find((row) => (side === "v2" ? row.v2 === name : isNamed(row, name)));

@@ -17,6 +17,7 @@ import {
 } from "./operation.ts";
 import { invalidResponse, type Metadata, readUpstream, targetWith } from "./pages.ts";
 import { createRecordRewriter } from "./record-rewriter.ts";
+import { mismatchHeader, verifyCreated } from "./replace.ts";
 
 /** One record by its uid. */
 export function createGet(operation: Operation & { readonly kind: "get" }, parts: ResourceContext): Translation {
@@ -41,7 +42,9 @@ export function createCreate(operation: Operation & { readonly kind: "create" },
       body: Buffer.from(bodyText(body)),
     });
     if (!isSuccess(response)) return errorResponse(response, parts.names);
-    return rewriter.respond(response, undefined, request, tools, STATE_UNKNOWN);
+    return rewriter.respond(response, undefined, request, tools, STATE_UNKNOWN, () =>
+      mismatchHeader(verifyCreated(body, operation.answer, response, parts, tools)),
+    );
   };
 }
 

@@ -1,11 +1,13 @@
 /** The PATCH for a v1 full replace, and whether it took effect. Pure. */
 
 import { parseExact } from "../json/exact.ts";
-import { type Json, member } from "../model/json.ts";
-import { isWritable, type Row, type WritableRow } from "../model/resource.ts";
+import { isJsonObject, type Json, member } from "../model/json.ts";
+import { isWritable, type Row, type Value, type WritableRow } from "../model/resource.ts";
 import { snakeCase } from "../model/text.ts";
 import type { SentField, V2Body } from "./body.ts";
-import { isSame, isZero } from "./same.ts";
+import { isNumberless, isUnlisted } from "./enums.ts";
+import { isSame, isZero, typeOfMember } from "./same.ts";
+import { holdsMessages, knownOnly, withUnknownMembers } from "./unknown-members.ts";
 
 /** How a mask names a field: by its JSON name, or as some gateways require, by its proto name. */
 export type MaskSpelling = "camelCase" | "snake_case";
@@ -38,18 +40,32 @@ export interface UnchangedField {
   readonly row: Row;
 }
 
-/** True when the mask depends on the stored record, which must be read first. */
-export function needsStored(rows: readonly Row[], body: V2Body): boolean {
-  return rows.some((row) => {
-    if (!isWritable(row)) return false;
-    if (row.mask === "unless-synced" || row.syncs === true) return true;
-    const sent = body.fields.get(row.v1);
-    if (sent === undefined) return false;
-    if (row.mask === "members" && row.kind === "message") {
-      return sent.nested !== undefined && needsStored(row.rows, sent.nested);
-    }
-    return row.mask === "when-changed" && !isUnspecified(row, sent);
-  });
+/** Why an update reads the stored record first: its mask depends on it, or only what is sent for a message does. */
+export type StoredUse = "mask" | "message" | undefined;
+
+/** `numbersOnly`: the client has numbers for enum values and no names, as over gRPC. */
+export function useOfStored(rows: readonly Row[], body: V2Body, numbersOnly: boolean): StoredUse {
+  const uses = rows.map((row) => (isWritable(row) ? useByRow(row, body.fields.get(row.v1), numbersOnly) : undefined));
+  return uses.includes("mask") ? "mask" : uses.find((use) => use !== undefined);
+}
+
+function useByRow(row: Row & WritableRow, sent: SentField | undefined, numbersOnly: boolean): StoredUse {
+  if (row.mask === "unless-synced" || row.syncs === true) return "mask";
+  if (numbersOnly && mayHideName(row, sent)) return "mask";
+  if (sent === undefined) return undefined;
+  if (row.mask === "members" && row.kind === "message") {
+    return sent.nested && useOfStored(row.rows, sent.nested, numbersOnly);
+  }
+  if (row.mask === "when-changed") return isUnspecified(row, sent) ? undefined : "mask";
+  const isSent = sent.nested !== undefined || !isZero(parseExact(sent.raw), row);
+  return isSent && row.mask !== "never" && holdsMessages(row) ? "message" : undefined;
+}
+
+/** The mask would name an enum as zero, which is also what a client with numbers sees in place of a name without one. */
+function mayHideName(row: Row & WritableRow, sent: SentField | undefined): boolean {
+  if (row.kind !== "enum" || row.list === true) return false;
+  if (sent !== undefined) return isZero(parseExact(sent.raw), row) && row.mask !== "never" && !isUnspecified(row, sent);
+  return row.mask === undefined || row.mask === "always" || row.mask === "unless-synced";
 }
 
 /** True when the mask names the row only if the value sent differs from the stored one. */
@@ -69,23 +85,33 @@ export function isSynced(rows: readonly Row[], stored: Json | undefined): boolea
 
 /**
  * The PATCH for a full replace: every field that v1 could set and v2 can patch, with explicit zeros for those left out.
- * Never the mask `*`, which would clear fields that v1 does not know. `stored`: the v2 record, when `needsStored`.
- * `synced`: whether the record is synced. `yields`: leave out the fields with `AskedField.yields`.
+ * Never the mask `*`, which would clear fields that v1 does not know. `stored`: the v2 record, where `useOfStored` asks for it. Members of
+ * its messages that v1 does not know are sent along, since a message is replaced whole.
  */
 export function buildPatch(
   rows: readonly Row[],
   body: V2Body,
   stored: Json | undefined,
-  { synced = isSynced(rows, stored), yields = false }: { readonly synced?: boolean; readonly yields?: boolean } = {},
+  { synced = isSynced(rows, stored), yields = false, numbersOnly = false }: PatchOptions = {},
 ): Patch {
-  const plan: PatchPlan = { synced, yields, asked: [], defaulted: [], leftAlone: [] };
+  const plan: PatchPlan = { synced, yields, numbersOnly, asked: [], defaulted: [], leftAlone: [] };
   const members = collect(rows, body, stored, { v1: "", v2Path: [] }, plan);
   return { body: `{${members.join(",")}}`, ...plan };
+}
+
+export interface PatchOptions {
+  /** The record is synced. Default: as `stored` says. */
+  readonly synced?: boolean;
+  /** Leaves out the fields with `AskedField.yields`. Default: false. */
+  readonly yields?: boolean;
+  /** As of `useOfStored`. Default: false. */
+  readonly numbersOnly?: boolean;
 }
 
 interface PatchPlan {
   readonly synced: boolean;
   readonly yields: boolean;
+  readonly numbersOnly: boolean;
   readonly asked: AskedField[];
   readonly defaulted: string[];
   readonly leftAlone: UnchangedField[];
@@ -108,13 +134,14 @@ function collect(
   const members: string[] = [];
   for (const row of rows) {
     if (!isWritable(row) || row.v2 === null) continue;
-    const sent = body.fields.get(row.v1);
+    const storedValue = member(stored, row.v2);
+    const given = body.fields.get(row.v1);
+    const inside = row.mask === "members" && given?.nested !== undefined;
+    const sent = given === undefined || inside ? given : withUnknownMembers(row, given, storedValue);
     const v1 = parent.v1 === "" ? row.v1 : `${parent.v1}.${row.v1}`;
     const at: FieldPath = { v1, v2Path: [...parent.v2Path, row.v2] };
-    const storedValue = member(stored, row.v2);
-    const inside = row.mask === "members" && sent?.nested !== undefined;
     const raw = inside
-      ? collectMembers(row, sent.nested, storedValue, at, plan)
+      ? collectMembers(row, given.nested, storedValue, at, plan)
       : chooseValue(row, sent, storedValue, at, plan);
     if (raw === undefined) continue;
     members.push(`${JSON.stringify(row.v2)}:${raw}`);
@@ -156,6 +183,15 @@ function chooseValue(
     plan.defaulted.push(at.v1);
     return zeroText(row);
   };
+  if (
+    plan.numbersOnly &&
+    stored !== undefined &&
+    row.kind === "enum" &&
+    mayHideName(row, sent) &&
+    isNumberless(row.values, stored)
+  ) {
+    return leftAlone();
+  }
   switch (row.mask ?? "always") {
     case "always":
       if (sent === undefined) plan.defaulted.push(at.v1);
@@ -203,6 +239,8 @@ export interface Mismatch {
   readonly v1: string;
   /** It should have become zero and did not. */
   readonly zero: boolean;
+  /** It lacks a value that only v2 can know: v2 drops names that it does not know in silence. */
+  readonly dropped: boolean;
 }
 
 /** v1 names of fields that kept a value although the client left them out, which cleared them in v1. */
@@ -220,12 +258,34 @@ export function findMismatches(patch: Patch, record: Json): Mismatch[] {
   const mismatches: Mismatch[] = [];
   for (const { v1, v2Path, row, raw } of patch.asked) {
     if (row.echo === "none") continue;
-    const wanted = parseExact(raw);
-    const shown = valueAt(record, v2Path);
+    // What v1 does not know is v2's own affair, whatever came of it.
+    const wanted = knownOnly(parseExact(raw), row);
+    const shown = knownOnly(valueAt(record, v2Path), row);
     const found = isZero(shown, row) ? (fromElsewhere(row, record) ?? shown) : shown;
-    if (!isSame(wanted, found, row, row.echo === "normalised")) mismatches.push({ v1, zero: isZero(wanted, row) });
+    if (isSame(wanted, found, row, row.echo === "normalised")) continue;
+    mismatches.push({ v1, zero: isZero(wanted, row), dropped: lacksNewValue(wanted, found, row) });
   }
   return mismatches;
+}
+
+/**
+ * True when `wanted` has an enum value that the catalogue does not list and that `found`, v2's response, does not have. One that is
+ * there instead of it was not dropped.
+ */
+export function lacksNewValue(wanted: Json | undefined, found: Json | undefined, as: Value): boolean {
+  if (as.kind === "enum") {
+    const isNew = (value: Json) => !isZero(value, as) && isUnlisted(as.values, value);
+    if (!Array.isArray(wanted)) return wanted !== undefined && isNew(wanted) && isZero(found, as);
+    const there = new Set(Array.isArray(found) ? found : []);
+    return wanted.some((value) => isNew(value) && !there.has(value));
+  }
+  if (Array.isArray(wanted))
+    return wanted.some((item, index) => lacksNewValue(item, Array.isArray(found) ? found[index] : undefined, as));
+  if (!isJsonObject(wanted)) return false;
+  return Object.entries(wanted).some(([name, value]) => {
+    const type = typeOfMember(as, name, "v2");
+    return type !== undefined && lacksNewValue(value, member(found, name), type);
+  });
 }
 
 /** Responses may show a reference only inside the object that it leads to (`role.uid` for `roleUid`). */

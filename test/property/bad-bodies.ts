@@ -215,7 +215,7 @@ export function casesOf(place: Place): readonly Case[] {
           refused("is there in both spellings", `${member(good, first)},${member(good, second)}`, join(path, second)),
           same("is in the other spelling", member(good, second), member(good, first)),
         ]),
-    ...enumCases(row, field, around, isList),
+    ...enumCases(row, field, around, isList, isSent(place)),
     ...oneofCases(place, member, good),
     ...(row.kind === "uint32"
       ? [
@@ -234,8 +234,16 @@ export function casesOf(place: Place): readonly Case[] {
 
 const shown = (value: string): string => (value.length > 30 ? `${value.slice(0, 30)}… (${value.length})` : value);
 
-/** Names that v1 does not know: dropped, or of capabilities refused; what v1 knows and v2 does not: refused. */
-function enumCases(row: Row, field: string, around: Place["around"], isList: boolean): readonly Case[] {
+/**
+ * Names that v1 does not know: in v2's spelling sent on, else dropped, or of capabilities refused; what v1 knows and v2 does not: refused.
+ */
+function enumCases(
+  row: Row,
+  field: string,
+  around: Place["around"],
+  isList: boolean,
+  isSentOn: boolean,
+): readonly Case[] {
   if (row.kind !== "enum") return [];
   const table = row.values;
   const member = (value: string) => around(`${JSON.stringify(row.v1)}:${isList ? `[${value}]` : value}`);
@@ -243,10 +251,10 @@ function enumCases(row: Row, field: string, around: Place["around"], isList: boo
   const known = new Set(table.values.map(([v1]) => v1));
   const foreign = table.values.flatMap(([, , v2]) => (v2 !== null && !known.has(v2) ? [v2] : [])).slice(0, 3);
   const drops = table.unknown === "drop";
-  const unknown = [SECRET, "", "1", "__proto__", ...foreign].filter((name) => !known.has(name));
+  const unknown = [SECRET, "", "__proto__", "constructor"];
   const lost = table.values.flatMap(([v1, , v2]) => (v1 !== null && v2 === null ? [JSON.stringify(v1)] : []));
   // v1's strings take no number at all; its open enums took any, which v2 cannot express.
-  const numbers = drops ? ["99999", "-99999"] : ["1", "0"];
+  const numbers = drops ? ["-99999"] : ["1", "0"];
   const refused = (value: string, v1Takes: boolean): Case => ({
     what: `${field} is ${value}`,
     body: member(value),
@@ -265,6 +273,15 @@ function enumCases(row: Row, field: string, around: Place["around"], isList: boo
     ),
     ...lost.map((name) => refused(name, true)),
     ...numbers.map((number) => refused(number, drops)),
+    ...(isSentOn
+      ? [...foreign.map((name) => JSON.stringify(name)), ...(drops ? ["99999"] : [])].map(
+          (value): Case => ({
+            what: `${field} is ${value}, which only v2 can know`,
+            body: member(value),
+            fate: { kind: "sent", holds: value },
+          }),
+        )
+      : []),
   ];
 }
 

@@ -158,10 +158,25 @@ describe("what counts as left out", () => {
 
   test("an enum name that v1 does not know is dropped and noted", async () => {
     const { sent, exchange } = await create(
-      '{"colour":"BLUE","colours":["RED","BLUE","COLOUR_RED"],"part":{"colour":"blue"}}',
+      '{"colour":"BLUE","colours":["RED","BLUE","colour_RED"],"part":{"colour":"blue"}}',
     );
     expect(textOf(sent[0])).toBe('{"hues":["COLOUR_RED"],"piece":{}}');
     expect(exchange.notes).toEqual(["enum-dropped", "enum-dropped", "enum-dropped", "enum-dropped"]);
+  });
+
+  test.each([
+    ["a new name", '{"colour":"COLOUR_QUANTUM"}', '{"hue":"COLOUR_QUANTUM"}'],
+    ["a name that v1 never had", '{"colour":"COLOUR_NEW"}', '{"hue":"COLOUR_NEW"}'],
+    ["v2's name of a value", '{"colours":["COLOUR_RED"]}', '{"hues":["COLOUR_RED"]}'],
+    ["a new name inside a message", '{"parts":[{"colour":"COLOUR_QUANTUM"}]}', '{"pieces":[{"hue":"COLOUR_QUANTUM"}]}'],
+    ["a number that neither version has", '{"colour":3}', '{"hue":3}'],
+    ["a number that reads show as text, as v1 has another meaning for it", '{"colour":"2"}', '{"hue":2}'],
+    ["a new capability", '{"powers":["CAP_THINGS_FLY"]}', '{"capabilities":["CAP_THINGS_FLY"]}'],
+    ["the capability without a v1 name", '{"powers":["UNKNOWN"]}', '{"capabilities":["UNKNOWN"]}'],
+  ])("an enum value in v2's spelling is sent on and noted: %s", async (_, v1, v2) => {
+    const { sent, exchange } = await create(v1, { mismatch: "report" });
+    expect(textOf(sent[0])).toBe(v2);
+    expect(exchange.notes).toEqual(["enum-sent-on"]);
   });
 });
 
@@ -275,11 +290,13 @@ describe("a body is refused", () => {
     ["two members of a oneof, one with an unknown name", '{"three":"BLUE","one":"a"}', "one"],
     ["an enum that v2 lacks", '{"colour":"ULTRAVIOLET"}', "colour"],
     ["an enum that v2 lacks, by number", '{"colour":2}', "colour"],
-    ["a number that v1 did not know", '{"colour":3}', "colour"],
+    ["a negative number", '{"colour":-3}', "colour"],
+    ["a number beyond 32 bits", '{"colour":2147483648}', "colour"],
     ["v2's number", '{"colour":7}', "colour"],
     ["the mark for having no number", '{"colour":-1}', "colour"],
     ["an unknown capability", '{"powers":["things.list","things.fly"]}', "powers[1]"],
-    ["v2's name of a capability", '{"powers":["CAP_THINGS_LIST"]}', "powers[0]"],
+    ["a capability in neither spelling", '{"powers":["CAP_OTHER"]}', "powers[0]"],
+    ["a capability in v2's spelling, misspelt", '{"powers":["CAP_THINGS_fly"]}', "powers[0]"],
     ["a capability that v2 lacks", '{"powers":["things.old"]}', "powers[0]"],
     ["a capability by v2's number", '{"powers":[3]}', "powers[0]"],
     ["a capability by number", '{"powers":[4]}', "powers[0]"],
@@ -292,7 +309,7 @@ describe("a body is refused", () => {
   test.each([
     '{"name":["hunter2"]}',
     '{"powers":["hunter2"]}',
-    '{"colours":[99999]}',
+    '{"colours":[-99999]}',
     '{"until":"hunter2"}',
     '{"name":"hunter2',
   ])("without repeating what was sent: %s", async (body) => {

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import { collectionPath } from "../../model/request.ts";
+import type { Shape } from "../../model/resource.ts";
 import { parentOf } from "../../model/uid.ts";
 import { errorResponse, isSuccess, STATE_UNKNOWN } from "../error.ts";
 import { writeHeaders } from "../headers.ts";
@@ -37,7 +38,7 @@ export const createReplaceByCreate: Composite = (operation, parts) => {
       method: "POST",
       target: `${collection}/${parentOf(uid)}`,
       headers,
-      body: Buffer.from(withKept(patch, stored.record)),
+      body: Buffer.from(withKept(patch, stored.record, operation.answer)),
     });
     if (!isSuccess(response)) return errorResponse(response, parts.names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
@@ -57,11 +58,13 @@ function refuseRename({ asked }: Patch, stored: JsonObject): void {
   }
 }
 
-/** The body of the create: the fields of the patch, and stored values of those that it leaves unchanged. */
-function withKept(patch: Patch, stored: JsonObject): string {
-  const kept = patch.leftAlone.flatMap(({ row: { v2 } }) => {
-    const value = v2 === null ? undefined : stored[v2];
-    return value === undefined ? [] : [`${JSON.stringify(v2)}:${JSON.stringify(value)}`];
+/** The body of the create: the fields of the patch, and stored values of those that it leaves unchanged or that v1 does not know. */
+function withKept(patch: Patch, stored: JsonObject, { rows, v2Only }: Shape): string {
+  const known = new Set([...rows.map(({ v2 }) => v2), ...v2Only]);
+  const unknown = Object.keys(stored).filter((name) => !known.has(name));
+  const kept = [...patch.leftAlone.map(({ row: { v2 } }) => v2), ...unknown].flatMap((name) => {
+    const value = name === null ? undefined : stored[name];
+    return value === undefined ? [] : [`${JSON.stringify(name)}:${JSON.stringify(value)}`];
   });
   const asked = patch.body.slice(1, -1);
   return `{${[...kept, ...(asked === "" ? [] : [asked])].join(",")}}`;

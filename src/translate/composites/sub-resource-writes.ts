@@ -26,9 +26,10 @@ import {
   patchAt,
   readStored,
   sendPatch,
+  verifyCreated,
   verifyPatches,
 } from "../replace.ts";
-import { buildPatch, isSynced, needsStored, type Patch } from "../update.ts";
+import { buildPatch, isSynced, type Patch, useOfStored } from "../update.ts";
 import {
   createRecordWithSubResource,
   type RecordWithSubResource,
@@ -62,7 +63,8 @@ async function replaceRecord(input: ReplaceInput, request: V1Request, tools: Too
   const { whole, parts, requested, uid } = input;
   // Before any call: a condition holds for one call only.
   writeHeaders(request.headers, "several");
-  const needsRecord = needsStored(whole.rows, requested.body) || requested.fixed.length > 0;
+  const { numbersOnly = false } = request;
+  const needsRecord = useOfStored(whole.rows, requested.body, numbersOnly) !== undefined || requested.fixed.length > 0;
   const [before, partBefore] = await Promise.all([
     input.stored === undefined && needsRecord ? readStored(`${whole.collection}/${uid}`, request, tools) : undefined,
     whole.part.read(uid, request, tools),
@@ -107,10 +109,11 @@ async function writeRecord(
     const response = await tools.send({ method: "GET", target: path, headers: readHeaders(request.headers) });
     return { patch, response, spelling: undefined };
   };
-  const written = await write(buildPatch(whole.rows, requested.body, stored));
+  const { numbersOnly = false } = request;
+  const written = await write(buildPatch(whole.rows, requested.body, stored, { numbersOnly }));
   if (!isClearRefused(written.patch, written.response)) return written;
   tools.exchange.notes.push("clear-refused");
-  return write(buildPatch(whole.rows, requested.body, stored, { yields: true }));
+  return write(buildPatch(whole.rows, requested.body, stored, { yields: true, numbersOnly }));
 }
 
 /** The part of a record that was just created. */
@@ -205,7 +208,11 @@ async function createWith(
   );
   if (part.kind === "refused") return refusedAfter(resource.name, part.response, tools);
   const bytes = whole.rewrite(response, uid, part.effect.record, tools);
-  return respondWith(response, 200, bytes, mismatchHeader(verifyPatches([part.effect], parts, tools)));
+  const mismatches = [
+    ...verifyPatches([part.effect], parts, tools),
+    ...verifyCreated(requested.body, whole.shape, response, parts, tools),
+  ];
+  return respondWith(response, 200, bytes, mismatchHeader(mismatches));
 }
 
 /** The platform's refusal of a further write, with a header that names what was written before (`done`, a v1 name). */

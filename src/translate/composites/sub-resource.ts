@@ -51,6 +51,8 @@ export function createRecordWithSubResource(operation: CompositeOperation, parts
   const part = createSubResource(operation, parts);
   return {
     rows: body.rows,
+    /** What responses show. */
+    shape: answer,
     part,
     /** v2 path of the collection. */
     collection: collectionPath(parts.resource, parts.options.version),
