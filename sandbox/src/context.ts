@@ -11,6 +11,8 @@ export interface Context {
   readonly settings: SandboxSettings;
   /** The messages of native v1. */
   readonly v1: Schema;
+  /** The messages of v2, with the names of `newerNames`. */
+  readonly v2: Schema;
 }
 
 /** The time of the injected clock as records carry it. */

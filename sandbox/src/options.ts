@@ -67,6 +67,8 @@ export interface SandboxOptions {
   readonly gated?: (method: string, path: string) => boolean;
   /** Also seeds what only v1 has a word for (an event that says where a component moved, a repo that syncs its packages); no v2 answer holds it. Default false. */
   readonly beyondV2?: boolean;
+  /** Names of enum values that v2 has and the published messages lack, by the name of the enum (`CatalogTier`, `Capability`). Default: none. */
+  readonly newerNames?: Readonly<Record<string, readonly string[]>>;
   /** How many calls `requests` remembers. Default 10,000. */
   readonly logSize?: number;
   /** Wraps the in-process and the listening sandbox alike, for any other fault. */
@@ -104,6 +106,7 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     shadowedProviderList: false,
     churnEveryPages: 0,
     beyondV2: false,
+    newerNames: {},
     maxBodyBytes: 4 * 1024 * 1024,
     logSize: 10_000,
     ...options,

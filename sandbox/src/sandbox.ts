@@ -20,7 +20,7 @@ import { createRandom } from "./seed/prng.ts";
 import { createSeed, type Seed, type WellKnown } from "./seed/seed.ts";
 import { makeRecord } from "./store/collection.ts";
 import { type Contents, contentsOf, createStore, type Snapshot, type Store, snapshotOf } from "./store/store.ts";
-import { V1 } from "./wire/schema.ts";
+import { V1, V2, withNewerNames } from "./wire/schema.ts";
 
 export { VENDOR_TYPES } from "./data/vendor.ts";
 
@@ -58,7 +58,12 @@ export interface Sandbox {
  */
 export function createSandbox(options: SandboxOptions = {}, seed?: Seed): Sandbox {
   const settings = settingsOf(options);
-  const context: Context = { settings, store: createStore(settings.seed), v1: V1[settings.recordTimes] };
+  const context: Context = {
+    settings,
+    store: createStore(settings.seed),
+    v1: V1[settings.recordTimes],
+    v2: withNewerNames(V2, settings.newerNames),
+  };
   const { records, wellKnown } = seed ?? createSeed(settings);
   fill(context.store, records);
   const secret = createHash("sha256").update(`secret of ${settings.seed}`).digest("hex");

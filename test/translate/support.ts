@@ -41,6 +41,7 @@ export interface RunInput {
   /** Instead of `uid` and `query`: what the router made of a path. */
   readonly match?: OperationMatch;
   readonly body?: string;
+  readonly numbersOnly?: boolean;
   readonly headers?: readonly (readonly [string, string])[];
   readonly options?: Partial<TranslateOptions>;
   readonly known?: Tools["mask"]["known"];
@@ -88,6 +89,7 @@ export async function runOperation(input: RunInput): Promise<Run> {
       },
       headers: input.headers ?? [["authorization", "Bearer secret"]],
       body: Buffer.from(input.body ?? ""),
+      numbersOnly: input.numbersOnly,
     },
     tools,
   );

@@ -10,7 +10,7 @@ import { decodeMessage, decodeQuery, type QueryPairs } from "../wire/decode.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { applyMask, deriveMask, type MaskPath, parseMask } from "../wire/mask.ts";
 import { bodyText, type JsonNode, parseFirst } from "../wire/parse.ts";
-import { type Message, V2 } from "../wire/schema.ts";
+import { type Message, type Schema, V2 } from "../wire/schema.ts";
 import { cutPage, type Page, pageRequest } from "./paging.ts";
 
 export type V2Operation = "list" | "get" | "create" | "update" | "delete";
@@ -41,9 +41,13 @@ export interface V2Face {
 }
 
 /** The decoded message in a body; an empty body is an empty message. */
-export function decodeBody(message: Message, body: Uint8Array): { given: JsonObject; node: JsonNode | undefined } {
+export function decodeBody(
+  message: Message,
+  body: Uint8Array,
+  schema: Schema = V2,
+): { given: JsonObject; node: JsonNode | undefined } {
   const node = parseFirst(bodyText(body));
-  return { given: node === undefined ? {} : decodeMessage(V2, message, node), node };
+  return { given: node === undefined ? {} : decodeMessage(schema, message, node), node };
 }
 
 /** `given` without what only the server sets. */
@@ -61,7 +65,7 @@ export function recordText(context: Context, face: V2Face, record: StoredRecord,
   if (cacheable && cached?.epoch === epoch) return cached.text;
   const whole = face.resource.joined?.(context, record) ?? record.value;
   const shown = inList ? (face.listed?.(whole) ?? whole) : whole;
-  const text = encodeMessage(V2, message, shown, { omitZeros: context.settings.omitZeros });
+  const text = encodeMessage(context.v2, message, shown, { omitZeros: context.settings.omitZeros });
   if (cacheable) record.cached.v2 = { epoch, text };
   return text;
 }
@@ -81,7 +85,7 @@ export function v2Routes(context: Context, face: V2Face): readonly Route[] {
 }
 
 function list(context: Context, face: V2Face, call: Call): Action {
-  const request = decodeQuery(V2, V2.message(face.listRequest), call.query);
+  const request = decodeQuery(context.v2, V2.message(face.listRequest), call.query);
   return (caller) => {
     const asked = String(member(request, "orderBy") ?? "");
     const order = parseOrder(asked === "" ? (context.settings.order ?? face.order) : asked);
@@ -110,7 +114,7 @@ function get(context: Context, face: V2Face, call: Call): Action {
 
 function create(context: Context, face: V2Face, call: Call): Action {
   const message = V2.message(face.resource.type);
-  const { given } = decodeBody(message, call.body);
+  const { given } = decodeBody(message, call.body, context.v2);
   return (caller) => {
     const value = writableOnly(message, given);
     needWrite(caller, call.tail);
@@ -123,13 +127,13 @@ function create(context: Context, face: V2Face, call: Call): Action {
     if (face.revealed === undefined) return recordText(context, face, record, false);
     const whole = face.resource.joined?.(context, record) ?? record.value;
     const shown = { ...whole, ...face.revealed(record) };
-    return encodeMessage(V2, message, shown, { omitZeros: context.settings.omitZeros });
+    return encodeMessage(context.v2, message, shown, { omitZeros: context.settings.omitZeros });
   };
 }
 
 function update(context: Context, face: V2Face, call: Call): Action {
   const message = V2.message(face.resource.type);
-  const { given, node } = decodeBody(message, call.body);
+  const { given, node } = decodeBody(message, call.body, context.v2);
   const paths = patchPaths(context, message, node, call.query);
   return (caller) => {
     const record = updateRecord(context, face.resource, caller, call.tail, (before) => {

@@ -64,7 +64,8 @@ const TEXT_OF: ReadonlyMap<number, string> = new Map(CAPABILITIES.map(([text, , 
 
 /** A role as v1 knows it: dotted capability strings. */
 export function viewRole(record: StoredRecord): JsonObject {
-  const capabilities = capabilitiesOf(record.value).map((number) => TEXT_OF.get(number) ?? "");
+  // v1 has no text for a capability that is newer than its own.
+  const capabilities = capabilitiesOf(record.value).flatMap((number) => TEXT_OF.get(number) ?? []);
   return { id: record.uid, ...keep(record.value, ["name", "description"]), capabilities, ...times(record.value) };
 }
 

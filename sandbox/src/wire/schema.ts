@@ -221,3 +221,18 @@ export const V1: Readonly<Record<RecordTimes, Schema>> = {
 };
 /** v2. */
 export const V2 = parseSchema(V2_MESSAGES, new Map([["Capability", CAPABILITY_ENUM]]));
+
+/** No published enum has numbers like these. */
+const FIRST_NEWER_NUMBER = 1_000_001;
+
+/** `schema` with further names in some of its enums. Throws for an enum that it does not have. */
+export function withNewerNames(schema: Schema, newer: Readonly<Record<string, readonly string[]>>): Schema {
+  const tables = new Map(
+    Object.entries(newer).map(([name, names]) => {
+      const { package: ofPackage, file, byName } = schema.enumTable(name);
+      const added = names.map((each, index) => [each, FIRST_NEWER_NUMBER + index] as const);
+      return [name, enumTable({ package: ofPackage, file }, [...byName, ...added])];
+    }),
+  );
+  return { ...schema, enumTable: (name) => tables.get(name) ?? schema.enumTable(name) };
+}

@@ -2,6 +2,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SandboxOptions } from "../../../sandbox/src/options.ts";
 import type { Sandbox } from "../../../sandbox/src/sandbox.ts";
 import { type GrpcClient, grpcClient } from "../../../sandbox/test/grpc-client.ts";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
@@ -29,9 +30,9 @@ export function fileWith(contents: Uint8Array | string): string {
 
 export async function translating(
   flags: Readonly<Record<string, string>> = {},
-  { native = false }: { readonly native?: boolean } = {},
+  { native = false, platform = {} }: { readonly native?: boolean; readonly platform?: SandboxOptions } = {},
 ): Promise<Translating> {
-  const sandbox = seededSandbox({ recordTimes: "published" });
+  const sandbox = seededSandbox({ recordTimes: "published", ...platform });
   const exchanges: Exchange[] = [];
   const comparisons: Comparison[] = [];
   const { url } = await sandbox.listen();
