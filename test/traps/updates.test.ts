@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { at, items, maskOf, platform, refusal, response, scripted } from "./support.ts";
 
 const here = platform();
@@ -264,4 +264,65 @@ test("T60, V17: a PUT that leaves out what v2 wants keeps what is stored, and sa
   const nameless = await own.ask("PUT", `/iam/v1/account_associations/${fullAssociation}`, { description: "d" });
   expect(nameless.body).toMatchObject({ name: "everything", description: "d" });
   expect(nameless.headers).toContainEqual(["carryover-mismatch", "name"]);
+});
+
+describe("V95: names that v1 never had", () => {
+  const newerNames = { CatalogTier: ["CATALOG_TIER_QUANTUM"], Capability: ["CAP_QUANTUM_LEAP"] };
+  const ROLE = { name: "r", capabilities: ["groups.list", "CAP_QUANTUM_LEAP"] };
+
+  test("come back as they were shown: the tier of a repo, and a capability", async () => {
+    const own = platform({}, { newerNames });
+    const { repo, rootGroup: group } = own.known;
+    await own.ask("PUT", `/registry/v1/repos/${repo}`, { name: "x", catalogTier: "CATALOG_TIER_QUANTUM" }, "staff");
+    const made = await own.ask("POST", `/iam/v1/roles/${group}`, ROLE);
+    expect(made.status).toBe(200);
+    for (const target of [`/registry/v1/repos`, `/iam/v1/roles`]) {
+      const id = target.endsWith("roles") ? String(at(made.body, "id")) : repo;
+      const before = own.sandbox.snapshot();
+      const [shown] = items(await own.ask("GET", `${target}?id=${id}`));
+      expect(JSON.stringify(shown)).toContain("QUANTUM");
+      const put = await own.ask("PUT", `${target}/${id}`, shown);
+      expect([put.status, put.headers.filter(([name]) => name === "carryover-mismatch")]).toEqual([200, []]);
+      const bare = (all: typeof before) =>
+        JSON.stringify([all.repos, all.roles]).replaceAll(/"updateTime":"[^"]*"/g, "");
+      expect(bare(own.sandbox.snapshot())).toBe(bare(before));
+    }
+  });
+
+  test("that v2 dropped are an error of the update or the create, which names the new record", async () => {
+    const own = platform();
+    const { customRole, rootGroup: group, repo } = own.known;
+    const updated = await own.ask("PUT", `/iam/v1/roles/${customRole}`, ROLE);
+    expect(refusal(updated)).toEqual([502, "UPDATE_INCOMPLETE"]);
+    expect(updated.text).toContain('"field":"capabilities"');
+    const tier = {
+      ...items(await own.ask("GET", `/registry/v1/repos?id=${repo}`))[0],
+      catalogTier: "CATALOG_TIER_QUANTUM",
+    };
+    expect(refusal(await own.ask("PUT", `/registry/v1/repos/${repo}`, tier, "staff"))).toEqual([
+      502,
+      "UPDATE_INCOMPLETE",
+    ]);
+    const created = await own.ask("POST", `/iam/v1/roles/${group}`, ROLE);
+    expect(refusal(created)).toEqual([502, "UPDATE_INCOMPLETE"]);
+    const uid = /"created":"([^"]+)"/.exec(created.text)?.[1];
+    expect(own.sandbox.snapshot().roles.some((role) => role["uid"] === uid)).toBe(true);
+    const repoMade = await own.ask(
+      "POST",
+      `/registry/v1/repos/${group}`,
+      { name: "n", catalogTier: "CATALOG_TIER_QUANTUM" },
+      "staff",
+    );
+    expect(refusal(repoMade)).toEqual([502, "UPDATE_INCOMPLETE"]);
+  });
+
+  test("in v1's own spelling stay what they were: an unknown capability is refused, an unknown tier dropped", async () => {
+    const own = platform({}, { newerNames });
+    const { rootGroup: group } = own.known;
+    expect(
+      (await own.ask("POST", `/iam/v1/roles/${group}`, { name: "r", capabilities: ["quantum.leap"] })).status,
+    ).toBe(400);
+    const made = await own.ask("POST", `/registry/v1/repos/${group}`, { name: "n", catalogTier: "QUANTUM" }, "staff");
+    expect([made.status, at(made.body, "catalogTier")]).toEqual([200, "UNKNOWN"]);
+  });
 });
