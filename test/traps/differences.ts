@@ -199,9 +199,17 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V22",
         v1: "an update was one write",
         carryover:
-          "a `PUT` of a repo, of a tag, and of a group that sends `verified` or `kind` reads the record first. A concurrent write makes that read stale: carryover then sends or omits a field based on its old value",
-        why: "v2 refuses some fields even when their value does not change",
+          "a `PUT` of a repo, of a tag, of a group that sends `verified` or `kind`, and of an identity or account association that sends a message reads the record first. A concurrent write makes that read stale: carryover then sends or omits a field based on its old value",
+        why: "v2 refuses some fields even when their value does not change, and has members that v1 never showed",
         option: NONE,
+      },
+      {
+        id: "V95",
+        v1: "an enum name that v1 does not know was dropped, and an unknown capability refused",
+        carryover:
+          "names in v2's spelling (`CATALOG_TIER_…`, `CAP_…`) are sent on. 502 `UPDATE_INCOMPLETE` when v2's response to the update or create lacks one; a created record exists, and the error names it",
+        why: "reads show names that v2 has and v1 never had, and clients send back what they read",
+        option: "`updates.mismatch`",
       },
     ],
   },
