@@ -9,7 +9,7 @@ export interface Instant {
 
 const TIME = /^(\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\d)(?:\.(\d{1,100}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** The moment that `text` names, in either case and any offset; undefined when it is no time of RFC 3339. */
+/** The moment that `text` names, in either case and any offset; undefined for any other text. */
 export function instantOf(text: string): Instant | undefined {
   const [, local = "", day, fraction = "", zone] = TIME.exec(text) ?? [];
   const at = Date.parse(`${local}${zone}`.toUpperCase());

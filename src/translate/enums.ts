@@ -64,8 +64,8 @@ export function isNumberless({ values }: EnumTable, value: unknown): boolean {
 }
 
 /**
- * Numbers without a v2 name that v1 has another name for: shown as they are, a client would take them for that. As texts they
- * are no value of v1, and they can be sent back.
+ * Numbers without a v2 name that v1 has another name for: shown as they are, a client would take them for that. Texts mean
+ * nothing in v1, and can be sent back.
  */
 export function misleadingNumbers({ values }: EnumTable): readonly number[] {
   const inV2 = new Set(values.map(([, , , number]) => number));

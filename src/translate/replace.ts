@@ -44,7 +44,7 @@ export function createReplace(operation: Operation & { readonly kind: "update" }
     const path = v2PathOf(request.match, parts.options.version);
     let stored = use === undefined ? undefined : await readStored(path, request, tools);
     if (stored?.kind === "refused") {
-      // Who may write a record and not read it was served by v1.
+      // v1 served clients that may write the record and not read it.
       const isNeeded = use === "mask" || readError(stored.response)?.code !== RpcCode.PERMISSION_DENIED;
       if (isNeeded) return errorResponse(stored.response, parts.names);
       stored = undefined;
@@ -211,8 +211,8 @@ function failOnMismatch(mismatches: readonly Mismatch[], policy: ResourceContext
 }
 
 /**
- * The same for a new record, whose values no mask names: only values that v2 alone can know are looked for. The error names the record,
- * which is there: created again it would be there twice.
+ * Compares a new record with the values sent that only v2 can know. Returns the v1 names of fields that lack one; by `updates.mismatch`
+ * throws `Problem` UPDATE_INCOMPLETE instead, which names the record: created again it would exist twice.
  */
 export function verifyCreated(
   body: V2Body,

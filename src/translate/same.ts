@@ -57,7 +57,7 @@ export function isSentBack(sent: Json, stored: Json | undefined, as: Value): boo
 /** A platform may keep fewer decimals of a time than it was sent, but at least these. */
 const KEPT_DECIMALS = 3;
 
-/** True when the time `shown` is the time `wanted` as a platform keeps it. Anything that is no time equals only itself. */
+/** True when the time `shown` is the time `wanted` as a platform keeps it. Other texts equal only themselves. */
 function isSameTime(wanted: string, shown: string): boolean {
   const [one, other] = [instantOf(wanted), instantOf(shown)];
   if (one === undefined || other === undefined) return wanted === shown;
@@ -152,7 +152,7 @@ function enumSpelling({ values }: EnumTable, side: Side): (value: Json) => strin
   for (const [v1, v1Number, v2, v2Number] of values) {
     const number = side === "v1" ? v1Number : v2Number;
     const name = namedIn(side, v1, v2);
-    // Below zero: there is no number.
+    // Below zero: this version has no number.
     if (name !== null && number >= 0 && !names.has(String(number))) names.set(String(number), name);
   }
   return (value) => (typeof value === "number" ? names.get(String(value)) : undefined) ?? String(value);

@@ -47,7 +47,7 @@ function isDuration(text: string): boolean {
   return durationOf(text) !== undefined;
 }
 
-/** Nanoseconds of a duration such as `1.5s`; undefined when it is none, or too long for one. */
+/** Nanoseconds of a duration such as `1.5s`; undefined for any other text, and for too long a time. */
 export function durationOf(text: string): bigint | undefined {
   const [whole, sign, seconds = "0", fraction = ""] = DURATION.exec(text) ?? [];
   if (whole === undefined || !/\d/.test(text) || Number(seconds) > MAX_SECONDS) return undefined;

@@ -64,7 +64,7 @@ function mergedMessage(sent: JsonObject, stored: JsonObject, as: Value): JsonObj
   return changes.length === 0 ? sent : { ...sent, ...Object.fromEntries(changes) };
 }
 
-/** The client sets a oneof of which the stored message has no known member: an unknown one may be set, and would contradict. */
+/** True when the client sets a oneof where the stored message has no known member. An unknown one may be set there, and would contradict. */
 function choosesAnew(sent: JsonObject, stored: JsonObject, as: Value): boolean {
   const rows = as.kind === "message" ? as.rows : [];
   const chosen = (record: JsonObject) =>

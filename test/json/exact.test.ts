@@ -34,6 +34,6 @@ test("JSON without large whole numbers is what JSON.parse makes of it", () => {
   );
 });
 
-test("what is no JSON is a JsonError", () => {
+test("invalid JSON is a JsonError", () => {
   expect(() => parseExact("{")).toThrow(JsonError);
 });

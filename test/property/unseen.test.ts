@@ -91,7 +91,7 @@ function assign(into: JsonObject, from: JsonObject, [name = "", ...rest]: readon
   else into[name] = member(from, name) ?? null;
 }
 
-/** What a gRPC client has of a shown record: no zeros, no name without a v1 number. */
+/** A shown record as a gRPC client has it: without zeros and names that have no v1 number. */
 function overGrpc(record: JsonObject, rows: readonly Row[]): JsonObject {
   const members = Object.entries(record).flatMap(([name, value]) => {
     const row = rows.find(({ v1 }) => v1 === name);
@@ -129,7 +129,7 @@ test("every resource with an update is tried", () => {
 describe.each(updated.map((resource) => [resource.name, resource] as const))("%s", (_, resource) => {
   const update = operationOf(resource, "update");
   if (update.kind !== "update") throw new Error("no update");
-  // What a client may send back is what the response to an update shows.
+  // Clients send back the shape in which an update responds.
   const get = { kind: "get", name: "get", answer: update.answer, joins: update.joins ?? [], extension: true } as const;
   const own: Resource = { ...resource, operations: [get, update] };
 

@@ -89,7 +89,7 @@ describe("the same", () => {
     expect(isSame(b as Json, a as Json, row as Row, false)).toBe(same);
   });
 
-  test("is told of v1's names as well", () => {
+  test("compares members by their v1 names as well", () => {
     const part = { ...inner, rows: [{ ...time, v1: "until" }, hue] } as Row;
     const same = (a: Json, b: Json) => isSame(a, b, part, false, "v1");
     expect(same({ hue: "RED" }, { hue: 1 })).toBe(true);

@@ -44,13 +44,7 @@ export const WRITES = [
   ...guards(
     "src/translate/update.ts",
     ["test/property/unseen.test.ts"],
-    [
-      [
-        "a name without a number stays over gRPC",
-        "plan.numbersOnly &&",
-        "false &&",
-      ],
-    ],
+    [["a name without a number stays over gRPC", "plan.numbersOnly &&", "false &&"]],
   ),
   ...guards(
     "src/translate/replace.ts",
