@@ -41,7 +41,8 @@ const NOTES: Words<ExchangeNote> = {
     act: "client: correct the name",
   },
   "enum-sent-on": {
-    means: "the client sent an enum name or capability in v2's spelling that v1 does not know. v2 judges it: one that it drops is `UPDATE_INCOMPLETE`",
+    means:
+      "the client sent an enum name or capability in v2's spelling that v1 does not know. v2 judges it: one that it drops is `UPDATE_INCOMPLETE`",
     act: HARMLESS,
   },
   "server-set-dropped": {
