@@ -147,7 +147,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   UPDATE_INCOMPLETE: {
     means:
-      "v2 accepted the update but did not store it as asked; `fieldViolations` names each field, as `updates.mismatch` judges it",
+      "v2 accepted the update or create but did not store it as asked; `fieldViolations` names each field, as `updates.mismatch` judges it",
     act: "client: read the record, and retry; operator: if it happens every time, [updates.md](updates.md)",
     again: "after reading the record",
   },
@@ -192,6 +192,10 @@ const METADATA: readonly (readonly [key: string, says: string])[] = [
   [
     "state",
     "`unknown`: bytes of a write had been sent, so it may have taken effect; read the record before you send it again. Without it in `UPSTREAM_UNREACHABLE` or `UPSTREAM_TIMEOUT`, the failed call wrote nothing",
+  ],
+  [
+    "created",
+    "the v2 uid of a record that was created without values which v2 dropped; it exists, so update or delete it and do not create it again",
   ],
   [
     "partial",

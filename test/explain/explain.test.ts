@@ -16,7 +16,7 @@ describe("a full replace", () => {
       id: GROUP,
       name: "docs",
       verified: true,
-      kind: "ORG_KIND_OF_TOMORROW",
+      kind: "KIND_OF_TOMORROW",
       resourceLimits: { clusters: 1 },
       createdAt: null,
       colour: "red",

@@ -87,8 +87,9 @@ function platform(records: Map<string, JsonObject>): (request: ApiRequest) => Ap
 }
 
 function assign(into: JsonObject, from: JsonObject, [name = "", ...rest]: readonly string[]): void {
-  if (rest.length > 0) assign((into[name] ??= {}) as JsonObject, (from[name] ?? {}) as JsonObject, rest);
-  else into[name] = member(from, name) ?? null;
+  const inner = (into[name] ?? {}) as JsonObject;
+  if (rest.length > 0) assign(inner, (from[name] ?? {}) as JsonObject, rest);
+  into[name] = rest.length > 0 ? inner : (member(from, name) ?? null);
 }
 
 /** A shown record as a gRPC client has it: without zeros and names that have no v1 number. */

@@ -253,6 +253,32 @@ describe("V77: conditions of a write", () => {
   });
 });
 
+describe("a message that may have members which v1 does not know", () => {
+  const PART: Row = { v1: "part", v2: "part", kind: "message", rows: [NAME], zero: null };
+  const stored = { uid: "a/b", part: { name: "old", spin: "9007199254740993" } };
+
+  test("is read first, and its members are sent along, under the condition of the client's", async () => {
+    const result = await put([PART], { part: { name: "new" } }, { stored, headers: [["if-match", "x"]] });
+    expect(methods(result)).toEqual(["GET", "PATCH"]);
+    expect(JSON.parse(textOf(patchOf(result)))).toEqual({ part: { name: "new", spin: "9007199254740993" } });
+    expect(patchOf(result)?.headers).toContainEqual(["if-match", "x"]);
+  });
+
+  test("is written as it is sent where the client may not read the record", async () => {
+    const answer = (request: ApiRequest) =>
+      request.method === "GET" ? json(403, { code: 7, message: "no", details: [] }) : platform(stored)(request);
+    const result = await put([PART], { part: { name: "new" } }, { answer });
+    expect([result.response.status, textOf(patchOf(result))]).toEqual([200, '{"part":{"name":"new"}}']);
+  });
+
+  test("gets none of them where the client chooses another member of a oneof", async () => {
+    const choice = { presence: "explicit", oneof: "which", zero: null } as const;
+    const rows: readonly Row[] = [NAME, { v1: "one", v2: "one", kind: "string", ...choice }];
+    const result = await put([{ ...PART, rows } as Row], { part: { name: "old", one: "x" } }, { stored });
+    expect(JSON.parse(textOf(patchOf(result)))).toEqual({ part: { name: "old", one: "x" } });
+  });
+});
+
 describe("members named one by one", () => {
   const oidc: Row = {
     v1: "oidc",
