@@ -87,7 +87,7 @@ function connectAny({ host, port, lookup = ofMachine }: DialOptions, done: Diall
       keepAliveInitialDelay: KEEP_ALIVE_MS,
     });
     trying.add(socket);
-    // It stays: until somebody else listens, an error would end the process.
+    // This listener stays: without one, an error would end the process.
     socket.on("error", (error) => {
       if (!trying.delete(socket)) return;
       errors.push(error);
