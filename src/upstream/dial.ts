@@ -172,7 +172,10 @@ export function readAfterFailedWrite<S extends Socket>(socket: S): S {
   const later =
     (told: (error?: Error | null) => void) =>
     (error?: Error | null): void => {
-      if (error == null || !("code" in error) || !BROKEN.has(String(error.code))) return told(error);
+      if (error == null || !("code" in error) || !BROKEN.has(String(error.code))) {
+        told(error);
+        return;
+      }
       // Nothing more is written meanwhile: the one before has not been acknowledged.
       timer = setTimeout(() => told(error), LAST_WORDS_MS);
     };
