@@ -87,7 +87,7 @@ function connectAny({ host, port, lookup = ofMachine }: DialOptions, done: Diall
       keepAliveInitialDelay: KEEP_ALIVE_MS,
     });
     trying.add(socket);
-    // It stays: until somebody else listens, an error would end the process.
+    // This listener stays: without one, an error would end the process.
     socket.on("error", (error) => {
       if (!trying.delete(socket)) return;
       errors.push(error);
@@ -172,7 +172,10 @@ export function readAfterFailedWrite<S extends Socket>(socket: S): S {
   const later =
     (told: (error?: Error | null) => void) =>
     (error?: Error | null): void => {
-      if (error == null || !("code" in error) || !BROKEN.has(String(error.code))) return told(error);
+      if (error == null || !("code" in error) || !BROKEN.has(String(error.code))) {
+        told(error);
+        return;
+      }
       // Nothing more is written meanwhile: the one before has not been acknowledged.
       timer = setTimeout(() => told(error), LAST_WORDS_MS);
     };

@@ -59,7 +59,7 @@ export function neverLeft(problem: Problem): boolean {
   return codeOf(problem.cause) === NOT_SENT;
 }
 
-/** What is said, and which options help. */
+/** The message for the client, and the options that help. */
 interface FailureWords {
   readonly text: string;
   readonly options: readonly ProblemOption[];

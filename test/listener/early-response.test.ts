@@ -12,7 +12,7 @@ const WHOLE = `${TOO_LARGE}Content-Length: 9\r\nConnection: close\r\n\r\ntoo lar
 const CHUNKED = `${TOO_LARGE}Transfer-Encoding: chunked\r\n\r\n9\r\ntoo large\r\n0\r\n\r\n`;
 const UNFRAMED = `${TOO_LARGE}Connection: close\r\n\r\ntoo large`;
 
-/** What a platform does behind its early response. */
+/** How a platform goes on after its early response. */
 const BEHIND: Readonly<Record<string, (socket: Socket) => void>> = {
   "reads on": (socket) => socket.end(),
   "stops reading and closes": (socket) => socket.destroySoon(),

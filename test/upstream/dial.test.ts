@@ -1,4 +1,4 @@
-/** Names with several addresses, some of which are slow or dead. */
+/** Names with several addresses: slow ones, dead ones. */
 import { createServer } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer, type LookupFunction } from "node:net";
 import { Worker } from "node:worker_threads";
@@ -11,7 +11,7 @@ import { later, takeDownAfterEach } from "../support/take-down.ts";
 
 takeDownAfterEach();
 
-/** A listener that takes its first connections only after `ms`: until then its queue is full, and the kernel answers nobody. */
+/** A listener that takes its first connections only after `ms`: until then its queue is full, and the kernel drops every SYN. */
 const SLOW = `
 const { createServer } = require("node:net");
 const { parentPort, workerData } = require("node:worker_threads");
