@@ -175,7 +175,7 @@ function writeEnum(table: EnumTable, node: JsonNode, at: string, context: BodyCo
 
 /** `given` in the form that v2 takes, if it is a value that v1 never had. Reads show some numbers as texts. */
 function newValue(given: string | number, lookup: EnumLookup): string | number | undefined {
-  if (typeof given === "string" && lookup.isV2Name(given)) return given;
+  if (typeof given === "string" && lookup.isNewName(given)) return given;
   const number = typeof given === "string" && /^\d{1,10}$/.test(given) ? Number(given) : given;
   return typeof number === "number" && lookup.isNewNumber(number) ? number : undefined;
 }

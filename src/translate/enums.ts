@@ -6,8 +6,8 @@ import type { EnumTable, EnumValue } from "../model/resource.ts";
 export interface EnumLookup {
   /** The value that a v1 client names, by name or number; undefined for what v1 does not know. */
   known(given: string | number): EnumValue | undefined;
-  /** True for a name in v2's spelling: one that v2 has, or one with the prefix that v2's names share. */
-  isV2Name(name: string): boolean;
+  /** True for a name that reads show and v1 never had: one without a v1 name, or an unlisted one with the prefix that v2's names share. */
+  isNewName(name: string): boolean;
   /** True for a number that the catalogue has no v2 name for, so that it cannot be taken for another value. */
   isNewNumber(number: number): boolean;
 }
@@ -20,13 +20,15 @@ const LAST_NUMBER = 2 ** 31 - 1;
 
 export function enumLookup({ values, unknown }: EnumTable): EnumLookup {
   const byV1 = new Map<string | number, EnumValue>();
-  const v2Names = new Set<string>();
+  const unnamedInV1 = new Set<string>();
+  const named = new Set<string>();
   const v2Numbers = new Set<number>();
   // The first of several values wins.
   for (const value of values) {
     const [v1, v1Number, v2, v2Number] = value;
-    if (v2 !== null) v2Names.add(v2);
     v2Numbers.add(v2Number);
+    // A zero is not a value that reads show.
+    if (v2 !== null) (v1 === null && v2Number !== 0 ? unnamedInV1 : named).add(v2);
     if (v1 === null) continue;
     if (!byV1.has(v1)) byV1.set(v1, value);
     // Below zero: v1 has no number for it. Capabilities were texts.
@@ -35,9 +37,13 @@ export function enumLookup({ values, unknown }: EnumTable): EnumLookup {
   const prefix = sharedPrefix(values.flatMap(([, , v2, number]) => (v2 === null || number === 0 ? [] : [v2])));
   return {
     known: (given) => byV1.get(given),
-    isV2Name: (name) =>
-      v2Names.has(name) ||
-      (prefix !== "" && name.startsWith(prefix) && name.length <= LONGEST_NAME && UPPER_SNAKE.test(name)),
+    isNewName: (name) =>
+      unnamedInV1.has(name) ||
+      (prefix !== "" &&
+        name.startsWith(prefix) &&
+        name.length <= LONGEST_NAME &&
+        UPPER_SNAKE.test(name) &&
+        !named.has(name)),
     isNewNumber: (number) => Number.isInteger(number) && number >= 0 && number <= LAST_NUMBER && !v2Numbers.has(number),
   };
 }

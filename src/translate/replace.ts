@@ -212,8 +212,9 @@ function failOnMismatch(mismatches: readonly Mismatch[], policy: ResourceContext
 }
 
 /**
- * Compares a new record with the values sent that only v2 can know. Returns the v1 names of fields that lack one; by `updates.mismatch`
- * throws `Problem` UPDATE_INCOMPLETE instead, which names the record: created again it would exist twice.
+ * Compares a new record with the values sent that only v2 can know. Returns the v1 names of fields that lack one. Throws `Problem`
+ * UPDATE_INCOMPLETE, which names the record, where v1 would have refused such a value, or as `updates.mismatch: fail` asks. Where v1 would
+ * have dropped it, the client gets its record: repeating the request would create another one.
  */
 export function verifyCreated(
   body: V2Body,
@@ -230,7 +231,8 @@ export function verifyCreated(
   const lacking = asking.filter(({ row, wanted }) => lacksNewValue(wanted, member(record, row.v2 ?? ""), row));
   const names = lacking.map(({ row }) => row.v1);
   exchange.mismatches.push(...names);
-  if (names.length === 0 || options.mismatch === "report") return names;
+  const refused = lacking.some(({ row }) => row.kind === "enum" && row.values.unknown === "refuse");
+  if (names.length === 0 || options.mismatch === "report" || (options.mismatch === "zeros" && !refused)) return names;
   const uid = record[V2_KEY];
   throw new Problem(
     "UPDATE_INCOMPLETE",
