@@ -24,7 +24,13 @@ export function writeWhole(
     return;
   }
   exchange.responseBytes = body.length;
-  server.batch.end(res, body, ended);
+  if (isRequestComplete(request)) {
+    server.batch.end(res, body, ended);
+    return;
+  }
+  // At once: what the client sends next may end the connection, and a response whose head is out must be whole by then.
+  res.end(body);
+  ended?.();
 }
 
 /**

@@ -158,21 +158,19 @@ describe("what counts as left out", () => {
 
   test("an enum name that v1 does not know is dropped and noted", async () => {
     const { sent, exchange } = await create(
-      '{"colour":"BLUE","colours":["RED","BLUE","colour_RED"],"part":{"colour":"blue"}}',
+      '{"colour":"BLUE","colours":["RED","BLUE","colour_RED","COLOUR_RED"],"part":{"colour":"blue"}}',
     );
     expect(textOf(sent[0])).toBe('{"hues":["COLOUR_RED"],"piece":{}}');
-    expect(exchange.notes).toEqual(["enum-dropped", "enum-dropped", "enum-dropped", "enum-dropped"]);
+    expect(exchange.notes).toEqual(Array(5).fill("enum-dropped"));
   });
 
   test.each([
     ["a new name", '{"colour":"COLOUR_QUANTUM"}', '{"hue":"COLOUR_QUANTUM"}'],
     ["a name that v1 never had", '{"colour":"COLOUR_NEW"}', '{"hue":"COLOUR_NEW"}'],
-    ["v2's name of a value", '{"colours":["COLOUR_RED"]}', '{"hues":["COLOUR_RED"]}'],
     ["a new name inside a message", '{"parts":[{"colour":"COLOUR_QUANTUM"}]}', '{"pieces":[{"hue":"COLOUR_QUANTUM"}]}'],
     ["a number that neither version has", '{"colour":3}', '{"hue":3}'],
     ["a number that reads show as text, as v1 has another meaning for it", '{"colour":"2"}', '{"hue":2}'],
     ["a new capability", '{"powers":["CAP_THINGS_FLY"]}', '{"capabilities":["CAP_THINGS_FLY"]}'],
-    ["the capability without a v1 name", '{"powers":["UNKNOWN"]}', '{"capabilities":["UNKNOWN"]}'],
   ])("an enum value in v2's spelling is sent on and noted: %s", async (_, v1, v2) => {
     const { sent, exchange } = await create(v1, { mismatch: "report" });
     expect(textOf(sent[0])).toBe(v2);

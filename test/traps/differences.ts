@@ -207,7 +207,7 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V95",
         v1: "an enum name that v1 does not know was dropped, and an unknown capability refused",
         carryover:
-          "names in v2's spelling (`CATALOG_TIER_…`, `CAP_…`) are sent on. 502 `UPDATE_INCOMPLETE` when v2's response to the update or create lacks one; a created record exists, and the error names it",
+          "names in v2's spelling (`CATALOG_TIER_…`, `CAP_…`) are sent on. 502 `UPDATE_INCOMPLETE` when v2's response to an update lacks one. A create then succeeds, as in v1, but for a capability: the error names the record that exists",
         why: "reads show names that v2 has and v1 never had, and clients send back what they read",
         option: "`updates.mismatch`",
       },
