@@ -13,7 +13,6 @@ const GROUPS = "/iam/v1/groups";
 
 /** Method and target, in which `$` names a record of the sandbox; words of the message: what was wrong, what is expected; the rest of it. */
 type Wrong = readonly [name: string, request: string, says: RegExp, ask?: Ask];
-const bearing = (authorization: string): Ask => ({ as: null, headers: { authorization } });
 const claims = { name: "n", claimMatch: { issuer: "https://a", subject: "s" }, claim_match: {} };
 
 const WRONG: Readonly<Record<string, readonly [status: number, code: number, ...Wrong[]]>> = {
@@ -116,13 +115,6 @@ const WRONG: Readonly<Record<string, readonly [status: number, code: number, ...
     400,
     3,
     ["an upgrade", `GET ${GROUPS}`, /upgrade/i, { headers: { connection: "upgrade", upgrade: "websocket" } }],
-  ],
-  UNAUTHENTICATED: [
-    401,
-    16,
-    ["a token in two pieces", `GET ${GROUPS}`, /one token/, bearing("Bearer a b")],
-    ["two tokens in one field", `GET ${GROUPS}`, /one token/, bearing("Bearer a, Bearer b")],
-    ["a scheme without a token", `GET ${GROUPS}`, /one token/, bearing("Bearer")],
   ],
 };
 const rows = Object.entries(WRONG).flatMap(([reason, [status, code, ...all]]) =>

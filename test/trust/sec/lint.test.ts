@@ -71,6 +71,7 @@ const BANS: readonly Ban[] = [
     sample: "Object.assign(target, parsed)",
     but: [
       ["grpc/call.ts", "trailers of our own"],
+      ["upstream/dial.ts", "a message for an error of Node's"],
       ["drain/committed-list.ts", "changes to a state, whose type names its members"],
       ["drain/read-ahead.ts", "the same"],
       ["drain/state.ts", "the same"],
@@ -111,6 +112,7 @@ const BANS: readonly Ban[] = [
       /(?<!typeof )\b(?:token|secret)\b\s*[!=]==(?!\s*(?:undefined|""))|[!=]==\s*(?:options\.)?(?:token|secret)\b/,
     sample: "bearerOf(given) === token",
     within: /^(?:admin|upstream|drain)\//,
+    but: [["drain/state.ts", "a page token of the platform's, which only the platform reads"]],
   },
 ];
 
