@@ -335,6 +335,11 @@ function createConnections(): Connections {
       const problem = parserProblem(error);
       const { [CONNECTION]: connection } = socket as ConnectionSocket;
       const last = connection?.open.at(-1)?.request;
+      // The last response is out, and the connection ends by itself: what cannot be read now belongs to the request that was refused.
+      if (connection?.ending === true && last === undefined) {
+        destroyLater(socket);
+        return undefined;
+      }
       if (problem === undefined || !socket.writable || isUnused(error, socket)) {
         socket.destroy();
         return undefined;
@@ -406,11 +411,15 @@ function failRequest(request: IncomingRequest, problem: Problem): void {
   else endWithProblem(request, problem);
 }
 
-function endConnection(socket: Socket, problem: Problem): void {
-  if (!socket.writable) return;
-  // Without this, a client that reads nothing would keep its connection forever.
+/** A client that reads nothing would keep its connection forever. */
+function destroyLater(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), LAST_RESPONSE_MS);
   socket.once("close", () => clearTimeout(timer));
+}
+
+function endConnection(socket: Socket, problem: Problem): void {
+  if (!socket.writable) return;
+  destroyLater(socket);
   socket.end(rawProblem(problem), () => socket.destroy());
 }
 
