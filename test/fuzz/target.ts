@@ -20,7 +20,8 @@ export interface FuzzTarget {
 const DOMAINS = "(?:iam|registry|vulnerabilities|events|advisory|libraries|ping)";
 /** Translated requests are in this form alone; what passes through is the client's own bytes below the same prefixes. */
 const V2 = new RegExp(`^/${DOMAINS}/(?:v2beta1|v2)(?:/[^\\\\]*)?$`);
-const V1 = new RegExp(`^/${DOMAINS}/v1(?:/[^\\\\]*)?$`);
+/** Native v1 may have domains that carryover does not know. */
+const V1 = /^\/[a-z][a-z0-9-]*\/v1(?:\/[^\\]*)?$/;
 const STS = /^\/sts\/exchange$/;
 
 export async function createFuzzTarget(): Promise<FuzzTarget> {

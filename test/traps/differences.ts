@@ -524,7 +524,7 @@ export const differences: readonly DifferenceGroup[] = [
         native: true,
       },
       {
-        id: "V102",
+        id: "V80",
         v1: "a form-encoded `POST` that ran as a `GET` could be as long as any body",
         carryover: "414 `URI_TOO_LONG` when path and form together are longer than a request target may be",
         why: "the form becomes the query before rules decide who serves it",

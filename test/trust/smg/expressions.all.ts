@@ -13,6 +13,11 @@ const BOUNDED: readonly (readonly [where: string, why: string])[] = [
   ["src/catalogue/check.ts", "templates of the catalogue"],
   ["src/commands/check/reach.ts", "the path of a configured address"],
   ["src/shadow/json-content.ts", "at most 100 digits of a fraction"],
+  ["src/model/instant.ts", "at most 100 digits of a fraction"],
+  [
+    "src/translate/headers.ts",
+    "a field with at most one unclosed bracket or quote, from a response head of limited length",
+  ],
   ["src/commands/explain/explain.ts", "200 characters behind each opening one, on the operator's own command line"],
   ["src/commands/explain/command.ts", "a configured address"],
   ["src/rollout/deprecation.ts", "a configured address"],
