@@ -101,10 +101,12 @@ export const INSIDE = [
     "src/rollout/state-lock.ts",
     ["test/state/lock.test.ts"],
     [
+      ["a live process keeps its directory", "if (now.whole !== seen.whole) throw await inUse();", ""],
+      ["a process that waited removes no new file", "if (!isSame) await link(aside, path).catch(() => {});", ""],
       [
-        "a live process keeps its directory",
-        "if (now.whole !== seen.whole) throw inUse(tokenOf(",
-        "if (false) throw inUse(tokenOf(",
+        "no beat waits for a pipe",
+        "flags | constants.O_NONBLOCK | constants.O_NOFOLLOW",
+        "flags | constants.O_NOFOLLOW",
       ],
       [
         "a paused process notices before it writes",
