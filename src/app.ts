@@ -113,6 +113,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     renewal,
     queues: upstreams.queues,
     wall,
+    // A clock of a test says both.
+    now: options.clock === undefined ? now : wall,
     later,
     reloadMs: options.reloadMs ?? RELOAD_MS,
   });

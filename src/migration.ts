@@ -52,6 +52,8 @@ interface MigrationHooks {
   readonly queues: Upstreams["queues"];
   /** Milliseconds since 1970, by which rules begin, step back and expire. */
   readonly wall: () => number;
+  /** Milliseconds of a clock that nobody sets. */
+  readonly now: () => number;
   /** When files are looked at and saved. */
   readonly later: Timer;
   /** Milliseconds between two looks at the rules file. */
@@ -124,6 +126,7 @@ export function createMigration(
     native: config.upstream.v1 !== undefined,
     bucketOf,
     wall,
+    now: hooks.now,
     onEvent,
   });
   const digests = createCredentialDigests(config);

@@ -11,13 +11,13 @@ import { stateFolder } from "./state-rig.ts";
 takeDownAfterEach();
 
 /** What happens just before a process removes the file of another one. */
-const interfere = vi.hoisted(() => ({ beforeRemoval: undefined as (() => Promise<void>) | undefined }));
+const interfere = vi.hoisted(() => ({ beforeRemoval: undefined as ((path: unknown) => Promise<void>) | undefined }));
 vi.mock("node:fs/promises", async (original) => {
   const real = await original<typeof import("node:fs/promises")>();
   const before =
     <Args extends unknown[], T>(run: (...args: Args) => Promise<T>) =>
     async (...args: Args): Promise<T> => {
-      await interfere.beforeRemoval?.();
+      await interfere.beforeRemoval?.(args[0]);
       return run(...args);
     };
   return { ...real, rename: before(real.rename), rm: before(real.rm) };
@@ -140,7 +140,8 @@ test("a process that waits, too, removes no file that another one put there mean
   await process(folder, "killed").lock.claim();
   const [two, three] = [process(folder, "b"), process(folder, "c")];
   // After its last look.
-  interfere.beforeRemoval = async () => {
+  interfere.beforeRemoval = async (path) => {
+    if (path !== join(folder, "owner.json")) return;
     interfere.beforeRemoval = undefined;
     rmSync(join(folder, "owner.json"));
     await three.lock.claim();

@@ -104,11 +104,6 @@ export const INSIDE = [
       ["a live process keeps its directory", "if (now.whole !== seen.whole) throw await inUse();", ""],
       ["a process that waited removes no new file", "if (!isSame) await link(aside, path).catch(() => {});", ""],
       [
-        "no beat waits for a pipe",
-        "flags | constants.O_NONBLOCK | constants.O_NOFOLLOW",
-        "flags | constants.O_NOFOLLOW",
-      ],
-      [
         "a paused process notices before it writes",
         "if (text !== undefined && tokenOf(text) === token) return;",
         "return;",
