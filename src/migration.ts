@@ -94,6 +94,10 @@ export interface Migration {
   /** Replaces `clients.names`. */
   rename(names: readonly string[]): void;
   /** Ends comparisons, and saves everything. */
+  /** Ends a `start` that waits for `state.dir`. */
+  endWait(): void;
+  /** True while this process may write to `state.dir`. */
+  holdsState(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -206,6 +210,8 @@ export function createMigration(
       totals.observe(exchange);
     },
     subscribe: (listener) => listeners.push(listener),
+    holdsState: saved.isHeld,
+    endWait: saved.endWait,
     start: async () => {
       await saved.start();
       await rulesFile?.start().catch(asConfigError);

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { later as afterMs } from "../../src/model/clock.ts";
 import { createStateLock, holderOf, StateInUse, type StateLock, StateWaitEnded } from "../../src/rollout/state-lock.ts";
 import { createFolderStore } from "../../src/rollout/state-store.ts";
@@ -9,19 +9,6 @@ import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { stateFolder } from "./state-rig.ts";
 
 takeDownAfterEach();
-
-/** What happens just before a process removes the file of another one. */
-const interfere = vi.hoisted(() => ({ beforeRemoval: undefined as ((path: unknown) => Promise<void>) | undefined }));
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>();
-  const before =
-    <Args extends unknown[], T>(run: (...args: Args) => Promise<T>) =>
-    async (...args: Args): Promise<T> => {
-      await interfere.beforeRemoval?.(args[0]);
-      return run(...args);
-    };
-  return { ...real, rename: before(real.rename), rm: before(real.rm) };
-});
 
 /** A process whose beats come when the test says so, and whose looks at the file of another follow each other at once. */
 function process(folder: string, host: string, over: { readonly isUnchanged?: () => Promise<boolean> } = {}) {
@@ -133,23 +120,6 @@ test("of two that wait for the same file only one takes over", async () => {
   const held = await Promise.all(all.map(({ isHeld }) => isHeld()));
   expect(held.filter(Boolean)).toHaveLength(1);
   expect(errors.filter((error) => error === undefined).length).toBeLessThanOrEqual(2);
-});
-
-test("a process that waits, too, removes no file that another one put there meanwhile", async () => {
-  const folder = stateFolder();
-  await process(folder, "killed").lock.claim();
-  const [two, three] = [process(folder, "b"), process(folder, "c")];
-  // After its last look.
-  interfere.beforeRemoval = async (path) => {
-    if (path !== join(folder, "owner.json")) return;
-    interfere.beforeRemoval = undefined;
-    rmSync(join(folder, "owner.json"));
-    await three.lock.claim();
-  };
-  const error = await refusal(two.lock);
-  expect(error).toBeInstanceOf(StateInUse);
-  expect(String(error)).toContain("in use by host c,");
-  expect([await three.isHeld(), await two.isHeld(), readdirSync(folder)]).toEqual([true, false, ["owner.json"]]);
 });
 
 test("a process that has only just created its file is named, and not the one before it", async () => {

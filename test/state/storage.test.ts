@@ -1,5 +1,5 @@
 /** Storage that fails: each test says which calls do, and how. */
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -17,6 +17,8 @@ const storage = vi.hoisted(() => ({
   fail: (_call: string, _path: string): string | undefined => undefined,
   /** What writes wait for. */
   hang: undefined as Promise<void> | undefined,
+  /** Happens just before a file is renamed. */
+  beforeRename: undefined as (() => Promise<void>) | undefined,
 }));
 const failing = (code: string, ...calls: readonly Call[]): void => {
   storage.fail = (call) => (calls.some((one) => one === call) ? code : undefined);
@@ -39,7 +41,10 @@ vi.mock("node:fs/promises", async (original) => {
   return {
     ...real,
     mkdir: checked("mkdir", real.mkdir),
-    rename: checked("rename", real.rename),
+    rename: async (from: string, to: string): Promise<void> => {
+      await storage.beforeRename?.();
+      return checked("rename", real.rename)(from, to);
+    },
     link: checked("link", real.link),
     rm: checked("remove", real.rm),
     open: async (path: string, flags: string | number, mode?: number): Promise<FileHandle> => {
@@ -59,6 +64,7 @@ vi.mock("node:fs/promises", async (original) => {
 afterEach(() => {
   storage.fail = () => undefined;
   storage.hang = undefined;
+  storage.beforeRename = undefined;
 });
 
 const RULES = [rule({ name: "back" })];
@@ -146,6 +152,25 @@ test("a live process keeps a directory that another one cannot write", async () 
   const three = stateProcess(folder, { rules: RULES, timer });
   await three.start();
   expect([stateOf(three), three.saved.failing()]).toEqual([["back", "native"], true]);
+});
+
+test("a process that waits, too, removes no file that another one put there meanwhile", async () => {
+  const folder = await used();
+  const path = join(folder, "owner.json");
+  writeFileSync(path, JSON.stringify({ token: "killed" }));
+  const three = stateProcess(folder);
+  // After the last look.
+  storage.beforeRename = async () => {
+    storage.beforeRename = undefined;
+    rmSync(path);
+    await three.start();
+  };
+  const error: unknown = await stateProcess(folder, { timer: quick })
+    .start()
+    .catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(StateInUse);
+  expect(String(error)).toMatch(/in use by host .+, process \d+,/);
+  expect(await three.saved.isHeld()).toBe(true);
 });
 
 test("a close ends the wait for the directory of a process that was killed", async () => {

@@ -99,7 +99,7 @@ export const INSIDE = [
   ),
   ...guards(
     "src/rollout/state-lock.ts",
-    ["test/state/lock.test.ts"],
+    ["test/state/lock.test.ts", "test/state/storage.test.ts"],
     [
       ["a live process keeps its directory", "if (now.whole !== seen.whole) throw await inUse();", ""],
       ["a process that waited removes no new file", "if (!isSame) await link(aside, path).catch(() => {});", ""],
