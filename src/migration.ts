@@ -52,7 +52,7 @@ interface MigrationHooks {
   readonly queues: Upstreams["queues"];
   /** Milliseconds since 1970, by which rules begin, step back and expire. */
   readonly wall: () => number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a clock that is never set. */
   readonly now: () => number;
   /** When files are looked at and saved. */
   readonly later: Timer;

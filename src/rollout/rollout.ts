@@ -45,7 +45,7 @@ export interface RolloutOptions {
   readonly bucketOf: (client: string) => number;
   /** Milliseconds since 1970. */
   readonly wall: () => number;
-  /** Milliseconds of a clock that nobody sets, by which quiet time and windows are measured; default: `wall`. */
+  /** Milliseconds of a clock that is never set, by which quiet time and windows are measured; default: `wall`. */
   readonly now?: () => number;
   /** Called once for each change, when it happens; must not throw. */
   readonly onEvent: (event: RolloutEvent) => void;

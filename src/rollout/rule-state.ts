@@ -67,7 +67,7 @@ export interface UnknownState {
   readonly native: boolean;
 }
 
-/** What can change a rule's state. `at`: milliseconds since 1970; `reading`: of a clock that measures time, and that nobody sets. */
+/** What can change a rule's state. `at`: milliseconds since 1970; `reading`: of a clock that measures time, and that is never set. */
 export type RuleEvent =
   /** A request that the rule decided on is over. */
   | { readonly kind: "request"; readonly at: number; readonly reading: number; readonly exchange: Exchange }
@@ -206,7 +206,7 @@ export function memoryOf(state: RuleState): RuleMemory {
 export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, at: number): RuleState {
   const fresh = initialRuleState(rule, at);
   const isSameMode = before?.mode === rule.mode;
-  // Whatever it is about now, as after a start: nobody knows what it had done.
+  // Whatever it is about now, as after a start: its past is unknown.
   if (isSameMode && before.unknown !== undefined)
     return unknownRuleState({ ...fresh, since: before.since }, before.unknown);
   if (before?.evidenceKey !== rule.evidenceKey) return fresh;

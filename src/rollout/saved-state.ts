@@ -352,7 +352,7 @@ function ruleMemory(found: z.infer<typeof rule>, nameNow: (name: string) => stri
     requests: found.requests,
     failures: found.failures,
     since: found.since,
-    // An earlier version drops the member, and keeps what stands for it there.
+    // An earlier version drops the member, and keeps the made-up step back.
     unknown: isUnknown ? { entry: found.unknown?.entry ?? null, native: true } : undefined,
     kept: keptMembers(found, Object.keys(rule.shape)),
     stepBack,

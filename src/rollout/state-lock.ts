@@ -20,7 +20,7 @@ const EXPIRY_SECONDS = (LOOKS * LOOK_MS) / 1_000;
 /** Another live process has the directory. Its message names that process. */
 export class StateInUse extends Error {}
 
-/** The process was told to stop while it waited for the directory. */
+/** `endWait` was called while the process waited for the directory. */
 export class StateWaitEnded extends Error {}
 
 export interface StateLockOptions {

@@ -52,7 +52,7 @@ export interface Rig {
   readonly told: RolloutEvent[];
   /** Milliseconds since 1970; to be set. */
   at: number;
-  /** How far the clock that nobody sets is ahead of `at`; to be set. */
+  /** How far the clock that is never set is ahead of `at`; to be set. */
   ahead: number;
   choose(client?: string): ModeDecision;
   /** `count` requests that are over, of five clients in turn, if they are translated. */

@@ -41,7 +41,7 @@ export const INSIDE = [
         "return true",
       ],
       ["a change needs a token", "server.post(path, { onRequest: refuse }, ", "server.post(path, "],
-      ["a change needs a configured token", "expected === undefined ? new Problem", "false ? new Problem"],
+      ["a change needs a configured token", '? new Problem("UNAUTHENTICATED", missing)', "? undefined"],
       ["an empty token is none", ' && given !== ""', ""],
       ["without a token only this machine", "if (isLocal(request)) return undefined;", "return undefined;"],
       [
