@@ -15,7 +15,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** Files that disturb the tests which come after them in their process, or look at that process as a whole: each gets one of its own. */
-const ALONE: readonly string[] = ["test/index.test.ts"];
+const ALONE: readonly string[] = ["test/index.test.ts", "test/state/storage.test.ts"];
 
 export default defineConfig({
   // `#sandbox` is the sandbox's source, as for the build (package.json, `imports`).

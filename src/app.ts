@@ -53,6 +53,8 @@ export interface App {
    * were. By default no request is cut off that keeps to its own time.
    */
   close(graceMs?: number): Promise<number>;
+  /** Ends a `listen` that waits for `state.dir`: it rejects. */
+  endWait(): void;
   /** Logs an uncaught error. */
   failed(error: unknown): void;
   /** What `close` takes by default, milliseconds. */
@@ -93,7 +95,6 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const adminToken = createAdminToken(config.admin, files);
   const { now } = TIME;
   const logError = (message: string, cause: unknown): void => log.error(message, cause);
-  const changeToken = createChangeToken({ tokenFile: config.admin.tokenFile, dir: config.state.dir }, logError);
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createAcceptedCallers();
   const upstreams = createUpstreams(config, {
@@ -113,9 +114,15 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     renewal,
     queues: upstreams.queues,
     wall,
+    // A clock of a test says both.
+    now: options.clock === undefined ? now : wall,
     later,
     reloadMs: options.reloadMs ?? RELOAD_MS,
   });
+  const changeToken = createChangeToken(
+    { tokenFile: config.admin.tokenFile, dir: config.state.dir },
+    { isHeld: migration.holdsState, later, failed: logError },
+  );
   const { configSource } = options;
   const configWatch = configSource && createConfigWatch(config, configSource, { ...files, rename: migration.rename });
   const watches: readonly FileWatch[] = [renewal, adminToken, changeToken, configWatch].filter(
@@ -224,6 +231,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
       unknownFields,
       health: () => ({
         ready: state.ready,
+        changeable: changeToken?.isWritten(),
         openBreakers: [...breakers()].flatMap(([name, open]) => (open ? [name] : [])),
       }),
     }),
@@ -297,6 +305,7 @@ function lifeOf(
       await Promise.all([migration.reload(), ...watches.map((watch) => watch.check())]);
     },
     settle: log.settle,
+    endWait: migration.endWait,
     close: (graceMs = usualMs) => close(graceMs),
     failed: (error) => log.error("uncaught error: carryover stops", error),
     graceMs: usualMs,
@@ -325,7 +334,7 @@ function createViews(
   }: {
     readonly migration: Migration;
     readonly unknownFields: UnknownFields;
-    readonly health: () => Pick<Progress, "ready" | "openBreakers">;
+    readonly health: () => Pick<Progress, "ready" | "openBreakers" | "changeable">;
   },
 ): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
   const { ledger, rollout, shadow, rulesFile } = migration;

@@ -21,7 +21,7 @@ export interface Carryover {
    * Reads the rules, then opens both ports. Rejects with `ConfigError` for wrong rules, with Node's own error
    * (`code: "EADDRINUSE"`) for a port that cannot be opened, and with an `Error` that names the other process while one uses `state.dir`; then
    * neither port is open. Waits up to 15 s when the last process there crashed. Rejects also when `close()` was
-   * called before the ports were open. To be called once.
+   * called before the ports were open, which ends that wait. To be called once.
    */
   listen(): Promise<{
     readonly url: string;
@@ -130,6 +130,7 @@ export async function createCarryover(config: CarryoverConfig, options: Carryove
     reload: () => app.reload(),
     close: (graceMs?: number) => {
       closing ??= (async () => {
+        app.endWait();
         // A listen() that failed has closed everything itself.
         const failed = await listening?.then(
           () => false,

@@ -52,6 +52,8 @@ interface MigrationHooks {
   readonly queues: Upstreams["queues"];
   /** Milliseconds since 1970, by which rules begin, step back and expire. */
   readonly wall: () => number;
+  /** Milliseconds of a clock that is never set. */
+  readonly now: () => number;
   /** When files are looked at and saved. */
   readonly later: Timer;
   /** Milliseconds between two looks at the rules file. */
@@ -92,6 +94,10 @@ export interface Migration {
   /** Replaces `clients.names`. */
   rename(names: readonly string[]): void;
   /** Ends comparisons, and saves everything. */
+  /** Ends a `start` that waits for `state.dir`. */
+  endWait(): void;
+  /** True while this process may write to `state.dir`. */
+  holdsState(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -124,6 +130,7 @@ export function createMigration(
     native: config.upstream.v1 !== undefined,
     bucketOf,
     wall,
+    now: hooks.now,
     onEvent,
   });
   const digests = createCredentialDigests(config);
@@ -203,6 +210,8 @@ export function createMigration(
       totals.observe(exchange);
     },
     subscribe: (listener) => listeners.push(listener),
+    holdsState: saved.isHeld,
+    endWait: saved.endWait,
     start: async () => {
       await saved.start();
       await rulesFile?.start().catch(asConfigError);

@@ -10,7 +10,7 @@ import { readSnapshot } from "./ledger/snapshot.ts";
 import { LAST_TIME, type Timer } from "./model/clock.ts";
 import { member } from "./model/json.ts";
 import { type CredentialOf, createCredentials } from "./rollout/callers.ts";
-import { NOT_FORCED, type Rollout } from "./rollout/rollout.ts";
+import type { Rollout } from "./rollout/rollout.ts";
 import { withoutEvidence } from "./rollout/rule-state.ts";
 import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck } from "./rollout/saved-section.ts";
 import {
@@ -22,7 +22,7 @@ import {
   readSavedRollout,
   savedRollout,
 } from "./rollout/saved-state.ts";
-import { StateInUse } from "./rollout/state-lock.ts";
+import { StateInUse, StateWaitEnded } from "./rollout/state-lock.ts";
 import { createFolderStore } from "./rollout/state-store.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -63,8 +63,15 @@ interface SavedParts {
 }
 
 export interface SavedState {
-  /** Rejects with ConfigError when `state.dir` cannot be used, and with `StateInUse` when another live process has it. */
+  /**
+   * Rejects with ConfigError when `state.dir` cannot be a directory, with `StateInUse` when another live process has it, and with
+   * `StateWaitEnded` after `endWait`. Where the storage fails, this process goes on in memory with what it could read.
+   */
   start(): Promise<void>;
+  /** Ends a `start` that waits for another process. */
+  endWait(): void;
+  /** True while this process may write to `state.dir`. */
+  isHeld(): Promise<boolean>;
   failing(): boolean;
   /** When counts were lost because they could not be read, in milliseconds since 1970; undefined if they were not. */
   countsLostAt(): number | undefined;
@@ -81,6 +88,9 @@ const IDLE_CHECKS = 10;
 /** How long a change waits for a slow disk before it is logged all the same, in milliseconds. */
 const SAVE_MS = 1_000;
 
+/** How long the shutdown waits for storage that does not respond, in milliseconds. */
+const CLOSE_MS = 10_000;
+
 /** What survives a restart: in two sections of `state.dir`, or in memory only. */
 export function createSavedState(
   config: Config,
@@ -91,6 +101,8 @@ export function createSavedState(
   if (dir === undefined) {
     return {
       start: async () => {},
+      endWait: () => {},
+      isHeld: async () => false,
       failing: () => false,
       countsLostAt: () => undefined,
       afterSaving: (run) => run(false),
@@ -117,15 +129,19 @@ export function createSavedState(
   let countsLostAt: number | undefined;
   const restoreRules = (found: Pick<ReadRollout, "force" | "rules" | "lost" | "transitions">, holds: boolean): void => {
     const { force, rules, lost, transitions } = found;
-    if (force.command === "native" && hasNative) {
-      const reason = force.lost
+    if (force.command === "native") {
+      const said = force.lost
         ? "what carryover force said before the restart cannot be read: native until carryover force none"
         : "carryover force native, before the restart";
-      log.warn("cutover: forced", undefined, { from: "none", to: "native", reason });
+      if (hasNative) log.warn("cutover: forced", undefined, { from: "none", to: "native", reason: said });
+      else
+        log.warn(
+          "carryover force native is kept, and has no effect until upstream.v1.url is set again; carryover force none ends it",
+          undefined,
+        );
     }
     rollout.restore({
-      // Without native v1 nothing can be forced to it any more.
-      force: hasNative ? force : NOT_FORCED,
+      force,
       rules: holds ? rules : rules.map(withoutEvidence),
       lost,
       transitions,
@@ -186,22 +202,33 @@ export function createSavedState(
   return {
     start: async () => {
       try {
-        const { used, marked } = await store.prepare();
+        const { used, marked, fault } = await store.prepare();
+        if (fault !== undefined)
+          warn(
+            `state.dir: ${dir} cannot be written: this process goes on in memory with what it can read there`,
+            fault,
+          );
         await rules.start(used);
         // Earlier versions saved no counts in their first minutes.
         await counts.start(marked);
-        if (marked) return;
+        if (marked && fault === undefined) return;
+        // Shows at once whether anything can be saved.
         for (const section of sections) await section.save(true);
         // Else it is written by the next process.
         if (!sections.some((section) => section.failing())) await store.markUsed().catch(() => {});
       } catch (error) {
-        if (error instanceof StateInUse) throw error;
+        if (error instanceof StateInUse || error instanceof StateWaitEnded) throw error;
         const why = error instanceof Error ? error.message : String(error);
-        const remedy =
-          "name a directory that this process may read and write, or remove the option to keep everything in memory";
+        const remedy = "name a directory whose parent exists, or remove the option to keep everything in memory";
         throw new ConfigError([{ where: "state.dir", what: `${dir} cannot be used (${why})`, remedy }]);
       }
     },
+    endWait: store.endWait,
+    isHeld: () =>
+      store.requireHeld().then(
+        () => true,
+        () => false,
+      ),
     failing: () => sections.some((section) => section.failing()),
     countsLostAt: () => countsLostAt,
     afterSaving: (run) => {
@@ -213,8 +240,22 @@ export function createSavedState(
       });
     },
     close: async () => {
-      for (const section of sections) await section.close();
-      await store.release();
+      const closed = (async () => {
+        for (const section of sections) await section.close();
+        await store.release();
+      })();
+      let giveUp = (): void => {};
+      const tooLong = new Promise<void>((resolve) => {
+        giveUp = later(CLOSE_MS, () => {
+          warn(
+            `state.dir: ${dir} does not respond: the last ${CLOSE_MS / 1_000} s were waited for, and what is new is lost`,
+            undefined,
+          );
+          resolve();
+        });
+      });
+      await Promise.race([closed, tooLong]);
+      giveUp();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,6 +51,14 @@ async function rulesPath(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "carryover-"));
   later(() => rm(folder, { recursive: true }));
   return join(folder, "rules.yaml");
+}
+
+/** A directory of a process that was killed, gone after the test. */
+async function stateOfKilled(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), "carryover-"));
+  later(() => rm(dir, { recursive: true }));
+  await writeFile(join(dir, "owner.json"), "{}");
+  return dir;
 }
 
 /** What `create` is refused with. */
@@ -276,6 +284,19 @@ describe("its life", () => {
     await Promise.all([carryover.close(), carryover.close()]);
     await expect(fetch(at)).rejects.toThrow();
     await expect(carryover.listen()).rejects.toThrow("this carryover is closed; create another one");
+  });
+
+  it("ends the wait for the state.dir of a killed process, and leaves that to the next one", async () => {
+    const { url } = await platform();
+    const dir = await stateOfKilled();
+    const carryover = await embedded(url, { state: { dir } });
+    const opening = expect(carryover.listen()).rejects.toThrow("close() was called while carryover waited for");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const before = performance.now();
+    await carryover.close();
+    await opening;
+    expect(performance.now() - before).toBeLessThan(5_000);
+    expect(await readFile(join(dir, "owner.json"), "utf8")).toBe("{}");
   });
 
   it("closes while it opens, and gives no address that nobody serves", async () => {

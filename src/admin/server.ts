@@ -64,6 +64,11 @@ const FORCE = "/force";
 const CONFIRM = "/confirm";
 const CHANGES: ReadonlySet<string | undefined> = new Set([FORCE, CONFIRM]);
 const NEEDS_TOKEN = "this needs a token: set admin.tokenFile, or state.dir and run the command where carryover runs";
+const UNWRITTEN_TOKEN =
+  "this needs the token of the file change-token in state.dir, which cannot be written: see the log, or set admin.tokenFile";
+/** Where an operator finds the token. */
+const OF_TOKEN_FILE = "the token of admin.tokenFile";
+const OF_CHANGE_TOKEN = "the token of the file change-token in state.dir (a new one at each start)";
 
 /** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` and `/confirm` are never open. */
 export function createAdminServer(options: AdminOptions): AdminServer {
@@ -127,9 +132,13 @@ function addChanges(server: FastifyInstance, { force, confirm, token, changeToke
     done(null, body),
   );
   const refuse = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const expected = (typeof token === "function" ? token() : token) ?? changeToken?.();
+    const ofFile = typeof token === "function" ? token() : token;
+    const expected = ofFile ?? changeToken?.();
+    const missing = changeToken === undefined ? NEEDS_TOKEN : UNWRITTEN_TOKEN;
     const problem =
-      expected === undefined ? new Problem("UNAUTHENTICATED", NEEDS_TOKEN) : accessRefusal(request.raw, expected);
+      expected === undefined
+        ? new Problem("UNAUTHENTICATED", missing)
+        : accessRefusal(request.raw, expected, ofFile === undefined ? OF_CHANGE_TOKEN : OF_TOKEN_FILE);
     if (problem === undefined) done();
     // What follows was not read.
     else replyProblem(reply.header("connection", "close"), problem);
@@ -235,11 +244,15 @@ function replyProblem(reply: FastifyReply, problem: Problem, status: number = pr
  * Why the request may not read views; undefined if it may. With a token, the request must have it; without one, it must come from
  * this machine, directly and under a name of this machine.
  */
-export function accessRefusal(request: IncomingMessage, token: string | undefined): Problem | undefined {
+export function accessRefusal(
+  request: IncomingMessage,
+  token: string | undefined,
+  which = OF_TOKEN_FILE,
+): Problem | undefined {
   if (token !== undefined) {
     return isSingle(request, "authorization") && sameText(bearerOf(request.headers.authorization), token)
       ? undefined
-      : new Problem("UNAUTHENTICATED", "this needs `Authorization: Bearer` with the token of admin.tokenFile");
+      : new Problem("UNAUTHENTICATED", `this needs \`Authorization: Bearer\` with ${which}`);
   }
   if (isLocal(request)) return undefined;
   return new Problem("UNAUTHENTICATED", "without admin.tokenFile this is answered to the same machine only");

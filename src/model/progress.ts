@@ -25,6 +25,8 @@ export interface Progress {
   readonly lastReloadSuccessful: boolean;
   /** False: what outlives a restart cannot be written now. */
   readonly saved?: boolean | undefined;
+  /** False: `carryover force` and `confirm` find no token in state.dir. Absent where they need none there. */
+  readonly changeable?: boolean | undefined;
   /** As `/readyz` says. */
   readonly ready?: boolean | undefined;
   /** When what was counted before was lost, because it could not be read. */

@@ -45,6 +45,8 @@ export interface RolloutOptions {
   readonly bucketOf: (client: string) => number;
   /** Milliseconds since 1970. */
   readonly wall: () => number;
+  /** Milliseconds of a clock that is never set, by which quiet time and windows are measured; default: `wall`. */
+  readonly now?: () => number;
   /** Called once for each change, when it happens; must not throw. */
   readonly onEvent: (event: RolloutEvent) => void;
 }
@@ -127,7 +129,7 @@ interface RulesInForce {
 
 /** Decides what serves each v1 request, from the rules, `force` and the evidence. */
 export function createRollout(options: RolloutOptions): Rollout {
-  const { mode, wall, bucketOf } = options;
+  const { mode, wall, now = wall, bucketOf } = options;
   const transitions: RolloutEvent[] = [];
   /** What an earlier process saved, until the first rules are in force. */
   let restored: readonly RuleMemory[] = [];
@@ -140,7 +142,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     options.onEvent(event);
   };
   const standard = choiceWithoutRule(mode, "default");
-  let byHand = NOT_FORCED;
+  let byHand: ForcedByHand = NOT_FORCED;
   let present = rulesInForce(options.rules, { rules: [], lost }, options, byHand);
   const forceState = (): ForceState => ({
     effective: present.force,
@@ -188,16 +190,16 @@ export function createRollout(options: RolloutOptions): Rollout {
       if (state === undefined) return other;
       // While the rule is forward, time alone changes nothing that the next observation would not.
       const waits = state.stepBack !== undefined && state.stepBack.phase.kind !== "forward";
-      return choiceFor(waits ? apply(state, { kind: "tick", at }) : state, input, bucketOf);
+      return choiceFor(waits ? apply(state, { kind: "tick", at, reading: now() }) : state, input, bucketOf);
     },
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {
       const state = decidedBy(exchange);
-      if (state !== undefined) apply(state, { kind: "request", at: wall(), exchange });
+      if (state !== undefined) apply(state, { kind: "request", at: wall(), reading: now(), exchange });
     },
     compared: (comparison, credential) => {
       const state = decidedBy(comparison);
-      if (state !== undefined) apply(state, { kind: "comparison", at: wall(), comparison, credential });
+      if (state !== undefined) apply(state, { kind: "comparison", at: wall(), reading: now(), comparison, credential });
     },
     replace: (rules) => {
       const before = present;
@@ -215,7 +217,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       const before = present.force;
       const isNew = command !== byHand.command || byHand.lost === true;
       byHand = { command, commandAt: at };
-      present = { ...present, ...forcedOf(present.rules, mode, byHand) };
+      present = { ...present, ...forcedOf(present.rules, options, byHand) };
       revision += 1;
       if (isNew) report(forced(before, forceState(), at, `carryover force ${command}`));
     },
@@ -237,7 +239,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       forcedBy: { file: present.rules?.force ?? "none", command: byHand.command, lost: byHand.lost },
       fallback: present.rules?.fallback ?? "as configured",
       default: mode,
-      rules: currentStates().map((state) => viewOf(state, present.force, wall())),
+      rules: currentStates().map((state) => viewOf(state, present.force, { at: wall(), reading: now() })),
       // Latest first.
       transitions: transitions.map(transitionView).reverse(),
     }),
@@ -251,7 +253,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       restored = memory.rules;
       lost = memory.lost;
       byHand = memory.force;
-      present = { ...present, ...forcedOf(present.rules, mode, byHand) };
+      present = { ...present, ...forcedOf(present.rules, options, byHand) };
       transitions.unshift(...memory.transitions.slice(-MAX_TRANSITIONS));
     },
     revision: () => revision,
@@ -281,7 +283,7 @@ function rulesInForce(
   const states = new Map(list.map((rule) => [rule.name, stateOf(rule)]));
   return {
     rules,
-    ...forcedOf(rules, mode, byHand),
+    ...forcedOf(rules, { mode, native }, byHand),
     chooser: createChooser(list, bucketOf),
     states,
     checkedAt: at,
@@ -291,10 +293,11 @@ function rulesInForce(
 
 function forcedOf(
   rules: Rules | undefined,
-  mode: CutoverMode,
+  { mode, native }: Pick<RolloutOptions, "mode" | "native">,
   { command }: ForcedByHand,
 ): Pick<RulesInForce, "force" | "fixed"> {
-  const force = command === "native" ? "native" : (rules?.force ?? "none");
+  // A command from the time with a native v1 stays without effect as long as there is none.
+  const force = command === "native" && native ? "native" : (rules?.force ?? "none");
   if (force !== "none") return { force, fixed: choiceWithoutRule(force, "forced") };
   return { force, fixed: (rules?.rules ?? []).length === 0 ? choiceWithoutRule(mode, "default") : undefined };
 }

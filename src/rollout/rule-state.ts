@@ -67,18 +67,20 @@ export interface UnknownState {
   readonly native: boolean;
 }
 
-/** What can change a rule's state. `at`: milliseconds since 1970. */
+/** What can change a rule's state. `at`: milliseconds since 1970; `reading`: of a clock that measures time, and that is never set. */
 export type RuleEvent =
   /** A request that the rule decided on is over. */
-  | { readonly kind: "request"; readonly at: number; readonly exchange: Exchange }
+  | { readonly kind: "request"; readonly at: number; readonly reading: number; readonly exchange: Exchange }
   /** A comparison that the rule asked for is over. `credential` stands for the credential of the compared request. */
   | {
       readonly kind: "comparison";
       readonly at: number;
+      readonly reading: number;
       readonly comparison: Comparison;
       readonly credential: string | undefined;
     }
-  | { readonly kind: "tick" | "expired"; readonly at: number };
+  | { readonly kind: "tick"; readonly at: number; readonly reading: number }
+  | { readonly kind: "expired"; readonly at: number };
 
 /** A change to report, once. `at`: milliseconds since 1970; `rule`: undefined where all rules are concerned. */
 export interface RolloutEvent {
@@ -111,11 +113,11 @@ export interface RuleTransition {
 export function next(state: RuleState, event: RuleEvent): RuleTransition {
   switch (event.kind) {
     case "request":
-      return afterRequest(state, event.exchange, event.at);
+      return afterRequest(state, event);
     case "comparison":
       return afterComparison(state, event);
     case "tick":
-      return afterStepBackEvent(state, { kind: "tick", at: event.at });
+      return afterStepBackEvent(state, { kind: "tick", at: event.reading }, event.at);
     case "expired":
       return afterExpiry(state, event.at);
     default:
@@ -198,15 +200,16 @@ export function memoryOf(state: RuleState): RuleMemory {
 }
 
 /**
- * The state of a rule of which `before` was learnt. A rule that is about other requests begins anew. One of another mode keeps what
+ * The state of a rule of which `before` was learnt. A rule that is about other requests begins anew, unless its state is unknown. One of another mode keeps what
  * was compared, and is no longer back or promoted. Any other change keeps everything that the new settings allow.
  */
 export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, at: number): RuleState {
   const fresh = initialRuleState(rule, at);
-  if (before?.evidenceKey !== rule.evidenceKey) return fresh;
-  const isSameMode = before.mode === rule.mode;
+  const isSameMode = before?.mode === rule.mode;
+  // Whatever it is about now, as after a start: its past is unknown.
   if (isSameMode && before.unknown !== undefined)
     return unknownRuleState({ ...fresh, since: before.since }, before.unknown);
+  if (before?.evidenceKey !== rule.evidenceKey) return fresh;
   const wasPromoted = isSameMode && before.promotion.promoted;
   const promotion = continuedPromotion(fresh.promotion, { ...before.promotion, promoted: wasPromoted });
   const compared = { ...fresh, promotion, operations: mayPromote(fresh) ? before.operations : fresh.operations };
@@ -341,7 +344,10 @@ export function failedByTranslation(exchange: Exchange): boolean | undefined {
   return status >= 200 && status < 400 ? false : undefined;
 }
 
-function afterRequest(before: RuleState, exchange: Exchange, at: number): RuleTransition {
+function afterRequest(
+  before: RuleState,
+  { exchange, at, reading }: RuleEvent & { readonly kind: "request" },
+): RuleTransition {
   const { mode, aborted, status, client } = exchange;
   // A request that native refused needs no translation that is right.
   const served = mode === "shadow" && !aborted && status >= 200 && status < 400;
@@ -351,12 +357,12 @@ function afterRequest(before: RuleState, exchange: Exchange, at: number): RuleTr
   const counted = { ...state, requests: state.requests + 1, failures: state.failures + (failed ? 1 : 0) };
   // The credential of a success is not needed, and costs time to work out.
   const who = { client, credential: failed ? exchange.credential?.() : undefined };
-  return afterStepBackEvent(counted, { kind: "request", at, who, failed });
+  return afterStepBackEvent(counted, { kind: "request", at: reading, who, failed }, at);
 }
 
 function afterComparison(
   before: RuleState,
-  { comparison, credential, at }: RuleEvent & { readonly kind: "comparison" },
+  { comparison, credential, at, reading }: RuleEvent & { readonly kind: "comparison" },
 ): RuleTransition {
   const { result, failure, client } = comparison;
   const differs = isDifference(result);
@@ -368,12 +374,15 @@ function afterComparison(
     ...withEvidence(before, comparison, { kind: "compared", differs }),
     promotion: reducePromotion(before.promotion, { who, differs }),
   };
-  if (translatesOperation(state, comparison)) return afterStepBackEvent(state, { kind: "compared", at, who, differs });
+  if (translatesOperation(state, comparison)) {
+    return afterStepBackEvent(state, { kind: "compared", at: reading, who, differs }, at);
+  }
   if (!mayPromote(state) || state.unknown !== undefined) return { state };
   return state.promotion.promoted ? promoteLate(state, comparison, at) : considerPromotion(state, at);
 }
 
-function afterStepBackEvent(state: RuleState, event: StepBackEvent): RuleTransition {
+/** `at`: milliseconds since 1970. */
+function afterStepBackEvent(state: RuleState, event: StepBackEvent, at: number): RuleTransition {
   const before = state.stepBack;
   if (before === undefined) return { state };
   const stepBack = reduceStepBack(before, event);
@@ -381,8 +390,8 @@ function afterStepBackEvent(state: RuleState, event: StepBackEvent): RuleTransit
   if (kind === undefined) return { state: { ...state, stepBack } };
   const [from, to, reason] = [phaseText(before), phaseText(stepBack), changeText(before, stepBack)];
   return {
-    state: { ...state, stepBack, since: event.at },
-    report: { kind, rule: state.rule.name, at: event.at, from, to, reason },
+    state: { ...state, stepBack, since: at },
+    report: { kind, rule: state.rule.name, at, from, to, reason },
   };
 }
 

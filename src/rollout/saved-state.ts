@@ -9,7 +9,7 @@ import type { DistinctCallers } from "./evidence-window.ts";
 import { type ForcedByHand, LOST_FORCE, type LostRules, type RolloutMemory } from "./rollout.ts";
 import type { RolloutEvent, RuleMemory } from "./rule-state.ts";
 import { checkOf, jsonArray } from "./saved-section.ts";
-import { LONGEST_WAIT } from "./step-back.ts";
+import { isHeldBack, LONGEST_WAIT, type StepBackMemory } from "./step-back.ts";
 
 /** Longest text in a saved state. */
 const MAX_TEXT = 512;
@@ -340,7 +340,9 @@ function ruleMemory(found: z.infer<typeof rule>, nameNow: (name: string) => stri
     ...callers,
     clients: callers.clients.map(nameNow),
   });
-  const { stepBack, promotion } = found;
+  const { promotion } = found;
+  const stepBack = found.stepBack && stepBackOf(found.stepBack, renamed);
+  const isUnknown = found.unknown !== undefined || (stepBack !== undefined && isHeldBack(stepBack));
   return {
     name: found.name,
     evidenceKey: found.evidenceKey,
@@ -350,23 +352,10 @@ function ruleMemory(found: z.infer<typeof rule>, nameNow: (name: string) => stri
     requests: found.requests,
     failures: found.failures,
     since: found.since,
-    unknown: found.unknown && { entry: found.unknown.entry, native: true },
+    // An earlier version drops the member, and keeps the made-up step back.
+    unknown: isUnknown ? { entry: found.unknown?.entry ?? null, native: true } : undefined,
     kept: keptMembers(found, Object.keys(rule.shape)),
-    stepBack: stepBack && {
-      phase: stepBack.phase,
-      factor: stepBack.factor,
-      stepBacks: stepBack.stepBacks,
-      time: { now: stepBack.now, reading: undefined },
-      window: {
-        ...stepBack.window,
-        slices: stepBack.window.slices.map((one) => ({
-          ...one,
-          failing: renamed(one.failing),
-          differing: renamed(one.differing),
-          asking: one.asking.map(nameNow),
-        })),
-      },
-    },
+    stepBack,
     promotion: {
       ...promotion,
       older: { ...promotion.older, callers: renamed(promotion.older.callers) },
@@ -375,6 +364,19 @@ function ruleMemory(found: z.infer<typeof rule>, nameNow: (name: string) => stri
     operations: new Map(found.operations.map(({ name, ...evidence }) => [name, evidence])),
     promotedOperations: new Set(found.promotedOperations),
   };
+}
+
+function stepBackOf(
+  { phase, factor, stepBacks, now, window }: z.infer<typeof stepBack>,
+  renamed: (callers: DistinctCallers) => DistinctCallers,
+): StepBackMemory {
+  const slices = window.slices.map((one) => ({
+    ...one,
+    failing: renamed(one.failing),
+    differing: renamed(one.differing),
+    asking: renamed({ clients: one.asking, credentials: [] }).clients,
+  }));
+  return { phase, factor, stepBacks, time: { now, reading: undefined }, window: { ...window, slices } };
 }
 
 /** The first fault, with its path. */

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, open, rm, stat } from "node:fs/promises";
+import { type FileHandle, link, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Timer } from "../model/clock.ts";
 import { member } from "../model/json.ts";
@@ -19,6 +19,9 @@ const EXPIRY_SECONDS = (LOOKS * LOOK_MS) / 1_000;
 
 /** Another live process has the directory. Its message names that process. */
 export class StateInUse extends Error {}
+
+/** `endWait` was called while the process waited for the directory. */
+export class StateWaitEnded extends Error {}
 
 export interface StateLockOptions {
   readonly folder: string;
@@ -38,9 +41,14 @@ export interface StateLockOptions {
 }
 
 export interface StateLock {
-  /** Resolves when this process has the directory; after a crash of the last one this takes 15 s. Rejects with `StateInUse`. */
+  /**
+   * Resolves when this process has the directory; after a crash of the last one this takes 15 s. Rejects with `StateInUse`, with
+   * `StateWaitEnded` after `endWait`, and with the error of the storage when no other process lives there but the file cannot be written.
+   */
   claim(): Promise<void>;
-  /** Rejects unless this process still has the directory: it may have been paused while another took over. */
+  /** Ends a `claim` that waits: it rejects, and takes nothing over. */
+  endWait(): void;
+  /** Rejects unless this process still has the directory: with `StateInUse` when another took over while this one was paused. */
   requireHeld(): Promise<void>;
   /** Lets the next process in at once. Never rejects. */
   release(): Promise<void>;
@@ -69,6 +77,8 @@ export function createStateLock(options: StateLockOptions): StateLock {
   let state: "none" | "held" | "lost" = "none";
   let failing = false;
   let cancel = (): void => {};
+  let wake = (): void => {};
+  let isWaitOver = false;
   let beating: Promise<void> = Promise.resolve();
 
   const content = (): string => {
@@ -84,50 +94,81 @@ export function createStateLock(options: StateLockOptions): StateLock {
     if (file === undefined) return false;
     try {
       await file.writeFile(content());
+    } catch (error) {
+      // Else the next process would wait for one that never was.
+      await rm(path, { force: true }).catch(() => {});
+      throw error;
     } finally {
       await file.close();
     }
     return true;
   };
-  const inUse = (text: string): StateInUse =>
-    new StateInUse(
-      `${folder} is in use by ${holderText(text)}: each process needs a directory of its own (state.dir), or stop that one first`,
+  const look = async (): Promise<Signature | undefined> => {
+    await new Promise<void>((resolve) => {
+      const stop = later(LOOK_MS, resolve);
+      wake = () => {
+        stop();
+        resolve();
+      };
+      if (isWaitOver) wake();
+    });
+    if (isWaitOver) throw new StateWaitEnded(`close() was called while carryover waited for ${folder}`);
+    return signatureOf(path);
+  };
+  /** Names the process that has the file now. */
+  const inUse = async (): Promise<StateInUse> => {
+    let found = await signatureOf(path);
+    // It was created this moment.
+    if (found !== undefined && tokenOf(found.text) === undefined) found = await look();
+    return new StateInUse(
+      `${folder} is in use by ${holderText(found?.text ?? "")}: each process needs a directory of its own (state.dir), or stop that one first`,
     );
-  const waitForExpiry = async (): Promise<void> => {
+  };
+  /** Resolves to the file of a process that no longer lives; undefined: there is none. Rejects with `StateInUse`. */
+  const waitForExpiry = async (): Promise<Signature | undefined> => {
     let seen = await signatureOf(path);
-    if (seen === undefined) return;
+    if (seen === undefined) return undefined;
     warn(
       `state.dir: ${folder} was left by ${holderText(seen.text)}, which did not stop properly or still runs; waiting up to ${EXPIRY_SECONDS} s to see whether it lives`,
       undefined,
     );
     for (let looks = 0; looks < LOOKS; looks++) {
-      await new Promise<void>((resolve) => void later(LOOK_MS, resolve));
-      const now = await signatureOf(path);
+      const now = await look();
       // It stopped properly.
-      if (now === undefined) return;
-      if (now.whole !== seen.whole) throw inUse(tokenOf(now.text) === undefined ? seen.text : now.text);
+      if (now === undefined) return undefined;
+      if (now.whole !== seen.whole) throw await inUse();
       seen = now;
     }
-    // Another process that waited, too, may have been quicker.
-    const now = await signatureOf(path);
-    if (now === undefined) return;
-    if (now.whole !== seen.whole) throw inUse(now.text);
+    return seen;
+  };
+  /** Removes that file, and no other one that came into its place meanwhile. */
+  const removeStale = async (stale: Signature): Promise<void> => {
     // The next file is another one: a paused process that wakes up writes into this one, which is gone.
-    await rm(path, { force: true });
+    const aside = `${path}.${randomUUID()}.tmp`;
+    try {
+      await rename(path, aside);
+    } catch (error) {
+      // Another process that waited, too, was quicker.
+      if (codeOf(error) === "ENOENT") return;
+      throw error;
+    }
+    const found = await signatureOf(aside);
+    const isSame = tokenOf(stale.text) === undefined ? found?.whole === stale.whole : found?.text === stale.text;
+    // A file that was created since then stays.
+    if (!isSame) await link(aside, path).catch(() => {});
+    await rm(aside, { force: true });
+    if (!isSame) throw await inUse();
     warn(
-      `state.dir: ${holderText(now.text)} has not been heard of for ${EXPIRY_SECONDS} s; this process takes over`,
+      `state.dir: ${holderText(stale.text)} has not been heard of for ${EXPIRY_SECONDS} s; this process takes over`,
       undefined,
     );
   };
   /** Changes the file if it is this process's. */
   const beat = async (): Promise<"held" | "gone" | "lost"> => {
-    const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW).catch((error: unknown) => {
-      if (codeOf(error) === "ENOENT") return undefined;
-      throw error;
-    });
+    const file = await opened(path, constants.O_RDWR);
     if (file === undefined) return "gone";
     try {
-      if (tokenOf(await file.readFile("utf8")) !== token) return "lost";
+      if (tokenOf(await boundedText(file)) !== token) return "lost";
       // Into the file that was looked at, whichever is at this place now.
       await file.write(content(), 0).catch(async () => {
         const now = new Date(wall());
@@ -160,6 +201,12 @@ export function createStateLock(options: StateLockOptions): StateLock {
   };
   const schedule = (): void => {
     cancel = later(BEAT_MS, () => {
+      const inTime = later(EXPIRY_SECONDS * 1_000, () =>
+        warn(
+          `state.dir: ${path} could not be changed for ${EXPIRY_SECONDS} s: the storage does not respond, and another process could take the directory over`,
+          undefined,
+        ),
+      );
       beating = keep().then(
         () => {
           failing = false;
@@ -171,28 +218,38 @@ export function createStateLock(options: StateLockOptions): StateLock {
         },
       );
       void beating.then(() => {
+        inTime();
         if (state === "held") schedule();
       });
     });
   };
   return {
     claim: async () => {
-      if (!(await create())) {
-        await waitForExpiry();
-        if (!(await create())) throw inUse((await textOf(path)) ?? "");
+      let fault: unknown;
+      const isNew = await create().catch((error: unknown) => {
+        fault = error;
+        return false;
+      });
+      if (!isNew) {
+        const stale = await waitForExpiry();
+        if (fault !== undefined) throw fault;
+        if (stale !== undefined) await removeStale(stale);
+        if (!(await create())) throw await inUse();
       }
       state = "held";
       schedule();
     },
+    endWait: () => {
+      isWaitOver = true;
+      wake();
+    },
     requireHeld: async () => {
+      if (state === "none") throw new Error("this process has not got the directory");
       const text = state === "lost" ? undefined : await textOf(path);
       if (text !== undefined && tokenOf(text) === token) return;
       if (text !== undefined) lose(text);
-      throw new Error(
-        state === "lost"
-          ? "another process has taken the directory over"
-          : `${path} is gone: files of the directory were removed`,
-      );
+      if (state === "lost") throw new StateInUse(`another process has taken the directory over: ${folder}`);
+      throw new Error(`${path} is gone: files of the directory were removed`);
     },
     release: async () => {
       if (state === "none") return;
@@ -207,15 +264,19 @@ export function createStateLock(options: StateLockOptions): StateLock {
   };
 }
 
+/** Without waiting: a pipe would wait for a writer. Undefined without a file. */
+async function opened(path: string, flags: number): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, flags | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 /** Undefined without a file. */
 async function textOf(path: string): Promise<string | undefined> {
-  // Opens without blocking: a pipe would wait for a writer.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(
-    (error: unknown) => {
-      if (codeOf(error) === "ENOENT") return undefined;
-      throw error;
-    },
-  );
+  const file = await opened(path, constants.O_RDONLY);
   if (file === undefined) return undefined;
   try {
     return await boundedText(file);
@@ -224,13 +285,21 @@ async function textOf(path: string): Promise<string | undefined> {
   }
 }
 
+/** Empty for what is no file. */
 async function boundedText(file: FileHandle): Promise<string> {
+  if (!(await file.stat()).isFile()) return "";
   const { bytesRead, buffer } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
   return buffer.subarray(0, bytesRead).toString("utf8");
 }
 
-/** What changes with each beat, also for who may not read the file. Undefined without a file. */
-async function signatureOf(path: string): Promise<{ readonly text: string; readonly whole: string } | undefined> {
+/** `whole` changes with each beat, also for a process that may not read the file. */
+interface Signature {
+  readonly text: string;
+  readonly whole: string;
+}
+
+/** Undefined without a file. */
+async function signatureOf(path: string): Promise<Signature | undefined> {
   const text = await textOf(path).catch((error: unknown) => `(${String(codeOf(error))})`);
   if (text === undefined) return undefined;
   const { ino, mtimeNs, size } = await stat(path, { bigint: true }).catch(() => ({ ino: 0, mtimeNs: 0, size: 0 }));

@@ -3,15 +3,19 @@ import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createStateLock, type StateLockOptions } from "./state-lock.ts";
+import { createStateLock, StateInUse, type StateLockOptions, StateWaitEnded } from "./state-lock.ts";
 
 /** Sections of text by name, each replaced as a whole. */
 export interface StateStore extends StateReader {
   /**
-   * Takes the store for this process alone, and tells what was kept here. Rejects when sections cannot be written here, and with `StateInUse`
-   * while another process has it.
+   * Takes the store for this process alone, and tells what was kept here. Rejects when there can be no folder at this place, with `StateInUse`
+   * while another process has it, and with `StateWaitEnded` after `endWait`.
    */
-  prepare(): Promise<StoreUse>;
+  prepare(): Promise<PreparedStore>;
+  /** Ends a `prepare` that waits for another process. */
+  endWait(): void;
+  /** Rejects unless this process has the store. */
+  requireHeld(): Promise<void>;
   /** To be called once all sections were written: a missing one is lost from then on. */
   markUsed(): Promise<void>;
   /** Another one after each write, by whatever process; undefined when nothing was saved. Rejects for any other reason. */
@@ -35,6 +39,11 @@ export interface StoreUse {
   readonly marked: boolean;
 }
 
+/** `fault`: why sections cannot be written now. If the store could not be taken either, `write` rejects until the process ends. */
+export interface PreparedStore extends StoreUse {
+  readonly fault?: unknown;
+}
+
 /** Reads without taking the store: for commands. */
 export interface StateReader {
   /** Undefined when nothing was saved. Rejects for any other reason: what was saved is not readable then. */
@@ -47,23 +56,28 @@ export function createFolderStore(folder: string, lockOptions: Omit<StateLockOpt
   const placeOf = (section: string): string => join(folder, `${section}.json`);
   const marker = join(folder, MARKER);
   const lock = createStateLock({ ...lockOptions, folder });
-  const { requireHeld } = lock;
+  const { requireHeld, endWait } = lock;
+  const reader = createFolderReader(folder);
+  const take = async (): Promise<void> => {
+    await lock.claim();
+    // Left by processes that were killed while they wrote. A paused one that wakes up can no longer put its file into place.
+    for (const name of await readdir(folder)) {
+      if (TEMPORARY.test(name)) await rm(join(folder, name), { force: true });
+    }
+    const probe = join(folder, "probe.json");
+    await writeWhole(probe, [PROBE_TEXT], requireHeld);
+    await rm(probe, { force: true });
+  };
   return {
-    ...createFolderReader(folder),
+    ...reader,
     placeOf,
+    requireHeld,
+    endWait,
     prepare: async () => {
-      await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-        if (codeOf(error) !== "EEXIST") throw error;
-      });
-      if (!(await stat(folder)).isDirectory()) throw new Error("it is no directory");
-      await lock.claim();
-      const names = await readdir(folder);
-      // Left by processes that were killed while they wrote. A paused one that wakes up can no longer put its file into place.
-      for (const name of names) if (TEMPORARY.test(name)) await rm(join(folder, name), { force: true });
-      const probe = join(folder, "probe.json");
-      await writeWhole(probe, [], requireHeld);
-      await rm(probe, { force: true });
-      return useOf(names);
+      const fault = (await makeFolder(folder)) ?? (await faultOf(take()));
+      // What cannot be looked at may have been used.
+      const use = await reader.use().catch(() => ({ used: true, marked: true }));
+      return fault === undefined ? use : { ...use, fault };
     },
     markUsed: async () => {
       if ((await nodeAt(marker)) === undefined) await writeWhole(marker, [MARKER_TEXT], requireHeld);
@@ -72,7 +86,11 @@ export function createFolderStore(folder: string, lockOptions: Omit<StateLockOpt
       const found = await nodeAt(placeOf(section));
       return found && markOf(found);
     },
-    write: (section, pieces) => writeWhole(placeOf(section), pieces, requireHeld),
+    write: async (section, pieces) => {
+      // Leaves no trace where another process, or none, has the store.
+      await requireHeld();
+      return writeWhole(placeOf(section), pieces, requireHeld);
+    },
     setAside: async (section) => {
       const place = placeOf(section);
       await requireHeld();
@@ -99,6 +117,42 @@ export function createFolderReader(folder: string): StateReader {
       return useOf(names);
     },
   };
+}
+
+/** Written at the start to see whether files can be. */
+const PROBE_TEXT = "carryover can write here\n";
+
+/** A folder cannot be here, whatever the storage does later. */
+const MISPLACED: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "EINVAL"]);
+
+/** Resolves to why the storage does not let it be made; undefined: it is there. Rejects when it cannot be here. */
+async function makeFolder(path: string): Promise<unknown> {
+  try {
+    // On a read-only file system making it fails whether it is there or not.
+    let found = await stat(path).catch(() => undefined);
+    if (found === undefined) {
+      await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+      });
+      found = await stat(path);
+    }
+    if (!found.isDirectory()) throw Object.assign(new Error("it is no directory"), { code: "ENOTDIR" });
+    return undefined;
+  } catch (error) {
+    if (MISPLACED.has(codeOf(error))) throw error;
+    return error;
+  }
+}
+
+/** Why `taken` rejected, unless the store must be left alone. */
+async function faultOf(taken: Promise<void>): Promise<unknown> {
+  try {
+    await taken;
+    return undefined;
+  } catch (error) {
+    if (error instanceof StateInUse || error instanceof StateWaitEnded) throw error;
+    return error;
+  }
 }
 
 /** Shows that sections were kept here, even when all of them were removed. */

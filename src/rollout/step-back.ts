@@ -110,17 +110,22 @@ export function stepBackMemory({ time, window, phase, factor, stepBacks }: StepB
   return { time, window, phase, factor, stepBacks };
 }
 
-/** The state stepped back, with a made-up cause that exceeds every threshold. */
+/** The state stepped back, with a made-up cause that exceeds every threshold. `isHeldBack` recognizes it: no client met it. */
 export function heldBack(state: StepBack): StepBack {
   const { settings, time, phase } = state;
   if (phase.kind === "back") return state;
   const what = settings.failures === undefined ? "differences" : "failures";
   return {
     ...state,
-    phase: { kind: "back", since: time.now, quietSince: time.now, cause: { what, bad: 1, all: 1, clients: 1 } },
+    phase: { kind: "back", since: time.now, quietSince: time.now, cause: { what, bad: 1, all: 1, clients: 0 } },
     factor: LONGEST_WAIT,
     stepBacks: Math.max(1, state.stepBacks),
   };
+}
+
+/** True for what `heldBack` made, whatever an earlier version did with it since: a real step back has at least one client. */
+export function isHeldBack({ phase }: StepBackMemory): boolean {
+  return phase.kind !== "forward" && phase.cause.clients === 0;
 }
 
 /** The state after `event`; the phase changes at most once. Events of the same time may come in any order. */

@@ -53,22 +53,26 @@ export function statusOf(state: RuleState, force: Rules["force"], now: number): 
   };
 }
 
-/** Everything about a rule, for people; JSON. */
-export function viewOf(state: RuleState, force: Rules["force"], now: number): unknown {
+/** Everything about a rule, for people; JSON. `at`: milliseconds since 1970; `reading`: of the clock of its events. */
+export function viewOf(
+  state: RuleState,
+  force: Rules["force"],
+  { at, reading }: { readonly at: number; readonly reading: number },
+): unknown {
   const { rule, stepBack } = state;
-  const { since, ...status } = statusOf(state, force, now);
+  const { since, ...status } = statusOf(state, force, at);
   return {
     line: rule.line,
     match: matchView(rule.match),
     expires: instant(rule.expires),
     ...status,
     since: instant(since),
-    says: saysOf(state, force, now),
+    says: saysOf(state, force, at),
     shadow: rule.shadow,
     stepBack: rule.stepBack,
     promoteWhen: rule.promoteWhen,
     // What would make it step back, as counted so far.
-    window: stepBack && countsIn(stepBack.window, elapse(stepBack.time, now, stepBack.settings.window).now),
+    window: stepBack && countsIn(stepBack.window, elapse(stepBack.time, reading, stepBack.settings.window).now),
   };
 }
 

@@ -237,6 +237,15 @@ describe("POST /force", () => {
   });
 
   test.each([
+    ["is not written", undefined, "change-token in state.dir, which cannot be written"],
+    ["is another one", "t", "with the token of the file change-token in state.dir"],
+  ])("where the token of a state.dir %s, the refusal says so", async (_, changeToken, text) => {
+    const { post } = await forcing({ changeToken: () => changeToken });
+    const refused = await post(NATIVE);
+    expect([refused.status, refused.body]).toEqual([401, expect.stringContaining(text)]);
+  });
+
+  test.each([
     ["another token", { ...JSON_BODY, authorization: "Bearer x" }, 401],
     ["no token", { "content-type": "application/json" }, 401],
     ["what a form of a page can send", { ...JSON_BODY, "content-type": "text/plain" }, 400],

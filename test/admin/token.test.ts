@@ -1,7 +1,8 @@
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createChangeToken } from "../../src/admin/change-token.ts";
 import { createAdminToken } from "../../src/admin/token.ts";
 import { readBounded } from "../../src/config/watched-file.ts";
 import { later } from "../../src/model/clock.ts";
@@ -83,4 +84,68 @@ it("is none without a file", () => {
       { read: readBounded, later, wall: () => 0, log: { info: () => {}, error: () => {} } },
     ),
   ).toBeUndefined();
+});
+
+describe("the token of a state.dir", () => {
+  async function changing() {
+    const dir = join(folder, "state");
+    await mkdir(dir);
+    const said: string[] = [];
+    const ticks: (() => void)[] = [];
+    const held = { now: true };
+    const token = createChangeToken(
+      { tokenFile: undefined, dir },
+      {
+        isHeld: async () => held.now,
+        later: (_ms, run) => {
+          ticks.push(run);
+          return () => {};
+        },
+        failed: (message) => said.push(message),
+      },
+    );
+    if (token === undefined) throw new Error("no token");
+    const path = join(dir, "change-token");
+    const written = () => readFile(path, "utf8").catch(() => undefined);
+    return { token, dir, path, held, said, ticks, written };
+  }
+
+  it.each([
+    ["removed", (path: string) => rm(path)],
+    ["replaced", (path: string) => writeFile(path, "other")],
+    ["made readable for all", (path: string) => chmod(path, 0o644)],
+  ])("is written again, the same, when its file was %s", async (_, change) => {
+    const { token, path, written, ticks } = await changing();
+    await token.start();
+    const before = await written();
+    expect([token.now(), token.isWritten()]).toEqual([before, true]);
+    await change(path);
+    ticks[0]?.();
+    await vi.waitFor(async () => expect([await written(), (await stat(path)).mode & 0o777]).toEqual([before, 0o600]));
+    expect(token.now()).toBe(before);
+    token.close();
+  });
+
+  it("is in force as soon as its file can be written, and the failure is said once", async () => {
+    const { token, dir, written, said } = await changing();
+    await rm(dir, { recursive: true });
+    await token.start();
+    await token.check();
+    expect([token.now(), token.isWritten(), said.length]).toEqual([undefined, false, 1]);
+    await mkdir(dir);
+    await token.check();
+    expect([token.now(), token.isWritten()]).toEqual([await written(), true]);
+    token.close();
+    expect(token.now()).toBeUndefined();
+  });
+
+  it("leaves the file of another process alone that took the directory over", async () => {
+    const { token, path, held, written } = await changing();
+    await token.start();
+    held.now = false;
+    await writeFile(path, "of the other one");
+    await token.check();
+    expect([await written(), token.isWritten()]).toEqual(["of the other one", false]);
+    token.close();
+  });
 });

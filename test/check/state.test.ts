@@ -12,13 +12,13 @@ takeDownAfterEach();
 
 const RULES = [rule({ name: "reads" })];
 
-async function check(dir: string | undefined, native = true) {
+async function check(dir: string | undefined, native = true, storage?: Parameters<typeof checkState>[3]) {
   const config = {
     state: { dir },
     upstream: native ? { v1: {} } : {},
     cutover: { mode: "native" },
   } as unknown as Config;
-  const findings = await checkState(config, rulesOf(RULES), 0);
+  const findings = await checkState(config, rulesOf(RULES), 0, storage);
   return findings.map(({ level, what }) => `${level} ${what.replace(dir ?? "-", "DIR")}`);
 }
 
@@ -38,6 +38,7 @@ test("names rules whose saved state cannot be read, reads only, and may run whil
   ]);
   expect(await check(folder, false)).toEqual([
     "warn the saved state of reads cannot be read: translated all the same, without a native v1",
+    "warn carryover force native is kept, and has no effect without upstream.v1.url",
   ]);
   expect(readdirSync(folder)).toEqual(names);
   expect(
@@ -46,6 +47,23 @@ test("names rules whose saved state cannot be read, reads only, and may run whil
       { probe: "lists", level: "ok", what: "", remedy: "" },
     ]),
   ).toBe("warn");
+});
+
+test.each([
+  ["is read-only", { access: "EROFS", bavail: 1 }],
+  ["is on a full disk", { access: undefined, bavail: 0 }],
+])("warns of a directory that %s", async (text, { access, bavail }) => {
+  const folder = stateFolder();
+  await stateProcess(folder, { rules: RULES }).start();
+  const storage = {
+    access: async () => {
+      if (access !== undefined) throw Object.assign(new Error(access), { code: access });
+    },
+    statfs: async () => ({ blocks: 1, bavail }),
+  };
+  expect(await check(folder, true, storage)).toEqual([
+    expect.stringContaining(`warn DIR ${text}: carryover would go on`),
+  ]);
 });
 
 test.runIf(process.getuid?.() !== 0)("judges nothing that its user may not read", async () => {

@@ -52,6 +52,8 @@ export interface Rig {
   readonly told: RolloutEvent[];
   /** Milliseconds since 1970; to be set. */
   at: number;
+  /** How far the clock that is never set is ahead of `at`; to be set. */
+  ahead: number;
   choose(client?: string): ModeDecision;
   /** `count` requests that are over, of five clients in turn, if they are translated. */
   requests(count: number, facts?: Partial<Exchange>): void;
@@ -65,13 +67,14 @@ export function rig(
   { mode = "translate" as CutoverMode, native = true, bucketOf = (_client: string): number => 50 } = {},
 ): Rig {
   const told: RolloutEvent[] = [];
-  const clock = { at: START };
+  const clock = { at: START, ahead: 0 };
   const control = createRollout({
     rules,
     mode,
     native,
     bucketOf,
     wall: () => clock.at,
+    now: () => clock.at + clock.ahead,
     onEvent: (event) => told.push(event),
   });
   return {
@@ -82,6 +85,12 @@ export function rig(
     },
     set at(at) {
       clock.at = at;
+    },
+    get ahead() {
+      return clock.ahead;
+    },
+    set ahead(ahead) {
+      clock.ahead = ahead;
     },
     choose: (client = "c0") =>
       control.choose({ resource: "group", operation: "list", write: false, client, headers: [] }),

@@ -456,13 +456,22 @@ describe("an unknown rule", () => {
     expect(
       rules.map(({ name, stepBack }: Rule & { stepBack?: { phase: unknown } }) => [name, stepBack?.phase]),
     ).toEqual([
-      ["back", { kind: "back", since: 0, quietSince: 0, cause: { what: "failures", bad: 1, all: 1, clients: 1 } }],
-      ["forward", { kind: "back", since: 0, quietSince: 0, cause: { what: "failures", bad: 1, all: 1, clients: 1 } }],
+      ["back", { kind: "back", since: 0, quietSince: 0, cause: { what: "failures", bad: 1, all: 1, clients: 0 } }],
+      ["forward", { kind: "back", since: 0, quietSince: 0, cause: { what: "failures", bad: 1, all: 1, clients: 0 } }],
       ["look", undefined],
     ]);
     expect(force).toMatchObject({ command: "native" });
     const next = await restartIn(folder, () => {});
     expect([next.back, next.forward, next.forced]).toEqual(["unknown", "unknown", "native"]);
+    // An earlier version drops what it does not know, and writes no checks.
+    const earlier = (name: string) =>
+      unchecked(name, (one) => {
+        delete one.unknown;
+      });
+    const last = await restartIn(folder, (place) => {
+      for (const name of ["back", "forward"]) earlier(name)(place);
+    });
+    expect([last.back, last.forward]).toEqual(["unknown", "unknown"]);
   });
 
   test("goes on once it is confirmed, also after the next restart", async () => {
@@ -491,15 +500,19 @@ describe("an unknown rule", () => {
     expect((await restartIn(folder, () => {})).back).toBe("forward");
   });
 
-  test("is about what the file says: another match or mode begins as configured", async () => {
-    for (const other of [
-      about("back", "group", { evidenceKey: "other" }),
-      about("back", "group", { mode: "native" }),
-    ]) {
-      const { two } = await restartIn(made.folder, lose);
-      two.control.replace({ force: "none", fallback: undefined, digest: "b", rules: [other] });
-      expect(two.control.states()[0]?.state).toBe("forward");
-    }
+  test.each<[string, Partial<Rule>, string]>([
+    ["another match", { evidenceKey: "other" }, "unknown"],
+    ["another mode", { mode: "native" }, "forward"],
+    ["another name", { name: "other" }, "forward"],
+  ])("after a reload with %s: %j, it is %s", async (_, over, state) => {
+    const { two } = await restartIn(made.folder, lose);
+    two.control.replace({
+      force: "none",
+      fallback: undefined,
+      digest: "b",
+      rules: [about("back", "group", over)],
+    });
+    expect(two.control.states()[0]?.state).toBe(state);
   });
 
   test("translates without a native v1, and says so until it is confirmed", async () => {
@@ -520,6 +533,23 @@ describe("an unknown rule", () => {
     two.compare(400, { served: "shadow", resource: "repo", rule: "look", ruleId: look.evidenceKey });
     expect(two.control.states()[2]).toMatchObject({ promoted: false, couldMove: false, comparisons: 400 });
   });
+});
+
+test("what carryover force said waits for a native v1, also when it is lost", async () => {
+  for (const [damage, isLost] of [
+    [() => {}, undefined],
+    [(folder: string) => rmSync(rollout(folder)), true],
+  ] as const) {
+    const without = await restartIn(made.forced, damage, { native: false });
+    expect([without.forced, without.two.control.force().command]).toEqual(["none", "native"]);
+    expect(without.two.lines.join()).toContain("no effect until upstream.v1.url is set again");
+    await without.two.saved.close();
+    const { forced, two } = await restartIn(without.folder, () => {});
+    expect([forced, two.control.force().lost]).toEqual(["native", isLost]);
+    const lifted = await restartIn(without.folder, () => {}, { native: false });
+    lifted.two.control.forceByHand("none", 0);
+    expect(lifted.two.control.force()).toMatchObject({ effective: "none", command: "none" });
+  }
 });
 
 test("a new, renamed or moved rule starts as configured, or as it was", async () => {

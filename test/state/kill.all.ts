@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { carryover } from "../app/process.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { scale } from "../support/scale.ts";
@@ -81,7 +81,8 @@ it("a second process refuses to start while the first lives, takes over from a p
 
   first.run.stop("SIGSTOP");
   const second = await serve(flags);
-  expect(second.run.out()).toContain("this process takes over");
+  // Lines of the log come later than what is printed.
+  await vi.waitFor(() => expect(second.run.out()).toContain("this process takes over"));
   expect(await force(second, "native")).toMatchObject({ survives: true });
   const before = await saved();
   first.run.stop("SIGCONT");

@@ -1,8 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { later as afterMs } from "../../src/model/clock.ts";
-import { createStateLock, holderOf, StateInUse, type StateLock } from "../../src/rollout/state-lock.ts";
+import { createStateLock, holderOf, StateInUse, type StateLock, StateWaitEnded } from "../../src/rollout/state-lock.ts";
 import { createFolderStore } from "../../src/rollout/state-store.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { stateFolder } from "./state-rig.ts";
@@ -12,6 +13,8 @@ takeDownAfterEach();
 /** A process whose beats come when the test says so, and whose looks at the file of another follow each other at once. */
 function process(folder: string, host: string, over: { readonly isUnchanged?: () => Promise<boolean> } = {}) {
   const beats: (() => void)[] = [];
+  /** What happens when a beat takes too long. */
+  const late: (() => void)[] = [];
   const seen = { looks: 0, look: async (): Promise<void> => {}, reclaimed: 0 };
   const lines: string[] = [];
   const options = {
@@ -21,6 +24,10 @@ function process(folder: string, host: string, over: { readonly isUnchanged?: ()
       if (ms === 3000) {
         beats.push(run);
         return () => {};
+      }
+      if (ms === 15_000) {
+        late.push(run);
+        return () => late.splice(late.indexOf(run), 1);
       }
       seen.looks += 1;
       return afterMs(0, () => void seen.look().then(run));
@@ -45,7 +52,7 @@ function process(folder: string, host: string, over: { readonly isUnchanged?: ()
     for (let n = 0; n < 50 && beats.length < before; n++) await new Promise((resolve) => setTimeout(resolve, 2));
   };
   later(() => lock.release());
-  return { lock, lines, seen, beat, isHeld, options };
+  return { lock, lines, seen, beat, beats, late, isHeld, options };
 }
 
 const text = (folder: string) => readFileSync(join(folder, "owner.json"), "utf8");
@@ -113,6 +120,52 @@ test("of two that wait for the same file only one takes over", async () => {
   const held = await Promise.all(all.map(({ isHeld }) => isHeld()));
   expect(held.filter(Boolean)).toHaveLength(1);
   expect(errors.filter((error) => error === undefined).length).toBeLessThanOrEqual(2);
+});
+
+test("a process that has only just created its file is named, and not the one before it", async () => {
+  const folder = stateFolder();
+  await process(folder, "killed").lock.claim();
+  const two = process(folder, "b");
+  two.seen.look = async () => {
+    if (two.seen.looks === 3) writeFileSync(join(folder, "owner.json"), "");
+    if (two.seen.looks === 4)
+      writeFileSync(join(folder, "owner.json"), JSON.stringify({ host: "c", process: 8, since: "now", token: "t" }));
+  };
+  expect(String(await refusal(two.lock))).toContain("in use by host c, process 8,");
+});
+
+test("a wait for the directory can be ended, and takes nothing over", async () => {
+  const folder = stateFolder();
+  await process(folder, "killed").lock.claim();
+  const before = text(folder);
+  const two = process(folder, "b");
+  two.seen.look = async () => {
+    if (two.seen.looks === 2) two.lock.endWait();
+  };
+  expect(await refusal(two.lock)).toBeInstanceOf(StateWaitEnded);
+  expect([two.seen.looks, text(folder)]).toEqual([2, before]);
+});
+
+test("a pipe in the place of its file stops no beat, and no shutdown", async () => {
+  const folder = stateFolder();
+  const one = process(folder, "a");
+  await one.lock.claim();
+  rmSync(join(folder, "owner.json"));
+  execFileSync("mkfifo", [join(folder, "owner.json")]);
+  await one.beat();
+  await one.lock.release();
+  expect(one.lines).toEqual([expect.stringContaining("has taken over")]);
+});
+
+test("a beat that takes longer than another process would wait is said", async () => {
+  const folder = stateFolder();
+  const one = process(folder, "a");
+  await one.lock.claim();
+  one.beats[0]?.();
+  one.late[0]?.();
+  expect(one.lines).toEqual([expect.stringContaining("could not be changed for 15 s")]);
+  await one.lock.release();
+  expect(one.late).toEqual([]);
 });
 
 test("a process that was paused while another took over notices before it writes, and never writes again", async () => {

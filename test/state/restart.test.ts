@@ -47,6 +47,20 @@ describe("after a restart", () => {
     expect(two.control.states()[0]?.state).toBe("returning");
   });
 
+  test("a clock that is set forward is no quiet time, before it and after it", () => {
+    const one = rig(rulesOf([rule()]));
+    one.requests(200, BROKEN);
+    for (const made of [one, restarted(one)]) {
+      made.choose();
+      made.at += 60 * MINUTE;
+      made.ahead -= 60 * MINUTE;
+      expect([made.choose().why, made.control.states()[0]?.state]).toEqual(["stepped-back", "back"]);
+      made.ahead += 11 * MINUTE;
+      made.choose();
+      expect(made.control.states()[0]?.state).toBe("returning");
+    }
+  });
+
   test("half of the failures before it and half after it make a rule step back", () => {
     const one = rig(rulesOf([rule()]));
     one.requests(100, BROKEN);

@@ -82,8 +82,10 @@ describe("preparing", () => {
     expect(await store().prepare()).toEqual(use);
   });
 
-  test("refuses a folder that cannot be written", async () => {
-    await expect(store("/proc").prepare()).rejects.toThrow();
+  test("refuses a link to nothing, and says why a folder cannot be written", async () => {
+    symlinkSync(inside("nowhere"), inside("state"));
+    await expect(store(inside("state")).prepare()).rejects.toThrow("ENOENT");
+    expect(await store("/proc").prepare()).toMatchObject({ used: false, fault: { code: "ENOENT" } });
   });
 });
 

@@ -53,6 +53,14 @@ describe("carryover status", () => {
     ]);
   });
 
+  test("says that a force is kept which has no effect without a native v1", async () => {
+    const forcedBy = { effective: "none", file: "none", command: "native", commandAt: undefined } as const;
+    const { attention } = await status(progress({ forcedBy }));
+    expect(attention).toEqual([
+      "http://a:1 has no native v1: carryover force native is kept for it, and has no effect until then",
+    ]);
+  });
+
   test("names what needs attention, and what is in the way of everything comes first", async () => {
     const forcedBy = { effective: "native", file: "none", command: "native", commandAt: NOW } as const;
     const ill = progress({
@@ -61,6 +69,7 @@ describe("carryover status", () => {
       forcedBy,
       lastReloadSuccessful: false,
       saved: false,
+      changeable: false,
       ready: false,
       openBreakers: ["v2"],
       rules: [
@@ -79,6 +88,7 @@ describe("carryover status", () => {
       "back stepped back 3 h ago, native v1 responds",
       "http://a:1 is not ready: it starts or stops",
       "http://a:1 cannot write its state.dir: a restart would lose what is new",
+      "http://a:1 takes no carryover force or confirm: their token is not in its state.dir",
       "over has expired and matches nothing: remove it",
     ]);
   });

@@ -1,4 +1,6 @@
 /** `carryover check` of `state.dir`: would each rule know its state? Reads only, so it can run while a carryover uses the directory. */
+import { constants } from "node:fs";
+import { access, statfs } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
 import type { Rules } from "../../model/rules.ts";
 import { createRollout } from "../../rollout/rollout.ts";
@@ -6,11 +8,18 @@ import { ALL_LOST, readSavedRollout } from "../../rollout/saved-state.ts";
 import { createFolderReader } from "../../rollout/state-store.ts";
 import { type Finding, findingsOf, type Judgement, listed, ok, skipped, warn } from "./finding.ts";
 
+/** What is asked about the file system of the directory. */
+interface Storage {
+  access(path: string, mode: number): Promise<void>;
+  statfs(path: string): Promise<{ readonly blocks: number; readonly bavail: number }>;
+}
+
 /** Nothing where no state was kept on this machine. `now`: milliseconds since 1970. */
 export async function checkState(
   { state: { dir }, upstream, cutover }: Config,
   rules: Rules | undefined,
   now: number,
+  storage: Storage = { access, statfs },
 ): Promise<readonly Finding[]> {
   if (dir === undefined) return [];
   const reader = createFolderReader(dir);
@@ -34,7 +43,7 @@ export async function checkState(
   if (rules !== undefined) rollout.replace(rules);
   const unknown = rollout.states().flatMap(({ name, state }) => (state === "unknown" ? [name] : []));
   const serves = upstream.v1 === undefined ? "translated all the same, without a native v1" : "served by native v1";
-  const problems: readonly Judgement[] = [
+  const problems: Judgement[] = [
     ...(unknown.length === 0
       ? []
       : [
@@ -51,8 +60,33 @@ export async function checkState(
           ),
         ]
       : []),
+    ...(found.force.command === "native" && upstream.v1 === undefined
+      ? [
+          warn(
+            "carryover force native is kept, and has no effect without upstream.v1.url",
+            "carryover force none, unless native v1 comes back",
+          ),
+        ]
+      : []),
   ];
+  const unwritten = await whyNotWritten(dir, storage);
+  if (unwritten !== undefined)
+    problems.push(
+      warn(
+        `${dir} ${unwritten}: carryover would go on in memory, and write nothing there until it is restarted`,
+        "repair the storage before you start it",
+      ),
+    );
   return findingsOf("state", ...(problems.length > 0 ? problems : [ok(`${dir} can be read`)]));
+}
+
+/** Undefined: it can be written, or this user cannot tell. */
+async function whyNotWritten(dir: string, { access, statfs }: Storage): Promise<string | undefined> {
+  const error: unknown = await access(dir, constants.W_OK).catch((caught: unknown) => caught);
+  if (error instanceof Error && "code" in error && error.code === "EROFS") return "is read-only";
+  // Some file systems count no blocks.
+  const space = await statfs(dir).catch(() => undefined);
+  return space !== undefined && space.blocks > 0 && space.bavail === 0 ? "is on a full disk" : undefined;
 }
 
 async function readRollout(dir: string) {

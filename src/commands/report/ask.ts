@@ -205,6 +205,7 @@ const ProgressSchema = z.object({
   lastReloadSuccessful: z.boolean(),
   saved: optional(z.boolean()),
   countsLostAt: optional(Time),
+  changeable: optional(z.boolean()),
   ready: optional(z.boolean()),
   openBreakers: optional(z.array(z.string())),
   totals: z.object({

@@ -93,11 +93,19 @@ function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
     ...[...inState("unknown"), ...inState("stepped-back")].map(
       (rule) => `${rule.name} ${stateText(rule)}${placeText(rule, instances.length)}`,
     ),
+    ...instances.flatMap(({ address, progress: { force, forcedBy } }) =>
+      forcedBy?.command !== "native" || force === "native"
+        ? []
+        : [`${address} has no native v1: carryover force native is kept for it, and has no effect until then`],
+    ),
     ...differentRules(instances),
     ...differentModes(instances),
-    ...instances.flatMap(({ address, progress: { ready, saved } }) => [
+    ...instances.flatMap(({ address, progress: { ready, saved, changeable } }) => [
       ...(ready === false ? [`${address} is not ready: it starts or stops`] : []),
       ...(saved === false ? [`${address} cannot write its state.dir: a restart would lose what is new`] : []),
+      ...(changeable === false
+        ? [`${address} takes no carryover force or confirm: their token is not in its state.dir`]
+        : []),
     ]),
     ...instances.flatMap(({ address, progress: { at, countsLostAt } }) =>
       countsLostAt === undefined || at - countsLostAt > LOSS_SHOWN_MS

@@ -41,7 +41,7 @@ export const INSIDE = [
         "return true",
       ],
       ["a change needs a token", "server.post(path, { onRequest: refuse }, ", "server.post(path, "],
-      ["a change needs a configured token", "expected === undefined ? new Problem", "false ? new Problem"],
+      ["a change needs a configured token", '? new Problem("UNAUTHENTICATED", missing)', "? undefined"],
       ["an empty token is none", ' && given !== ""', ""],
       ["without a token only this machine", "if (isLocal(request)) return undefined;", "return undefined;"],
       [
@@ -99,13 +99,10 @@ export const INSIDE = [
   ),
   ...guards(
     "src/rollout/state-lock.ts",
-    ["test/state/lock.test.ts"],
+    ["test/state/lock.test.ts", "test/state/storage.test.ts"],
     [
-      [
-        "a live process keeps its directory",
-        "if (now.whole !== seen.whole) throw inUse(tokenOf(",
-        "if (false) throw inUse(tokenOf(",
-      ],
+      ["a live process keeps its directory", "if (now.whole !== seen.whole) throw await inUse();", ""],
+      ["a process that waited removes no new file", "if (!isSame) await link(aside, path).catch(() => {});", ""],
       [
         "a paused process notices before it writes",
         "if (text !== undefined && tokenOf(text) === token) return;",
