@@ -52,9 +52,9 @@ export const WRITES = [
     [
       ["a name that v2 dropped is an error", "(zero || dropped)", "zero"],
       [
-        "a create without a name that v2 dropped is an error",
-        'if (names.length === 0 || options.mismatch === "report") return names;',
-        "return names;",
+        "a create without a capability that v2 dropped is an error",
+        '(options.mismatch === "zeros" && !refused)) return names;',
+        '(options.mismatch === "zeros")) return names;',
       ],
     ],
   ),
