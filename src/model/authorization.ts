@@ -1,4 +1,4 @@
-/** What an `Authorization` value says. Clients of the API send `Bearer TOKEN` (RFC 6750) or the token alone: the two are one credential. */
+/** The meaning of an `Authorization` value. Clients of the API send `Bearer TOKEN` (RFC 6750) or the token alone: the two are one credential. */
 
 export interface Authorization {
   /** In lower case, since a scheme may be written in any case (RFC 9110 section 11.1); `bearer` for a token alone. */

@@ -119,7 +119,7 @@ export interface DeferredPlan {
   readonly headers?: undefined;
   /** Longest body, in bytes. */
   readonly limit: number;
-  /** What is said of a longer one. */
+  /** The error for a longer one. */
   tooLong(): Problem;
   /** Throws `Problem` for what must be refused. */
   decide(body: Uint8Array): SettledPlan;

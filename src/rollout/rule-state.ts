@@ -200,7 +200,7 @@ export function memoryOf(state: RuleState): RuleMemory {
 }
 
 /**
- * The state of a rule of which `before` was learnt. A rule that is about other requests begins anew, unless its state is unknown. One of another mode keeps what
+ * Carries a rule's state, `before`, over a change of the rule. A changed match resets it, unless the state is unknown. One of another mode keeps what
  * was compared, and is no longer back or promoted. Any other change keeps everything that the new settings allow.
  */
 export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, at: number): RuleState {

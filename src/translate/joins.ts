@@ -257,7 +257,7 @@ async function readOne(target: string, uid: string, get: GetTarget, into: Map<st
   return response.status === 200 || isMissing(response) ? undefined : response;
 }
 
-/** A refused page behind the first one, for which nobody asked but carryover. */
+/** A refused page after the first one, which only carryover asked for. */
 const REFUSES_PAGE: ReadonlySet<number> = new Set([400, 404, 410]);
 
 /**

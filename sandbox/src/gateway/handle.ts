@@ -75,7 +75,7 @@ function serve(
   const override = isForm ? (header(request.headers, "x-http-method-override") ?? "").toUpperCase() : "";
   const { route, tail } = match(override === "" ? request.method : override, segments, isForm && override === "");
   seen.route = route;
-  // Whoever reads a form for its parameters has used up the body.
+  // A form that is read for its parameters leaves no body.
   const isParameters = override !== "" || route.method !== request.method;
   const query = parseQuery(isParameters ? `${Buffer.from(body).toString("utf8")}&${rawQuery}` : rawQuery);
   const action = route.prepare({ tail, query, body: isParameters ? new Uint8Array() : body });

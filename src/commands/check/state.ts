@@ -8,7 +8,7 @@ import { ALL_LOST, readSavedRollout } from "../../rollout/saved-state.ts";
 import { createFolderReader } from "../../rollout/state-store.ts";
 import { type Finding, findingsOf, type Judgement, listed, ok, skipped, warn } from "./finding.ts";
 
-/** What is asked about the file system of the directory. */
+/** The questions about the file system of the directory. */
 interface Storage {
   access(path: string, mode: number): Promise<void>;
   statfs(path: string): Promise<{ readonly blocks: number; readonly bavail: number }>;
