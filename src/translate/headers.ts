@@ -52,7 +52,7 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([
   "signature-input",
 ]);
 
-/** Relations of a page to its neighbours. */
+/** Fields in which a platform counts or links its pages. */
 const PAGE_FIELD =
   /^(?:grpc-metadata-)?(?:x-)?(?:total(?:-count|-pages|-results)?|(?:next|prev|previous|current)-page(?:-token)?|page(?:-size|-count|-token)?|per-page|pagination(?:-.*)?|skipped)$/;
 /** Relations of a `Link` (RFC 8288) that lead from page to page. */
