@@ -12,7 +12,7 @@ import { EQUAL } from "./differences.ts";
 import { createDryRun, type DryRun } from "./dry-run.ts";
 import { ComparisonError, type ComparisonVerdict, withMore, withoutPaths } from "./outcome.ts";
 import { type ComparisonWork, compareResponses, requireLetIn, secondNative } from "./reads.ts";
-import { fieldDifference, judgeCreate, judgeUnnamed, spellingsOf } from "./written-fields.ts";
+import { fieldDifference, judgeCreate, judgeUnnamed, spellingsOf, withoutSentOn } from "./written-fields.ts";
 
 /** A write as native served it, the response decoded, both bodies parsed; undefined: a body that is no JSON object. */
 interface ServedWrite extends CapturedExchange {
@@ -143,14 +143,19 @@ async function compareAll(
   const create = first && (await work.inSteps(judgeCreate(match, first, sent, native)));
   // An error about what v2 holds is no response to compare; the fields that it names are.
   const responses = incomplete ? EQUAL : await compareResponses(work, write.answer, translated);
+  const fields = [...mismatches.map((v1) => fieldDifference("value", v1)), ...(create?.differences ?? [])];
+  const judged = withoutSentOn(fields, match, write.request);
   const compared = withMore(withoutPaths(responses, create?.hidden ?? new Set()), [
-    ...counted(work, [...mismatches.map((v1) => fieldDifference("value", v1)), ...(create?.differences ?? [])]),
+    ...counted(work, judged),
     ...(stillThere() ? [notDeleted(match.resource.key, match.uid)] : []),
   ]);
   const answered = write.answer.status < 400 && (incomplete || translated.answer.status < 400);
   if (!answered) return { compared, unproved: false };
   const { differences, unproved } = judgeUnnamed(match, intercepted, sent, native);
-  return { compared: withMore(compared, counted(work, differences)), unproved };
+  return {
+    compared: withMore(compared, counted(work, differences)),
+    unproved: unproved || judged.length < fields.length,
+  };
 }
 
 /** Without those in members that are not compared. */

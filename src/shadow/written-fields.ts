@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject, member } from "../model/json.
 import type { OperationMatch } from "../model/request.ts";
 import type { Operation, Row, WritableRow } from "../model/resource.ts";
 import { camelCase, snakeCase } from "../model/text.ts";
+import { createBodyNotes, readBody } from "../translate/body.ts";
 import { isSame, isZero } from "../translate/same.ts";
 import { type AskedField, findMismatches, isCompared } from "../translate/update.ts";
 import { parsedObject } from "./bounded-json.ts";
@@ -272,6 +273,29 @@ export function lostFields(sent: Json, native: Json, built: JsonObject, rows: re
     if (isZero(value, row, "v1") || !isSame(value, native[v1], row, false, "v1")) return [];
     return [fieldDifference("missing", v1, JSON.stringify(value))];
   });
+}
+
+/**
+ * `differences` without members for which the client sent an enum value that v1 does not know. Native dropped it, so no read tells
+ * what v2 would have made of it.
+ */
+export function withoutSentOn(
+  differences: readonly Difference[],
+  { operation }: OperationMatch,
+  request: Uint8Array,
+): readonly Difference[] {
+  if (differences.length === 0 || (operation.kind !== "create" && operation.kind !== "update")) return differences;
+  const { rows } = operation.body;
+  const notes = createBodyNotes();
+  readBody(request, rows, "drop", notes);
+  const spellings = spellingsOf(rows);
+  const sentOn = new Set(notes.sentOn.map(firstName).map((name) => spellings.get(name)?.v1 ?? name));
+  return differences.filter(({ path }) => !sentOn.has(firstName(path)));
+}
+
+/** `kinds` of `kinds[0].name`. */
+function firstName(path: string): string {
+  return path.split(/[.[]/, 1)[0] ?? path;
 }
 
 /** Each row by every name that v1 accepts for it; the first of two rows counts. */

@@ -235,7 +235,8 @@ export function casesOf(place: Place): readonly Case[] {
 const shown = (value: string): string => (value.length > 30 ? `${value.slice(0, 30)}… (${value.length})` : value);
 
 /**
- * Names that v1 does not know: in v2's spelling sent on, else dropped, or of capabilities refused; what v1 knows and v2 does not: refused.
+ * Names that v1 does not know: sent on where reads show them, else dropped, or of capabilities refused. What v1 knows and v2 does not:
+ * refused.
  */
 function enumCases(
   row: Row,
@@ -249,9 +250,14 @@ function enumCases(
   const member = (value: string) => around(`${JSON.stringify(row.v1)}:${isList ? `[${value}]` : value}`);
   const without = around(isList ? `${JSON.stringify(row.v1)}:[]` : "");
   const known = new Set(table.values.map(([v1]) => v1));
-  const foreign = table.values.flatMap(([, , v2]) => (v2 !== null && !known.has(v2) ? [v2] : [])).slice(0, 3);
+  const foreign = table.values.flatMap(([v1, , v2, number]) =>
+    v2 === null || known.has(v2) ? [] : [{ name: v2, isShown: v1 === null && number !== 0 }],
+  );
+  // Reads show v1's own name of any other value, and leave out a zero: no client has read these.
+  const unread = foreign.flatMap(({ name, isShown }) => (isShown ? [] : [name])).slice(0, 3);
+  const onlyInV2 = foreign.flatMap(({ name, isShown }) => (isShown ? [name] : [])).slice(0, 3);
   const drops = table.unknown === "drop";
-  const unknown = [SECRET, "", "__proto__", "constructor"];
+  const unknown = [SECRET, "", "__proto__", "constructor", ...unread];
   const lost = table.values.flatMap(([v1, , v2]) => (v1 !== null && v2 === null ? [JSON.stringify(v1)] : []));
   // v1's strings take no number at all; its open enums took any, which v2 cannot express.
   const numbers = drops ? ["-99999"] : ["1", "0"];
@@ -274,7 +280,7 @@ function enumCases(
     ...lost.map((name) => refused(name, true)),
     ...numbers.map((number) => refused(number, drops)),
     ...(isSentOn
-      ? [...foreign.map((name) => JSON.stringify(name)), ...(drops ? ["99999"] : [])].map(
+      ? [...onlyInV2.map((name) => JSON.stringify(name)), ...(drops ? ["99999"] : [])].map(
           (value): Case => ({
             what: `${field} is ${value}, which only v2 can know`,
             body: member(value),

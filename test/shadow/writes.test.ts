@@ -298,6 +298,24 @@ describe("writes that reads cannot show", () => {
     await sandbox.close();
   });
 
+  test.each([
+    ["POST", "/iam/v1/groups/p1", ZEROS, "kind", "ORG_KIND_NEWER"],
+    ["PUT", "/registry/v1/repos/p1/g1", {}, "catalog_tier", "CATALOG_TIER_NEWER"],
+  ])("a %s of an enum value that native drops", async (method, target, zeros, name, value) => {
+    const resultOf = async (held: Body) => {
+      const rig = await createRig(async (sent) =>
+        json(200, sent.target.includes("/v1/") ? { ...V1, ...zeros, id: "p1/g1" } : { ...V2, uid: "p1/g1", ...held }),
+      );
+      const body = json(0, { name: "n", description: "d", [name]: value }).body;
+      await rig.pass({ method, target, headers: [], body });
+      await rig.idle();
+      return rig.reports.map(({ failure, result }) => failure ?? result);
+    };
+    expect(await resultOf({})).toEqual(["not-comparable"]);
+    // An update without that value is an error, which leaves nothing else to compare.
+    if (method === "POST") expect(await resultOf({ description: "e" })).toEqual(["value"]);
+  });
+
   test("a repo whose settings v2 alone sets: native has changed what the translation would have looked at", async () => {
     const rig = await createRig(async ({ target }) => json(200, { [target.includes("/v1/") ? "id" : "uid"]: "p1/r1" }));
     const body = (more: Body) => json(0, { name: "r", ...more }).body;
