@@ -34,6 +34,7 @@ export async function runPage(page: Page, programs: readonly Program[] = []): Pr
     install: /\bnpm ci\b/.test(text),
     programs,
     replicas: /carryover-\d\.internal|10\.0\.0\.\d:8081/.test(text),
+    unknownRules: /\bcarryover confirm\b/.test(text),
   });
   try {
     await follow(page, stage);

@@ -5,7 +5,7 @@ import { createStage, type Stage } from "./stage.ts";
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await createStage({ install: false, programs: [], replicas: false });
+  stage = await createStage({ install: false, programs: [], replicas: false, unknownRules: false });
 }, 240_000);
 afterAll(() => stage.close());
 

@@ -44,6 +44,8 @@ export interface StageOptions {
   readonly programs: readonly Program[];
   /** Whether the page speaks to replicas on other machines. */
   readonly replicas: boolean;
+  /** Whether all replicas but the first begin with a saved state that cannot be read. */
+  readonly unknownRules: boolean;
 }
 
 /** Removes `folder`. A compiler that is stopping may still write its last files: then it tries again. */
@@ -86,9 +88,11 @@ async function furnish(base: string, options: StageOptions, undo: (() => unknown
     undo.push(stop);
     return stop;
   };
-  const makeRoom = await start(addresses.port(8081), ["--cutover-rules-file", "rules.yaml"]);
-  const behind = ["--listen-port", "0", "--admin-token-file", "admin-token", "--admin-port"];
-  for (const admin of options.replicas ? addresses.replicas : []) {
+  const rules = ["--cutover-rules-file", "rules.yaml"];
+  const makeRoom = await start(addresses.port(8081), rules);
+  const behind = [...rules, "--listen-port", "0", "--admin-token-file", "admin-token", "--admin-port"];
+  for (const [index, admin] of (options.replicas ? addresses.replicas : []).entries()) {
+    if (options.unknownRules && index > 0) breakState(join(folder, `state-${admin}`));
     await start(admin, [...behind, String(admin), "--state-dir", `state-${admin}`]);
   }
   const notes = join(base, "notes");
@@ -103,6 +107,11 @@ async function furnish(base: string, options: StageOptions, undo: (() => unknown
     port: addresses.port,
     makeRoom,
   };
+}
+
+function breakState(folder: string): void {
+  mkdirSync(folder);
+  writeFileSync(join(folder, "rollout.json"), "{");
 }
 
 /** The project's files as they are now, and what is not kept in git beside them. */
