@@ -65,7 +65,7 @@ type YieldToOthers = () => Promise<void>;
 export type InTurns = <T>(work: (turn: YieldToOthers) => Promise<T>) => Promise<T>;
 
 /** Longer pages are read in slices. */
-const AT_ONCE_BYTES = 512 * 1024;
+export const AT_ONCE_BYTES = 512 * 1024;
 
 /** Longer tokens would fill memory and targets. */
 const MAX_TOKEN_LENGTH = 4096;
