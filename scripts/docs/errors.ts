@@ -158,7 +158,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   UPSTREAM_INVALID: {
     means:
-      "the platform's response is not valid HTTP, has a head that is too long, is a redirect, or not what was asked for (another record, a list without its records)",
+      "the platform's response is not valid HTTP, has a head that is too long, is longer than 8 MiB (one page of a list, or one record), is a redirect, or not what was asked for (another record, a list without its records)",
     act: "operator: `carryover check`; the address, a gateway in between, the platform's version",
     again: BY_STATE,
   },

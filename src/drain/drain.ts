@@ -8,7 +8,7 @@ import type { Drain, DrainedList, DrainRefused, ListPlan, StreamedList, Streamin
 import { Problem, type ProblemReason } from "../model/problem.ts";
 import { createSignalController, type Signal, type SignalController } from "../model/signal.ts";
 import { checkWitness, type TotalsPolicy, witnessOf } from "./committed-list.ts";
-import { checkTime, type DrainLimits } from "./limits.ts";
+import { checkShown, checkTime, type DrainLimits } from "./limits.ts";
 import type { ReadPosition } from "./read-ahead.ts";
 import {
   type CallResult,
@@ -90,8 +90,7 @@ async function readList(
   room: number,
 ): Promise<DrainedList | StreamedList | DrainRefused> {
   const reader = createListReader(plan, parts);
-  const { show } = plan;
-  const shown = show === undefined ? undefined : readChunks(reader, show);
+  const shown = plan.show === undefined ? undefined : showChunks(reader, plan.show, plan, parts);
   const buffered: Uint8Array[] = [];
   let reading = 0;
   let bytes = 0;
@@ -139,7 +138,7 @@ function streamList(
   checkWitness(plan.resource, floor, parts.require(plan.resource));
   reader.announce(floor);
   // Only now: reading on may restart a list that was not announced.
-  const generator = remainingChunks(plan, reader, buffered, shown ?? readChunks(reader, undefined));
+  const generator = remainingChunks(plan, reader, buffered, shown ?? readChunks(reader));
   // The `return` of a generator that was never started does nothing, and waits for a `next` under way.
   const iterator: AsyncIterator<Uint8Array, void> = {
     next: () => generator.next(),
@@ -196,31 +195,58 @@ interface ListChunk {
 type NextChunk = IteratorResult<ListChunk, DrainRefused | undefined>;
 type ChunkGenerator = AsyncGenerator<ListChunk, DrainRefused | undefined>;
 
-/**
- * The chunks as `show` makes them; ends with the refusal of a page, or of a read that showing needed. The next chunk is read
- * while one is used.
- */
-async function* readChunks(reader: ListReader, show: ListPlan["show"], begun = nextOf(reader)): ChunkGenerator {
+/** The chunks as they are. The next one is read while one is used. */
+async function* readChunks(reader: ListReader, begun = nextOf(reader)): ChunkGenerator {
   let coming = begun;
   try {
     for (;;) {
       const next = await coming;
       if (next.done === true) return next.value;
       coming = nextOf(reader);
-      const { reading, bytes } = next.value;
-      if (show === undefined) {
-        yield next.value;
-        continue;
-      }
-      // Nothing is shown of a reading that was given up meanwhile.
-      const { reading: current, announced } = reader.state();
-      if (announced === undefined && reading !== current) continue;
-      const result = await show(bytes);
-      if (result.kind === "refused") return result;
-      yield { reading, bytes: result.bytes };
+      yield next.value;
     }
   } finally {
     reader.stop();
+  }
+}
+
+/**
+ * The chunks as `show` makes them; ends with the refusal of a page, or of a read that showing needed. Throws DRAIN_TOO_LARGE
+ * when the client would see too much.
+ */
+async function* showChunks(
+  reader: ListReader,
+  show: NonNullable<ListPlan["show"]>,
+  { resource }: ListPlan,
+  { limits, turn }: DrainParts,
+): ChunkGenerator {
+  const chunks = readChunks(reader);
+  let counted = 0;
+  let shown = 0;
+  try {
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done === true) return next.value;
+      const { reading, bytes } = next.value;
+      // Nothing is shown of a reading that was given up meanwhile.
+      const { reading: current, announced } = reader.state();
+      if (announced === undefined && reading !== current) continue;
+      if (reading !== counted) shown = 0;
+      counted = reading;
+      const result = await show(bytes);
+      if (result.kind === "refused") return result;
+      checkShown(resource, shown + result.joinedBytes, limits);
+      let first = true;
+      for (const part of result.parts) {
+        shown += part.length;
+        checkShown(resource, shown, limits);
+        if (!first) await turn();
+        first = false;
+        yield { reading, bytes: part };
+      }
+    }
+  } finally {
+    await chunks.return(undefined);
   }
 }
 

@@ -8,7 +8,7 @@ export interface DrainLimits {
   readonly maxPages: number;
   /** Distinct records, hidden ones included. */
   readonly maxRecords: number;
-  /** Bytes of the records kept for the response. */
+  /** Bytes of the records kept for the response, and of the records as the client sees them. */
   readonly maxBytes: number;
   /** Seconds for the whole drain, checked before each page: one page has the timeouts of its Send. */
   readonly maxSeconds: number;
@@ -55,6 +55,11 @@ export function checkAfterPage(
 ): Problem | undefined {
   if (records > limits.maxRecords) return tooLarge(resource, "records", limits.maxRecords, records);
   return bytes > limits.maxBytes ? tooLarge(resource, "bytes", limits.maxBytes, bytes) : undefined;
+}
+
+/** Throws DRAIN_TOO_LARGE for a list that the client would see with so many bytes. */
+export function checkShown(resource: string, bytes: number, limits: DrainLimits): void {
+  if (bytes > limits.maxBytes) throw tooLarge(resource, "bytes", limits.maxBytes, bytes);
 }
 
 /**

@@ -160,7 +160,8 @@ export interface RewrittenPage {
   readonly scalars: ReadonlyMap<string, PageScalar>;
 }
 
-type PageScalar = string | number | null;
+/** A number has its digits as they came: a double does not hold all of them. */
+export type PageScalar = string | { readonly number: string } | null;
 
 interface PageRecords {
   /** The address of the records' plan. */
@@ -245,7 +246,7 @@ function readOther(
   if (!plan.scalars?.includes(name)) reportOf(reports, "unknown", plan.label ?? "", name).count++;
   else if (byte === 0x22) into.set(name, memory.string(start, end));
   else if (byte === 0x6e) into.set(name, null);
-  else if (byte < 0x3a) into.set(name, Number(memory.latin1(start, end)));
+  else if (byte < 0x3a) into.set(name, { number: memory.latin1(start, end) });
   else reportOf(reports, "shape", plan.label ?? "", name).count++;
 }
 

@@ -49,7 +49,15 @@ export interface ListPlan {
 }
 
 /** One chunk as the client sees it, or the platform's refusal of a call that it needed. */
-export type ShownChunk = { readonly kind: "shown"; readonly bytes: Uint8Array } | DrainRefused;
+export type ShownChunk =
+  | {
+      readonly kind: "shown";
+      /** Length of what comes from other records: it may be much longer than the chunk. */
+      readonly joinedBytes: number;
+      /** `rec,…,rec` each, never empty. Made one by one as they are taken, all before the next chunk is shown. Throws `Problem`. */
+      readonly parts: Iterable<Uint8Array>;
+    }
+  | DrainRefused;
 
 /** A whole list; `witness`: how its completeness was proved. */
 export interface DrainedList {

@@ -52,13 +52,22 @@ export function compileJoins(joins: readonly Join[], { resources, options }: Res
   });
 }
 
+/** One v2 record with what its joins need. */
+export interface JoinedRecord {
+  readonly bytes: Uint8Array;
+  /** Length of the values that it gets from other records. */
+  readonly joinedBytes: number;
+}
+
 /**
  * Reads what v2 records (`rec,…,rec`) need, in batches of distinct uids: the more records, the fuller the batches.
- * Gives everything their joins need, or the platform's refusal (401, 429, 5xx). Throws `Problem`.
+ * Returns everything their joins need, valid until the next call, or the platform's refusal (401, 429, 5xx). Throws `Problem`.
  */
 export type JoinReader = (
   records: Uint8Array,
-) => Promise<{ readonly kind: "joined"; readonly joined: JoinedValues } | DrainRefused>;
+) => Promise<
+  { readonly kind: "joined"; readonly joined: JoinedValues; readonly records: readonly JoinedRecord[] } | DrainRefused
+>;
 
 /** Bytes of responses kept from one chunk of a list to the next; beyond them everything is forgotten. */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
@@ -103,7 +112,13 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
         if (value !== undefined) values.set(uid, value);
       }
     }
-    return { kind: "joined", joined };
+    const joinedBytes = (record: JsonNode): number =>
+      states.reduce((sum, { compiled, values }) => {
+        const uid = uidFor(compiled.join, record);
+        return sum + (uid === undefined ? 0 : (values.get(uid)?.length ?? 0));
+      }, 0);
+    const all = nodes.map((node) => ({ bytes: rawOf(node), joinedBytes: joinedBytes(node) }));
+    return { kind: "joined", joined, records: all };
   };
 }
 
@@ -136,11 +151,17 @@ function recordsOf(chunk: Uint8Array): readonly JsonNode[] {
 function neededBy(join: Join, records: readonly JsonNode[]): ReadonlyMap<string, JsonNode> {
   const needed = new Map<string, JsonNode>();
   for (const record of records) {
-    if (join.when !== undefined && (nodeAt(record, join.when)?.kind ?? "null") === "null") continue;
-    const by = nodeAt(record, join.by);
-    if (by?.kind === "string" && by.value !== "" && !needed.has(by.value)) needed.set(by.value, record);
+    const uid = uidFor(join, record);
+    if (uid !== undefined && !needed.has(uid)) needed.set(uid, record);
   }
   return needed;
+}
+
+/** The uid of the other record that a join needs for this one; undefined when it needs none. */
+function uidFor(join: Join, record: JsonNode): string | undefined {
+  if (join.when !== undefined && (nodeAt(record, join.when)?.kind ?? "null") === "null") return undefined;
+  const by = nodeAt(record, join.by);
+  return by?.kind === "string" && by.value !== "" ? by.value : undefined;
 }
 
 /** The v1 JSON that a join puts into a record; undefined leaves it to the record's own zero, or to its error. */

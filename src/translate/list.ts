@@ -1,6 +1,6 @@
 /** v1 lists: every match in one response, or page by page where v1 itself paged. */
 
-import type { PageResult } from "../json/rewrite.ts";
+import type { PageResult, PageScalar } from "../json/rewrite.ts";
 import { type ApiResponse, type BodyStream, type HeaderList, OurHeader } from "../model/http.ts";
 import type { DrainedList, ListPage, ListPlan, StreamedList } from "../model/list.ts";
 import { collectionPath } from "../model/request.ts";
@@ -30,6 +30,7 @@ import {
 import { type ListQuery, matchesQuery, parseQuery } from "./query.ts";
 import { createRecordRewriter, type RecordRewriter } from "./record-rewriter.ts";
 import { v1ZeroText } from "./response-plan.ts";
+import { int64Text } from "./scalars.ts";
 
 export type ListOperation = Operation & { readonly kind: "list" };
 
@@ -250,12 +251,19 @@ function envelopeText(
 }
 
 /** Empty for an optional member that v2 did not send. */
-function envelopeMember(row: EnvelopeRow, value: string | number | boolean | null | undefined): string {
+function envelopeMember(row: EnvelopeRow, value: PageScalar | undefined): string {
   const zero = row.presence === "explicit" ? undefined : v1ZeroText(row);
-  // 64-bit integers are strings in v1, and strings or numbers in v2.
-  const shown = typeof value === "number" && row.kind === "int64" ? String(value) : value;
-  const text = shown === undefined || shown === null ? zero : JSON.stringify(shown);
+  const text = scalarText(row, value) ?? zero;
   return text === undefined ? "" : `,${JSON.stringify(row.v1)}:${text}`;
+}
+
+/** 64-bit integers are strings in v1, and strings or numbers in v2. Undefined for a number that is none. */
+function scalarText(row: EnvelopeRow, value: PageScalar | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return JSON.stringify(value);
+  if (row.kind !== "int64") return value.number;
+  const digits = int64Text(value.number);
+  return digits === undefined ? undefined : JSON.stringify(digits);
 }
 
 /** What v1 repeated of the request: the first of these parameters that is not empty. */

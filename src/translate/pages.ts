@@ -1,8 +1,9 @@
 /** How pages of v2's lists are requested and read. */
 
 import { JsonError } from "../json/error.ts";
+import { readInteger } from "../json/exact.ts";
 import type { ObjectPlan, PagePlan, RewriteReport } from "../json/plan.ts";
-import { createPageRewriter, type PageResult } from "../json/rewrite.ts";
+import { createPageRewriter, type PageResult, type PageScalar } from "../json/rewrite.ts";
 import type { ApiResponse } from "../model/http.ts";
 import { type Json, member } from "../model/json.ts";
 import type { ListPage, PageSelector } from "../model/list.ts";
@@ -65,7 +66,7 @@ type YieldToOthers = () => Promise<void>;
 export type InTurns = <T>(work: (turn: YieldToOthers) => Promise<T>) => Promise<T>;
 
 /** Longer pages are read in slices. */
-const AT_ONCE_BYTES = 512 * 1024;
+export const AT_ONCE_BYTES = 512 * 1024;
 
 /** Longer tokens would fill memory and targets. */
 const MAX_TOKEN_LENGTH = 4096;
@@ -233,9 +234,8 @@ function listPage(
 }
 
 /** Counts come as decimal strings or numbers and are only hints: anything else counts as absent. */
-function readCount(value: string | number | null | boolean | undefined): number | undefined {
-  if (typeof value !== "string" && typeof value !== "number") return undefined;
-  const text = String(value);
+function readCount(value: PageScalar | undefined): number | undefined {
+  const text = typeof value === "string" ? value : String(readInteger(value?.number ?? ""));
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 

@@ -1,14 +1,23 @@
 /** Turns v2 records into v1 records of one shape, joins included. */
 import type { ObjectPlan } from "../json/plan.ts";
-import { createPageRewriter, createValueRewriter } from "../json/rewrite.ts";
+import { createPageRewriter, createValueRewriter, type PageResult } from "../json/rewrite.ts";
 import type { ApiResponse, HeaderList } from "../model/http.ts";
-import type { ListPlan, ShownChunk } from "../model/list.ts";
+import type { DrainRefused, ListPlan } from "../model/list.ts";
 import type { Join, Resource, Shape } from "../model/resource.ts";
 import { errorResponse } from "./error.ts";
 import { respondWith } from "./headers.ts";
-import { compileJoins, createJoinReader } from "./joins.ts";
+import { compileJoins, createJoinReader, type JoinedRecord } from "./joins.ts";
 import { noteReports, type ResourceContext, type Tools, type V1Request } from "./operation.ts";
-import { checkKey, invalidResponse, keyOf, type Metadata, pagePlan, readUpstream, V2_KEY } from "./pages.ts";
+import {
+  AT_ONCE_BYTES,
+  checkKey,
+  invalidResponse,
+  keyOf,
+  type Metadata,
+  pagePlan,
+  readUpstream,
+  V2_KEY,
+} from "./pages.ts";
 import { responsePlan } from "./response-plan.ts";
 
 /** `chunk`: for one request; undefined when `plan` is all that a record needs. Joined records are kept between its chunks. */
@@ -26,8 +35,11 @@ interface RewriterParts {
     request: V1Request,
     tools: Tools,
     metadata?: Metadata,
-  ): ShownChunk | Promise<ShownChunk>;
+  ): ShownRecord | Promise<ShownRecord>;
 }
+
+/** One record as the client sees it, or the platform's refusal of a call that it needed. */
+type ShownRecord = { readonly kind: "shown"; readonly bytes: Uint8Array } | DrainRefused;
 
 /** Rewrites records of one shape. */
 export interface RecordRewriter extends RewriterParts {
@@ -48,7 +60,7 @@ export function createRecordRewriter(shape: Shape, joins: readonly Join[], parts
   return {
     ...rewriter,
     respond(from, uid, request, tools, metadata, extra) {
-      const respond = (record: ShownChunk): ApiResponse =>
+      const respond = (record: ShownRecord): ApiResponse =>
         record.kind === "refused"
           ? errorResponse(record.response, parts.names)
           : respondWith(from, 200, record.bytes, extra?.());
@@ -80,27 +92,65 @@ function joinedRewriter(shape: Shape, joins: readonly Join[], parts: ResourceCon
   const compiled = compileJoins(joins, parts);
   const readAndRewrite = (request: V1Request, tools: Tools) => {
     const reader = createJoinReader(compiled, request.headers, tools);
-    return async (records: Uint8Array) => {
-      const outcome = await reader(records);
+    return async (bytes: Uint8Array) => {
+      const outcome = await reader(bytes);
       if (outcome.kind === "refused") return outcome;
-      const plan = responsePlan(shape, options, joins, outcome.joined);
+      const { records, joined } = outcome;
+      const plan = responsePlan(shape, options, joins, joined);
       const rewrite = createPageRewriter(pagePlan(resource, plan));
-      const page = readUpstream(() => rewrite(asPage(resource, records)));
-      noteReports(page.reports, tools);
-      return { kind: "shown", bytes: page.bytes, keys: page.keys } as const;
+      function* pages(): Generator<PageResult> {
+        for (const part of inParts(records)) {
+          const page = readUpstream(() => rewrite(asPage(resource, part)));
+          noteReports(page.reports, tools);
+          yield page;
+        }
+      }
+      return { kind: "shown", records, pages } as const;
     };
   };
   return {
     plan: undefined,
-    chunk: readAndRewrite,
+    chunk: (request, tools) => {
+      const rewrite = readAndRewrite(request, tools);
+      return async (chunk) => {
+        const result = await rewrite(chunk);
+        if (result.kind === "refused") return result;
+        const { records, pages } = result;
+        return {
+          kind: "shown",
+          joinedBytes: records.reduce((sum, record) => sum + record.joinedBytes, 0),
+          parts: (function* () {
+            for (const { bytes } of pages()) yield bytes;
+          })(),
+        };
+      };
+    },
     async rewriteOne(body, uid, request, tools, metadata) {
       const result = await readAndRewrite(request, tools)(body);
       if (result.kind === "refused") return result;
-      if (result.keys.length !== 1) throw invalidResponse("expected one record", metadata);
-      checkKey(result.keys[0], uid, metadata);
-      return result;
+      const [page, ...more] = result.pages();
+      if (page?.keys.length !== 1 || more.length > 0) throw invalidResponse("expected one record", metadata);
+      checkKey(page.keys[0], uid, metadata);
+      return { kind: "shown", bytes: page.bytes };
     },
   };
+}
+
+/** Neighbours together, as long as what they become can be made at once. Two hundred records may share one of megabytes. */
+function* inParts(records: readonly JoinedRecord[]): Generator<readonly Uint8Array[]> {
+  let part: Uint8Array[] = [];
+  let size = 0;
+  for (const { bytes, joinedBytes } of records) {
+    const length = bytes.length + joinedBytes;
+    if (part.length > 0 && size + length > AT_ONCE_BYTES) {
+      yield part;
+      part = [];
+      size = 0;
+    }
+    part.push(bytes);
+    size += length;
+  }
+  if (part.length > 0) yield part;
 }
 
 const KEY_FIRST = Buffer.from(`{${JSON.stringify(V2_KEY)}:"`);
@@ -118,6 +168,9 @@ function beginsWithKey(record: Uint8Array, uid: string | undefined): boolean {
 }
 
 /** The records as a page, for the page rewriter. */
-function asPage(resource: Resource, records: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from(`{${JSON.stringify(resource.items)}:[`), records, Buffer.from("]}")]);
+function asPage(resource: Resource, records: readonly Uint8Array[]): Uint8Array {
+  const items = records.flatMap((record, index) => (index === 0 ? [record] : [COMMA, record]));
+  return Buffer.concat([Buffer.from(`{${JSON.stringify(resource.items)}:[`), ...items, Buffer.from("]}")]);
 }
+
+const COMMA = Buffer.from(",");

@@ -76,6 +76,12 @@ export function readInt64(text: string): bigint | undefined {
   return integer >= -INT64_MAX && integer < INT64_MAX ? integer : undefined;
 }
 
+/** A number of JSON that is a 64-bit integer, in decimal; undefined for any other. */
+export function int64Text(number: string): string | undefined {
+  const integer = readInteger(number);
+  return integer !== undefined && integer >= -INT64_MAX && integer < INT64_MAX ? String(integer) : undefined;
+}
+
 /** What a node is, for messages; never its content, which may be a secret. */
 export function describe({ kind }: JsonNode): string {
   if (kind === "true" || kind === "false") return `the boolean ${kind}`;

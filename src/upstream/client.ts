@@ -13,7 +13,7 @@ import {
 } from "../model/http.ts";
 import type { Problem } from "../model/problem.ts";
 import { reportFailure } from "./breaker.ts";
-import { type CallFacts, failure, invalidAnswer } from "./failure.ts";
+import { type CallFacts, failure, invalidAnswer, longAnswer } from "./failure.ts";
 import { callHeaders, responseFields } from "./headers.ts";
 import type { Pool } from "./pool.ts";
 
@@ -48,6 +48,7 @@ async function decoded(answer: ApiResponse, encoding: string, facts: CallFacts, 
     const body = await decode(encoding, answer.body, limit);
     return { status: answer.status, headers: withoutHeaders(answer.headers, OF_ENCODED_BYTES), body };
   } catch (error) {
+    if (isTooLong(error) && mostDecoded(answer.body.length, limit) === limit) throw longAnswer(limit, facts, error);
     throw invalidAnswer("compressed answer", facts, error);
   }
 }
@@ -140,13 +141,13 @@ class PendingResponse implements Dispatcher.DispatchHandler {
     if (status > 599) this.refuse("status code out of range");
     // These have no body, whatever their fields say; a stated length must not turn them into an error.
     else if (status === 204 || status === 304) this.onComplete();
-    else if (Number(length) > this.maxBytes) this.refuse("body over the limit");
+    else if (Number(length) > this.maxBytes) this.refuseLength();
     else if (length !== undefined && !this.room(Number(length))) this.rejectForRoom(Number(length));
   }
 
   onData(chunk: Buffer): boolean {
     this.length += chunk.length;
-    if (this.length > this.maxBytes) this.refuse("body over the limit");
+    if (this.length > this.maxBytes) this.refuseLength();
     else if (!this.room(this.length)) this.rejectForRoom(this.length);
     else if (this.first === undefined) this.first = chunk;
     else if (this.rest === undefined) this.rest = [chunk];
@@ -175,6 +176,11 @@ class PendingResponse implements Dispatcher.DispatchHandler {
   private refuse(why: string): void {
     this.settle(invalidAnswer(why, { method: this.method, sent: true }));
     this.abort?.(new Error(why));
+  }
+
+  private refuseLength(): void {
+    this.settle(longAnswer(this.maxBytes, { method: this.method, sent: true }));
+    this.abort?.(new Error("body over the limit"));
   }
 
   /** There is no memory for so much now, and waiting would hold the connection. */
@@ -224,6 +230,11 @@ export function mostDecoded(bytes: number, limit: number): number {
 
 function bounded(codec: Codec): Inflate {
   return (bytes, limit) => codec(bytes, { maxOutputLength: limit });
+}
+
+/** As zlib says it of a result that is longer than it may become. */
+function isTooLong(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
 }
 
 /** zstd came with Node 22.15. */

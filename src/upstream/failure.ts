@@ -54,6 +54,15 @@ export function invalidAnswer(why: string, facts: CallFacts, cause?: unknown): P
   return problemOf("UPSTREAM_INVALID", new Error(why, { cause }), facts);
 }
 
+/** For a response whose body has more than `limit` bytes. */
+export function longAnswer(limit: number, facts: CallFacts, cause?: unknown): Problem {
+  const size = limit % MIB === 0 ? `${limit / MIB} MiB` : `${limit} bytes`;
+  const text = `the platform's response is longer than ${size}`;
+  return problemOf("UPSTREAM_INVALID", new Error("body over the limit", { cause }), facts, { text, options: [] });
+}
+
+const MIB = 2 ** 20;
+
 /** True when no byte of the call can have reached the upstream: it may be sent again. */
 export function neverLeft(problem: Problem): boolean {
   return codeOf(problem.cause) === NOT_SENT;

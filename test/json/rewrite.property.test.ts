@@ -109,7 +109,7 @@ describe("rewritePage", () => {
         );
         expect([...got.scalars]).toEqual([
           ["next", "t"],
-          ["total", 3],
+          ["total", { number: "3" }],
         ]);
       }),
       { numRuns: variants(300, 1_500) },

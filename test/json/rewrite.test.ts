@@ -314,7 +314,7 @@ describe("a page", () => {
 
   it("becomes a range of records with their keys as they were, and the scalars beside", () => {
     const got = page(
-      '{"totalCount":2,"groups":[ {"uid":"é\\n"} ,\n{"x":1,"uid":"b"}\t],"nextPageToken":"t\\u0031","skipped":null}',
+      '{"totalCount":2.50,"groups":[ {"uid":"é\\n"} ,\n{"x":1,"uid":"b"}\t],"nextPageToken":"t\\u0031","skipped":null}',
     );
     expect(text(got.bytes)).toBe('{"id":"é\\n"},{"x":1,"id":"b"}');
     expect([...got.starts].map((start, i) => text(got.bytes.subarray(start, got.ends[i])))).toEqual([
@@ -323,7 +323,7 @@ describe("a page", () => {
     ]);
     expect(got.keys).toEqual(["é\n", "b"]);
     expect([...got.scalars]).toEqual([
-      ["totalCount", 2],
+      ["totalCount", { number: "2.50" }],
       ["nextPageToken", "t1"],
       ["skipped", null],
     ]);

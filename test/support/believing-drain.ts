@@ -21,9 +21,9 @@ async function readAll(plan: ListPlan, send: Tools["send"]): ReturnType<Drain> {
     const text = kept.map((index) => Buffer.from(bytes.subarray(starts[index], ends[index])).toString()).join(",");
     records += kept.length;
     if (text !== "") {
-      const shown = (await plan.show?.(Buffer.from(text))) ?? { kind: "shown", bytes: Buffer.from(text) };
+      const shown = (await plan.show?.(Buffer.from(text))) ?? { kind: "shown", parts: [Buffer.from(text)] };
       if (shown.kind === "refused") return shown;
-      chunks.push(shown.bytes);
+      chunks.push(...shown.parts);
     }
     if (nextPageToken === "") return { kind: "list", headers, chunks, records, pages, witness: "none" };
     token = nextPageToken;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { Join, Resource, Row } from "../../src/model/resource.ts";
+import { DRAIN_LIMITS, readingTools } from "../support/drains.ts";
 import { ID, json, NAME, problemOf, type Run, run, thing } from "./support.ts";
 
 const PARTS = thing({ name: "part", rows: [ID, NAME, { v1: "level", v2: "grade", kind: "int32", zero: 0 }] });
@@ -135,6 +136,62 @@ describe("a joined record", () => {
     });
     expect(result.exchange.unknownFields).toEqual([{ direction: "response", name: "part.novel" }]);
     expect(items(result)[0]).toMatchObject({ part: { novel: 1 } });
+  });
+});
+
+describe("a large record that many others share", () => {
+  const LINKS = Array.from({ length: 100 }, (_, at) => ({ uid: `l${100 + at}`, part: { uid: "p" } }));
+  const NAME_BYTES = 300_000;
+  const PARTS_READ = [{ uid: "p", name: "x".repeat(NAME_BYTES) }];
+  const listWithin = (maxBytes: number, bufferBytes: number, links: readonly V2[] = LINKS) => {
+    const resource = thing({ name: "link", rows: [ID, joined("part", [])], v2Only: ["part"], joins: [PART] });
+    const chunks: number[] = [];
+    const result = run(resource, "list", {
+      resources: [resource, PARTS],
+      answer: platform({ links: [links], parts: PARTS_READ }),
+      drains: (send) => {
+        const tools = readingTools(send, { limits: { ...DRAIN_LIMITS, maxBytes, bufferBytes } });
+        return {
+          ...tools,
+          longDrain: async (plan) => {
+            const { show } = plan;
+            return tools.longDrain({
+              ...plan,
+              show: async (chunk) => {
+                const shown = await show!(chunk);
+                if (shown.kind === "refused") return shown;
+                const { parts } = shown;
+                const counted = function* () {
+                  for (const part of parts) {
+                    chunks.push(part.length);
+                    yield part;
+                  }
+                };
+                return { ...shown, parts: counted() };
+              },
+            });
+          },
+        };
+      },
+    });
+    return { result, chunks };
+  };
+
+  test("counts in the list as often as it is shown", async () => {
+    const { result, chunks } = listWithin(10_000_000, 1_000_000);
+    expect(await problemOf(result)).toMatchObject({
+      reason: "DRAIN_TOO_LARGE",
+      metadata: { limit: "10000000", unit: "bytes" },
+      options: ["lists.maxBytes"],
+    });
+    // Before the first byte of it is made.
+    expect(chunks).toEqual([]);
+  });
+
+  test("never fills the memory with all its copies at once", async () => {
+    const { result, chunks } = listWithin(40_000_000, 1_000_000);
+    expect(items(await result)).toHaveLength(LINKS.length);
+    expect(Math.max(...chunks)).toBeLessThan(2 * NAME_BYTES);
   });
 });
 

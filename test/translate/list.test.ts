@@ -329,6 +329,27 @@ describe("a list that v1 paged", () => {
     expect(body).toMatchObject({ totalCount: "12" });
   });
 
+  test.each([
+    ["9007199254740993", "9007199254740993"],
+    ["-9223372036854775808", "-9223372036854775808"],
+    ["12e1", "120"],
+    ["1.0", "1"],
+  ])("shows the count %s exactly, as %s", async (number, shown) => {
+    const answer = () => ({ status: 200, headers: [], body: Buffer.from(`{"things":[],"totalCount":${number}}`) });
+    expect((await run(paged, "list", { answer })).body).toMatchObject({ totalCount: shown });
+  });
+
+  test.each(["1e400", "1.5", "9223372036854775808"])("has no count where v2's is %s", async (number) => {
+    const answer = () => ({ status: 200, headers: [], body: Buffer.from(`{"things":[],"totalCount":${number}}`) });
+    expect((await run(paged, "list", { answer })).body).not.toHaveProperty("totalCount");
+  });
+
+  test("shows a token that is a number as v2 sent it", async () => {
+    const answer = () => ({ status: 200, headers: [], body: Buffer.from('{"things":[],"nextPageToken":1e400}') });
+    const { response } = await run(paged, "list", { answer });
+    expect(Buffer.from(response.body).toString()).toContain('"nextPageToken":1e400');
+  });
+
   test("is no list where a first page has a count and no list, unless a token says where it is", async () => {
     const answer = () => json(200, { totalCount: 12 });
     expect((await problemOf(run(paged, "list", { answer }))).reason).toBe("UPSTREAM_INVALID");

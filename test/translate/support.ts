@@ -48,6 +48,8 @@ export interface RunInput {
   readonly knownInBodies?: Tools["mask"]["known"];
   /** Default: false. */
   readonly fixed?: boolean;
+  /** How lists are read; default: believing everything. */
+  readonly drains?: (send: Tools["send"]) => Pick<Tools, "drain" | "longDrain">;
   /** The platform. */
   readonly answer: (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 }
@@ -71,7 +73,7 @@ export async function runOperation(input: RunInput): Promise<Run> {
       learn: (spelling) => learned.push(`${spelling} in bodies`),
     },
     reads: send,
-    ...believingDrains(send),
+    ...(input.drains ?? believingDrains)(send),
   };
   const translation = sharedTranslations(input.resources, { ...OPTIONS, ...input.options }).get(input.operation);
   if (translation === undefined) throw new Error(`${input.resource.name} ${input.operation.name} has no translation`);

@@ -187,8 +187,34 @@ describe("a body over the limit", () => {
     ["in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n"],
   ])("%s is UPSTREAM_INVALID without waiting for its end", async (_, script) => {
     const { call, double } = await subject(script, {}, 10);
-    expect((await problemOf(call())).reason).toBe("UPSTREAM_INVALID");
+    expect(await problemOf(call())).toMatchObject({
+      reason: "UPSTREAM_INVALID",
+      message: "the platform's response is longer than 10 bytes",
+    });
     await double.until(() => double.gone() === 1);
+  });
+
+  it("says its size in MiB, and of a write that its state is unknown", async () => {
+    const head = `HTTP/1.1 200 OK\r\nContent-Length: ${2 ** 23 + 1}\r\n\r\n`;
+    const { call } = await subject(head, {}, 2 ** 23);
+    expect(await problemOf(call({ method: "PATCH", body: Buffer.from("{}") }))).toMatchObject({
+      message: "the platform's response is longer than 8 MiB",
+      metadata: { state: "unknown" },
+    });
+  });
+
+  it.each([
+    ["unpacked", 3_000, "the platform's response is longer than 3000 bytes"],
+    ["a bomb below the limit", 100_000_000, "the platform sent an answer that is not valid HTTP"],
+  ])("says so of a compressed one too (%s)", async (_, limit, message) => {
+    const bytes = gzipSync(Buffer.alloc(20_000_000));
+    const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bytes.length}\r\n\r\n`;
+    const { call } = await subject(
+      (_request, socket) => socket.write(Buffer.concat([Buffer.from(head), bytes])),
+      {},
+      limit,
+    );
+    expect((await problemOf(call())).message).toBe(message);
   });
 });
 

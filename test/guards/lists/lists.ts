@@ -18,7 +18,18 @@ export const LISTS = [
     ["the bytes of a list", "bytes > limits.maxBytes ?", "false ?"],
     ["the announced records of a list", "if (totalCount > limits.maxRecords) return", "if (false) return"],
     ["the announced pages of a list", "pages > limits.maxPages ?", "false ?"],
+    [
+      "the bytes of a list as it is shown",
+      "if (bytes > limits.maxBytes) throw",
+      "if (false) throw",
+      ["test/upstream/drain/shown.test.ts > over all chunks"],
+    ],
   ]),
+  ...guards(
+    "src/translate/record-rewriter.ts",
+    ["test/translate/joins.test.ts > never fills the memory"],
+    [["a shared record is not copied for all of a chunk at once", "size + length > AT_ONCE_BYTES", "false"]],
+  ),
   ...guards("src/drain/state.ts", DRAINS, [
     ["a page is no longer than asked for", "if (page.keys.length > how.limits.pageSize) {", "if (false) {"],
     [

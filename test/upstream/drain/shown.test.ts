@@ -23,7 +23,8 @@ const CURSOR = { limits: SMALL, parts: knowing(false) } satisfies Options;
 const planWith = (show: ListPlan["show"]): ListPlan => ({ ...planOf(), show });
 const as = (uids: readonly string[]): ShownChunk => ({
   kind: "shown",
-  bytes: new TextEncoder().encode(uids.map((uid) => JSON.stringify({ uid: `shown-${uid}` })).join(",")),
+  joinedBytes: 0,
+  parts: [new TextEncoder().encode(uids.map((uid) => JSON.stringify({ uid: `shown-${uid}` })).join(","))],
 });
 
 describe("chunks are shown", () => {
@@ -98,6 +99,33 @@ describe("chunks are shown", () => {
     expect(uidsOf(outcome)).toEqual(KEYS.map((uid) => `shown-${uid}`));
     expect(outcome.notes).toContain("list-read-again");
     expect(seen.filter((uid) => uid === "u000010")).toHaveLength(1);
+  });
+});
+
+describe("what is shown counts towards lists.maxBytes", () => {
+  const RECORD = '{"uid":"u000000"}';
+  const within = (maxBytes: number) => ({ ...CURSOR, limits: { ...SMALL, maxBytes } });
+  const longer = (joinedBytes: number) =>
+    planWith(async (chunk) => ({ kind: "shown", joinedBytes, parts: [chunk, chunk, chunk] }));
+
+  it("over all chunks", async () => {
+    const size = 3 * (40 * (RECORD.length + 1) - 4);
+    expect((await drained(quiet(KEYS), { ...within(size), plan: longer(0) })).result).toMatchObject({ kind: "list" });
+    const { error, facts } = await drained(quiet(KEYS), { ...within(size - 1), plan: longer(0) });
+    expect(error).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata: { limit: String(size - 1), unit: "bytes" } });
+    expect(facts).toMatchObject([{ outcome: "too-large" }]);
+  });
+
+  it("before it is made", async () => {
+    const { error } = await drained(quiet(KEYS), { ...within(100_000), plan: longer(100_001) });
+    expect(error).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata: { count: "100001" } });
+  });
+
+  it("without a reading that was given up", async () => {
+    const size = 3 * (40 * (RECORD.length + 1) - 4);
+    const circle = broken(quiet(KEYS), 1, (s) => respond({ ...pageOf(KEYS, s, "keyset"), next: s.token ?? "" }));
+    const { result, notes } = await drained(circle, { ...within(size), plan: longer(0) });
+    expect([result?.kind, notes.includes("list-read-again")]).toEqual(["list", true]);
   });
 });
 
