@@ -14,6 +14,7 @@ import {
   emptyList,
   forgetKeys,
   freshIn,
+  highestTotal,
   holdsAll,
   incomplete,
   isCounted,
@@ -26,6 +27,7 @@ import {
   type Shortfall,
   shortfall,
   startOver,
+  sunkenCount,
   type TakenPage,
   takeAfter,
   takeNew,
@@ -176,12 +178,18 @@ function onFirst(before: DrainState, got: FetchResult): DrainState {
   const { limits } = before.how;
   const repairs = REPAIRS + Math.ceil((plausible(page.totalCount) ?? 0) / limits.pageSize);
   const firstPage = { records: page.keys.length, bytes: page.bytes.length };
-  const state = changed(before, { repairs, firstPage });
+  const state = changed(before, { repairs, firstPage, sank: sankBy(before, page) });
   if (page.nextPageToken === "") {
     const short = shortOf(state, page, newIn(state.list, page));
     if (short !== undefined) return doubted(stopReadAhead(state), page, short, NO_END_DOUBT);
   }
   return takenInTurn(state, page);
+}
+
+/** A first page that counts fewer records than the reading before confirms that the list did shrink. */
+function sankBy({ sank }: DrainState, { totalCount }: RankedPage): DrainState["sank"] {
+  const total = plausible(totalCount);
+  return typeof sank === "number" && total !== undefined && total < sank ? "confirmed" : sank;
 }
 
 /** In parallel when this very list shows that it can be read by rank; otherwise by its cursor. */
@@ -387,11 +395,13 @@ function doubted(before: DrainState, page: RankedPage, short: Shortfall | undefi
 }
 
 /**
- * What is missing when `page` ends the list. When a second reading finds as many records as the first one missed, records
+ * What is missing, or contradicts what was read, when `page` ends the list. When a second reading finds as many records as the first one missed, records
  * were created meanwhile, which may also be what it misses itself.
  */
-function shortOf({ list, how, missed, announced }: DrainState, page: RankedPage, fresh: number): Shortfall | undefined {
+function shortOf({ list, how, missed, sank, announced }: DrainState, page: RankedPage, fresh: number): Shortfall | undefined {
   const short = shortfall(list, page, fresh, how.totals);
+  if (short === undefined && how.totals === "verify" && sank !== "confirmed")
+    return sunkenCount(list, page, fresh);
   const grew = announced === undefined && missed !== undefined && short !== undefined && short.read >= missed;
   return grew ? undefined : short;
 }
@@ -629,7 +639,8 @@ function failed(state: DrainState, thrown: unknown, short?: Shortfall): DrainSta
     greatest: state.greatest,
     heedsSkip: state.heedsSkip,
     announced,
-    missed: short?.total,
+    missed: short === undefined || short.total < short.read ? undefined : short.total,
+    sank: short !== undefined && short.total < short.read ? highestTotal(list) : undefined,
     notes: state.notes,
     actions,
   });

@@ -29,6 +29,12 @@ export const LISTS = [
     ["a first page skips nothing", "if (atStart) return invalidPage(", "if (false) return invalidPage("],
     ["a blank page is no end", "if (isBlank(list, page, rank))", "if (false)"],
     [
+      "an empty page that counts less than came before it is read again",
+      "return total < rank && rank < highestTotal(list);",
+      "return false;",
+      ["test/upstream/drain/cursor.test.ts"],
+    ],
+    [
       "a page without its records is none",
       'if (page.bare === true && page.nextPageToken === "" && (plausible(page.totalCount) ?? 0) > rank)',
       "if (false)",
@@ -79,6 +85,11 @@ export const LISTS = [
         "a list that falls short is no list",
         "return read >= total || reachesMoved(list, page, total) ?",
         "return true ?",
+      ],
+      [
+        "a list does not end below what was counted on a page that counts less than came before it",
+        "return total < list.distinct && read < highestTotal(list) ?",
+        "return false ?",
       ],
       ["a count that never changed is met by records", "return moved && (page.skip", "return (page.skip"],
     ],
