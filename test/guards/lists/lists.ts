@@ -54,6 +54,12 @@ export const LISTS = [
       ["test/upstream/drain/step.test.ts > repairs"],
     ],
     [
+      "a refusal that concerns the client is no refusal of skip",
+      "!REFUSES_CLIENT.has(got.response.status)",
+      "true",
+      ["test/upstream/drain/windows.test.ts"],
+    ],
+    [
       "a token that may skip proves nothing",
       "const proved = before.list.proved && !trusts && page.leftOut === undefined;",
       "const proved = before.list.proved;",

@@ -139,7 +139,10 @@ describe("a page without a token that counts fewer records than were read, thoug
       expect(uidsOf(outcome)).toHaveLength(read);
       expect(outcome.notes).toContain("list-read-again");
     }
-    const gone = await streamed((s, call) => respond(pageOf(call < 4 ? KEYS : KEYS.slice(0, 15), s, "keyset")), WAYS[1][1]);
+    const gone = await streamed(
+      (s, call) => respond(pageOf(call < 4 ? KEYS : KEYS.slice(0, 15), s, "keyset")),
+      WAYS[1][1],
+    );
     expect([gone.error, gone.uids]).toEqual([undefined, KEYS.slice(0, 40)]);
   });
 });
