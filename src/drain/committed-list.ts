@@ -355,7 +355,7 @@ export type TotalsPolicy = "verify" | "ignore";
 
 const WITNESS_RANK: Readonly<Record<Witness, number>> = { none: 0, count: 1, cover: 2 };
 
-/** A last page that counts more records than there are with it. */
+/** A last page that counts other records than there are with it: more, or fewer. */
 export interface Shortfall {
   /** Records of the list once the page is taken. */
   readonly read: number;
@@ -379,6 +379,24 @@ export function shortfall(
   if (total === undefined) return undefined;
   const read = list.distinct + fresh;
   return read >= total || reachesMoved(list, page, total) ? undefined : { read, total };
+}
+
+/**
+ * What contradicts `page`, which has no token and brings `fresh` records: it counts fewer records than were read before it,
+ * though more were counted than there are with it. (Deletes meanwhile make counts that are a little too low, but not so
+ * low.) No contradiction are a first page, and one whose rank agrees with its count: records before it are gone.
+ */
+export function sunkenCount(list: CommittedList, page: RankedPage, fresh: number): Shortfall | undefined {
+  const total = plausible(page.totalCount);
+  if (total === undefined || list.pages === 0 || page.skip === 0) return undefined;
+  if (page.skip !== undefined && !isOvercounted(page)) return undefined;
+  const read = list.distinct + fresh;
+  return total < list.distinct && read < highestTotal(list) ? { read, total } : undefined;
+}
+
+/** The higher one of the counts that were stated first and last. */
+export function highestTotal({ firstTotal = 0, lastTotal = 0 }: CommittedList): number {
+  return Math.max(firstTotal, lastTotal);
 }
 
 /** True when `page` ends at the rank that it counts, and the count has changed since the first page. */

@@ -8,6 +8,7 @@ import {
   atRank,
   type CommittedList,
   emptyList,
+  highestTotal,
   isMiscounted,
   plausible,
   type RankedPage,
@@ -123,6 +124,8 @@ export interface DrainState {
   readonly serial: boolean;
   /** The count that an earlier reading fell short of. */
   readonly missed: number | undefined;
+  /** What had been counted before an earlier reading ended with a count below what was read; `confirmed`: the list did shrink. */
+  readonly sank: number | "confirmed" | undefined;
   readonly phase: DrainPhase;
   /** Somebody waits for the next records. */
   readonly wanted: boolean;
@@ -164,6 +167,7 @@ export function startOf(how: DrainSettings): DrainState {
     reading: 0,
     serial: false,
     missed: undefined,
+    sank: undefined,
     phase: { kind: "start" },
     wanted: false,
     way: "cursor",
@@ -193,6 +197,7 @@ export function changed(state: DrainState, changes: Partial<DrainState>): DrainS
     reading: state.reading,
     serial: state.serial,
     missed: state.missed,
+    sank: state.sank,
     phase: state.phase,
     wanted: state.wanted,
     way: state.way,
@@ -350,7 +355,7 @@ export function isEmpty({ keys }: ListPage): boolean {
 }
 
 /** Checks that a page is the one that was requested. */
-function checkPage(state: DrainState, { place }: PageCall, got: CallResult): FetchResult {
+function checkPage(state: DrainState, { place, again }: PageCall, got: CallResult): FetchResult {
   if (got.kind !== "page") return got;
   const { how, list } = state;
   const { page } = got;
@@ -363,6 +368,8 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
   }
   if (isBlank(list, page, rank))
     return invalidPage(`a later page of ${how.resource} holds neither records nor a token nor a total`);
+  if (!again && place.skip === undefined && how.totals === "verify" && isSunken(list, page, rank))
+    return invalidPage(`a later page of ${how.resource} holds no records and counts fewer than came before it`);
   // A platform that leaves out zeros leaves out empty lists, but not lists with records.
   if (page.bare === true && page.nextPageToken === "" && (plausible(page.totalCount) ?? 0) > rank)
     return invalidPage(`a page of ${how.resource} is without its records`);
@@ -385,6 +392,13 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
  */
 export function isBlank({ pages, lastTotal = 0 }: CommittedList, page: ListPage, rank: number): boolean {
   return pages > 0 && lastTotal > rank && page.totalCount === undefined && isEmpty(page) && page.nextPageToken === "";
+}
+
+/** True when `page`, not the first one, is empty, has no token and counts fewer records than come before it, and the list had more. */
+function isSunken(list: CommittedList, page: ListPage, rank: number): boolean {
+  const total = plausible(page.totalCount);
+  if (list.pages === 0 || total === undefined || !isEmpty(page) || page.nextPageToken !== "") return false;
+  return total < rank && rank < highestTotal(list);
 }
 
 function invalidPage(what: string): FetchResult {

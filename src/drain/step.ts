@@ -14,6 +14,7 @@ import {
   emptyList,
   forgetKeys,
   freshIn,
+  highestTotal,
   holdsAll,
   incomplete,
   isCounted,
@@ -26,6 +27,7 @@ import {
   type Shortfall,
   shortfall,
   startOver,
+  sunkenCount,
   type TakenPage,
   takeAfter,
   takeNew,
@@ -80,8 +82,8 @@ const MUCH_PART = 4;
 const MAX_SHORTNESS = 4;
 /** For planning before the first page is known. */
 const GUESSED_RECORD_BYTES = 400;
-/** Responses of a platform that does not know `skip`, or not such a large one. */
-const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 410, 422, 501]);
+/** Refusals of a page read by rank that concern the client: all others may concern `skip`, which only carryover chose. */
+const REFUSES_CLIENT: ReadonlySet<number> = new Set([401, 429]);
 
 /** The step. The caller performs the `actions` of the result, in order. Never throws. */
 export function nextState(before: DrainState, event: DrainEvent): DrainState {
@@ -176,12 +178,18 @@ function onFirst(before: DrainState, got: FetchResult): DrainState {
   const { limits } = before.how;
   const repairs = REPAIRS + Math.ceil((plausible(page.totalCount) ?? 0) / limits.pageSize);
   const firstPage = { records: page.keys.length, bytes: page.bytes.length };
-  const state = changed(before, { repairs, firstPage });
+  const state = changed(before, { repairs, firstPage, sank: sankBy(before, page) });
   if (page.nextPageToken === "") {
     const short = shortOf(state, page, newIn(state.list, page));
     if (short !== undefined) return doubted(stopReadAhead(state), page, short, NO_END_DOUBT);
   }
   return takenInTurn(state, page);
+}
+
+/** A first page that counts fewer records than the reading before confirms that the list did shrink. */
+function sankBy({ sank }: DrainState, { totalCount }: RankedPage): DrainState["sank"] {
+  const total = plausible(totalCount);
+  return typeof sank === "number" && total !== undefined && total < sank ? "confirmed" : sank;
 }
 
 /** In parallel when this very list shows that it can be read by rank; otherwise by its cursor. */
@@ -240,9 +248,8 @@ function provably(state: DrainState): DrainState {
 // ---- parts, taken in their order
 
 function taken(state: DrainState, got: FetchResult): DrainState {
-  const refused = got.kind === "refused" && REFUSES_SKIP.has(got.response.status);
-  if (refused && !state.trying) return fallBack(state, "refused");
-  if (refused || got.kind === "unskipped") return fallBack(state, "skip");
+  if (got.kind === "unskipped") return fallBack(state, "skip");
+  if (refusesRank(got)) return onRankRefused(state, got, state.trying);
   if (got.kind !== "page") return notPage(state, got);
   const { page } = got;
   if (page.skip === undefined && !isEmpty(page) && !reachesPast(state.list, page.keys)) {
@@ -254,6 +261,24 @@ function taken(state: DrainState, got: FetchResult): DrainState {
     return cancelled(dropped, ({ part }) => part !== id);
   }
   return takenAsPart(state, page, false);
+}
+
+type RefusedPage = Extract<FetchResult, { readonly kind: "refused" }>;
+
+/** True when the cursor may lead on: a page that was read by rank was refused, and not because of the client. */
+function refusesRank(got: FetchResult): got is RefusedPage {
+  return got.kind === "refused" && !REFUSES_CLIENT.has(got.response.status);
+}
+
+/** By the cursor, unless a proof was promised that it cannot give. `learns`: `skip` was not seen to work. */
+function onRankRefused(state: DrainState, got: RefusedPage, learns: boolean, short?: Shortfall): DrainState {
+  if (short === undefined && state.announced === "cover" && state.how.tokens !== "keyset") return notPage(state, got);
+  return fallBack(state, learns && isPermanent(got) ? "skip" : "refused", short);
+}
+
+/** True when the platform will refuse `skip` the next time, too. */
+function isPermanent({ response: { status } }: RefusedPage): boolean {
+  return (status >= 400 && status < 500 && status !== 408) || status === 501;
 }
 
 /** Takes the next page of a part, once it joins on. */
@@ -324,9 +349,7 @@ function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): Dra
   const { list, how } = state;
   const { pageSize, overlap } = how.limits;
   if (got.kind === "unskipped") return fallBack(state, "skip", seek.short);
-  if (got.kind === "refused" && REFUSES_SKIP.has(got.response.status)) {
-    return fallBack(state, state.heedsSkip === true ? "refused" : "skip", seek.short);
-  }
+  if (refusesRank(got)) return onRankRefused(state, got, state.heedsSkip !== true, seek.short);
   if (got.kind !== "page") return notPage(state, got);
   const { page } = got;
   if (!page.ascending) return fallBack(state, "order", seek.short);
@@ -387,11 +410,16 @@ function doubted(before: DrainState, page: RankedPage, short: Shortfall | undefi
 }
 
 /**
- * What is missing when `page` ends the list. When a second reading finds as many records as the first one missed, records
+ * What is missing, or contradicts what was read, when `page` ends the list. When a second reading finds as many records as the first one missed, records
  * were created meanwhile, which may also be what it misses itself.
  */
-function shortOf({ list, how, missed, announced }: DrainState, page: RankedPage, fresh: number): Shortfall | undefined {
+function shortOf(
+  { list, how, missed, sank, announced }: DrainState,
+  page: RankedPage,
+  fresh: number,
+): Shortfall | undefined {
   const short = shortfall(list, page, fresh, how.totals);
+  if (short === undefined && how.totals === "verify" && sank !== "confirmed") return sunkenCount(list, page, fresh);
   const grew = announced === undefined && missed !== undefined && short !== undefined && short.read >= missed;
   return grew ? undefined : short;
 }
@@ -629,7 +657,8 @@ function failed(state: DrainState, thrown: unknown, short?: Shortfall): DrainSta
     greatest: state.greatest,
     heedsSkip: state.heedsSkip,
     announced,
-    missed: short?.total,
+    missed: short === undefined || short.total < short.read ? undefined : short.total,
+    sank: short !== undefined && short.total < short.read ? highestTotal(list) : undefined,
     notes: state.notes,
     actions,
   });

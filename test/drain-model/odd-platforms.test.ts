@@ -64,7 +64,8 @@ describe("once or twice", () => {
     ["a token leads to itself", ["same"]],
     ["pages are refused or never come", ["503", "gone"]],
     ["pages are torn", ["torn"]],
-    ["any of that", ["restart", "empty", "short", "same", "503", "gone", "torn"]],
+    ["pages behind a token are empty and count nothing", ["sunk"]],
+    ["any of that", ["restart", "empty", "short", "same", "sunk", "503", "gone", "torn"]],
   ];
 
   it.each(faults)("%s", async (_, some) => {
@@ -76,7 +77,7 @@ describe("once or twice", () => {
 });
 
 describe("whenever it can", () => {
-  it.each(["restart", "empty", "same", "torn"] as const)("%s: every drain ends", async (fault) => {
+  it.each(["restart", "empty", "same", "sunk", "torn"] as const)("%s: every drain ends", async (fault) => {
     await kept(everyWay({ faults: [fault], faultBudget: 99 }, ["bdfhjlnp", "bdfhjlnp"]), 10);
   });
 });

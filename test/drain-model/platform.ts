@@ -27,9 +27,10 @@ export interface Style {
 
 /**
  * `restart`: a token is answered with page one; `empty`, `short`: fewer records than there are, with a token; `same`: the token
- * asked with comes back as the next one; `503`: refused; `gone`: no answer; `torn`: not a page.
+ * asked with comes back as the next one; `sunk`: a page behind a token is empty, without a token, and counts nothing; `503`:
+ * refused; `gone`: no answer; `torn`: not a page.
  */
-export type Fault = "restart" | "empty" | "short" | "same" | "503" | "gone" | "torn";
+export type Fault = "restart" | "empty" | "short" | "same" | "sunk" | "503" | "gone" | "torn";
 
 /** The list at one moment, and what was counted at the first page. */
 export interface Moment {
@@ -44,6 +45,7 @@ export function answerTo(selector: PageSelector, moment: Moment, style: Style, f
   if (fault === "503") return raw(503, "");
   if (fault === "gone") throw new Problem("UPSTREAM_UNREACHABLE", "no answer");
   if (fault === "torn") return raw(200, "{");
+  if (fault === "sunk" && selector.token !== undefined) return respond({ items: [], next: "", total: 0 });
   return respond(pageOf(selector, moment, style, fault));
 }
 

@@ -40,6 +40,12 @@ export const LISTS = [
     ["a first page skips nothing", "if (atStart) return invalidPage(", "if (false) return invalidPage("],
     ["a blank page is no end", "if (isBlank(list, page, rank))", "if (false)"],
     [
+      "an empty page that counts less than came before it is read again",
+      "return total < rank && rank < highestTotal(list);",
+      "return false;",
+      ["test/upstream/drain/cursor.test.ts"],
+    ],
+    [
       "a page without its records is none",
       'if (page.bare === true && page.nextPageToken === "" && (plausible(page.totalCount) ?? 0) > rank)',
       "if (false)",
@@ -57,6 +63,12 @@ export const LISTS = [
       "if (state.repairs <= 0) return fallBack(",
       "if (false) return fallBack(",
       ["test/upstream/drain/step.test.ts > repairs"],
+    ],
+    [
+      "a refusal that concerns the client is no refusal of skip",
+      "!REFUSES_CLIENT.has(got.response.status)",
+      "true",
+      ["test/upstream/drain/windows.test.ts"],
     ],
     [
       "a token that may skip proves nothing",
@@ -90,6 +102,11 @@ export const LISTS = [
         "a list that falls short is no list",
         "return read >= total || reachesMoved(list, page, total) ?",
         "return true ?",
+      ],
+      [
+        "a list does not end below what was counted on a page that counts less than came before it",
+        "return total < list.distinct && read < highestTotal(list) ?",
+        "return false ?",
       ],
       ["a count that never changed is met by records", "return moved && (page.skip", "return (page.skip"],
     ],

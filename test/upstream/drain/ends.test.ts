@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { drained, keysOf, type Platform, pageOf, respond, uidsOf } from "./simulator.ts";
-import { knowing, memory, SMALL, streamed } from "./stage.ts";
+import { knowing, memory, SEGMENTS, SMALL, streamed } from "./stage.ts";
 
 const KEYS = keysOf(100);
 const ONE = { limits: { ...SMALL, readers: 1 }, parts: knowing(true) };
@@ -89,6 +89,61 @@ describe("a last page that contradicts its own count", () => {
       { ...ONE, limits: { ...ONE.limits, maxRecords: 102 } },
     );
     expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata: { count: "103" } });
+  });
+});
+
+describe("a page without a token that counts fewer records than were read, though more were counted before,", () => {
+  const WAYS = [
+    ["by cursor", { limits: SMALL, parts: knowing(false) }],
+    ["by cursor, its tokens known", { limits: SMALL, parts: knowing(false, "keyset") }],
+    ["in windows", ONE],
+    ["in segments", { limits: { ...SEGMENTS, readers: 2 }, parts: knowing(true) }],
+  ] as const;
+  /** Pages that begin at record 40 or later hold `records` of theirs and count `total`; `times`: so many, the first ones. */
+  const sunken = (records: number, total: string, times = Number.POSITIVE_INFINITY): Platform => {
+    let left = times;
+    return (s) => {
+      const page = pageOf(KEYS, s, "keyset");
+      const [first] = page.items as readonly { readonly uid: string }[];
+      const odd = first !== undefined && first.uid >= "u000040" && (s.token !== undefined || records > 0);
+      if (!odd || left-- <= 0) return respond(page);
+      return respond({ ...page, items: page.items.slice(0, records), next: "", total });
+    };
+  };
+
+  it.each(WAYS)("is read again, and believed no more when it is another one then: %s", async (_, options) => {
+    for (const records of [0, 3])
+      for (const total of ["0", "1", "39"]) {
+        expect(uidsOf(await drained(sunken(records, total, 1), options))).toEqual(KEYS);
+        const long = await streamed(sunken(records, total, 1), options);
+        expect([long.error, long.uids]).toEqual([undefined, KEYS]);
+      }
+  });
+
+  it.each(WAYS)("ends no list: %s", async (_, options) => {
+    for (const records of [0, 3]) {
+      const outcome = await drained(sunken(records, "5"), options);
+      if (outcome.problem === undefined) expect(uidsOf(outcome)).toEqual(KEYS);
+      else expect(outcome.problem.reason).toBe("DRAIN_INCOMPLETE");
+      const long = await streamed(sunken(records, "5"), options);
+      if (long.error === undefined) expect(long.uids).toEqual(KEYS);
+    }
+  });
+
+  it("is the end of a list that did shrink: its first page says so when it is read again", async () => {
+    for (const [left, read] of [
+      [[], 0],
+      [KEYS.slice(0, 15), 15],
+    ] as const) {
+      const outcome = await drained((s, call) => respond(pageOf(call < 4 ? KEYS : left, s, "keyset")), WAYS[0][1]);
+      expect(uidsOf(outcome)).toHaveLength(read);
+      expect(outcome.notes).toContain("list-read-again");
+    }
+    const gone = await streamed(
+      (s, call) => respond(pageOf(call < 4 ? KEYS : KEYS.slice(0, 15), s, "keyset")),
+      WAYS[1][1],
+    );
+    expect([gone.error, gone.uids]).toEqual([undefined, KEYS.slice(0, 40)]);
   });
 });
 

@@ -163,7 +163,25 @@ describe("a page behind the first", () => {
     expect([...asked(twice), twice.phase.kind]).not.toContainEqual({ skip: 8 });
   });
 
-  it.each([401, 403, 429, 499])("that is answered %d refuses the list", (code) => {
+  it.each([307, 400, 403, 405, 408, 409, 413, 416, 431, 499, 500, 501, 503, 504])(
+    "that is read by rank and answered %d leaves the list to the cursor",
+    (code) => {
+      const again = code >= 500;
+      const first = came(begun(KEYS, how()), status(code));
+      const state = again ? came(first, status(code)) : first;
+      expect(asked(state)).toEqual([{ token: "k:u000009", rank: 10, chain: 0 }]);
+      expect(notesOf(state)).toContain("list-way-left");
+      // Only what will be refused again is remembered, and only where skip was never seen to work.
+      const unknown = came(begun(KEYS, how({ heedsSkip: undefined })), status(code));
+      const learned = (again ? came(unknown, status(code)) : unknown).actions.filter(
+        ({ kind }) => kind === "learn-skip",
+      );
+      const lasting = code !== 307 && code !== 408 && (code < 500 || code === 501);
+      expect(learned).toEqual(lasting ? [{ kind: "learn-skip", heeded: false }] : []);
+    },
+  );
+
+  it.each([401, 429])("that is answered %d refuses the list", (code) => {
     const state = came(begun(KEYS, how()), status(code));
     expect(state.actions.at(-1)).toMatchObject({ kind: "refuse", response: { status: code } });
   });

@@ -148,17 +148,25 @@ describe("keys out of order", () => {
 });
 
 describe("answers that are no page", () => {
-  it("T-DRN-18 a window that is refused refuses the list", async () => {
+  it("T-DRN-18 a window that is refused leaves the list to its tokens, where the refusal may concern skip", async () => {
     for (const [status, requests] of [
       [403, 1],
       [503, 2],
     ] as const) {
-      const answer = raw(status, "{}");
-      const outcome = await drained((s, call) => (s.skip === 40 ? answer : quiet(KEYS)(s, call)), KNOWN);
-      expect(outcome.result).toEqual({ kind: "refused", response: answer });
+      const platform: Platform = (s, call) => (s.skip === 40 ? raw(status, "{}") : quiet(KEYS)(s, call));
+      const outcome = await drained(platform, KNOWN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
       expect(outcome.requests.filter((s) => s.skip === 40)).toHaveLength(requests);
-      expect(outcome.facts[0]).toMatchObject({ outcome: "refused" });
+      expect(outcome.notes).toContain("list-way-left");
     }
+  });
+
+  it.each([401, 429])("T-DRN-18 a window that is refused with %i refuses the list", async (status) => {
+    const answer = raw(status, "{}");
+    const outcome = await drained((s, call) => (s.skip === 40 ? answer : quiet(KEYS)(s, call)), KNOWN);
+    expect(outcome.result).toEqual({ kind: "refused", response: answer });
+    expect(outcome.requests.filter((s) => s.skip === 40)).toHaveLength(1);
+    expect(outcome.facts[0]).toMatchObject({ outcome: "refused" });
   });
 
   it("T-DRN-17 a window that stays unreadable is a clean error, after one more reading", async () => {
