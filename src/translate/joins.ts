@@ -1,6 +1,6 @@
 /** Reads the parts of records that v2 keeps in other records. */
-import type { RewriteReport } from "../json/plan.ts";
-import { createValueRewriter, type ValueResult } from "../json/rewrite.ts";
+import type { MemberPlan, RewriteReport } from "../json/plan.ts";
+import { createPageRewriter, createValueRewriter, type ValueResult } from "../json/rewrite.ts";
 import { type JsonNode, nodeAt, parseTree, rawOf } from "../json/tree.ts";
 import type { ApiResponse, HeaderList } from "../model/http.ts";
 import type { DrainRefused } from "../model/list.ts";
@@ -11,6 +11,9 @@ import { isTypedRefusal, MISSING_OR_FORBIDDEN } from "./error.ts";
 import { readHeaders } from "./headers.ts";
 import { noteReports, type ResourceContext, type Tools } from "./operation.ts";
 import {
+  AT_ONCE_BYTES,
+  asPage,
+  asProblem,
   checkKey,
   checkLast,
   createPageReader,
@@ -19,8 +22,9 @@ import {
   pageTarget,
   readPage,
   readUpstream,
+  V2_KEY,
 } from "./pages.ts";
-import { type JoinedValues, recordShape, responsePlan } from "./response-plan.ts";
+import { atPath, type JoinedValues, type MemberTrees, recordShape, responsePlan, rootOf } from "./response-plan.ts";
 
 /** A join and what carries it out. */
 export interface CompiledJoin {
@@ -85,6 +89,10 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
   });
   const joined = new Map(states.map(({ compiled, values }) => [compiled.join.v1, values]));
   const findings = createFindings(tools);
+  const read = createRecordReader(
+    joins.map(({ join }) => join),
+    tools,
+  );
   let keptBytes = 0;
 
   return async (chunk) => {
@@ -97,9 +105,9 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
     const readOthers = createOtherRecordReader(headers, tools, (bytes) => {
       keptBytes += bytes;
     });
-    const nodes = recordsOf(chunk);
+    const found = await read(chunk);
     for (const { compiled, records, requested, values, settled } of states) {
-      const needed = neededBy(compiled.join, nodes);
+      const needed = neededBy(compiled.join, found);
       // A text that cannot be a uid counts as missing, and never becomes part of a target.
       const missing = [...needed.keys()].filter((uid) => isUid(uid) && !requested.has(uid));
       for (const uid of missing) requested.add(uid);
@@ -112,12 +120,12 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
         if (value !== undefined) values.set(uid, value);
       }
     }
-    const joinedBytes = (record: JsonNode): number =>
+    const joinedBytes = (record: FoundRecord): number =>
       states.reduce((sum, { compiled, values }) => {
         const uid = uidFor(compiled.join, record);
         return sum + (uid === undefined ? 0 : (values.get(uid)?.length ?? 0));
       }, 0);
-    const all = nodes.map((node) => ({ bytes: rawOf(node), joinedBytes: joinedBytes(node) }));
+    const all = found.map((record) => ({ bytes: record.bytes, joinedBytes: joinedBytes(record) }));
     return { kind: "joined", joined, records: all };
   };
 }
@@ -141,15 +149,57 @@ function createFindings(tools: Pick<Tools, "exchange">) {
   };
 }
 
-function recordsOf(chunk: Uint8Array): readonly JsonNode[] {
-  const text = Buffer.concat([Buffer.from("["), chunk, Buffer.from("]")]);
-  const list = readUpstream(() => parseTree(text, { surrogates: "pass" }));
-  return list.kind === "array" ? list.items : [];
+/** A v2 record, and those of its members that joins read. */
+interface FoundRecord {
+  readonly bytes: Uint8Array;
+  readonly members: MemberTrees;
 }
 
+/** Takes the records of `rec,…,rec` apart, in slices when they are long. For one chunk at a time. Throws `Problem`. */
+function createRecordReader(
+  joins: readonly Join[],
+  { inTurns }: Pick<Tools, "inTurns">,
+): (chunk: Uint8Array) => Promise<readonly FoundRecord[]> {
+  let members = new Map<string, JsonNode>();
+  let all: MemberTrees[] = [];
+  const paths = joins.flatMap(({ by, when, missing }) =>
+    [by, when ?? [], typeof missing === "object" ? missing.reduced : []].flat(),
+  );
+  const plans = paths.map(rootOf).map((name): [string, MemberPlan] => {
+    const convert = (raw: Uint8Array): Uint8Array => {
+      members.set(name, parseTree(raw, { surrogates: "pass" }));
+      return raw;
+    };
+    return [name, { value: { kind: "convert", convert } }];
+  });
+  const finish = (): void => {
+    all.push(members);
+    members = new Map();
+  };
+  const rewrite = createPageRewriter({
+    items: ITEMS,
+    key: V2_KEY,
+    record: { kind: "object", members: new Map(plans), reportUnknown: false, finish },
+  });
+  return async (chunk) => {
+    members = new Map();
+    all = [];
+    const text = asPage(ITEMS, [chunk]);
+    try {
+      const isShort = inTurns === undefined || text.length <= AT_ONCE_BYTES;
+      const { bytes, starts, ends } = isShort ? rewrite(text) : await inTurns((turn) => rewrite.inSlices(text, turn));
+      return all.map((each, index) => ({ bytes: bytes.subarray(starts[index], ends[index]), members: each }));
+    } catch (error) {
+      throw asProblem(error);
+    }
+  };
+}
+
+const ITEMS = "records";
+
 /** The distinct uids that a join needs, with the first record that names each. */
-function neededBy(join: Join, records: readonly JsonNode[]): ReadonlyMap<string, JsonNode> {
-  const needed = new Map<string, JsonNode>();
+function neededBy(join: Join, records: readonly FoundRecord[]): ReadonlyMap<string, FoundRecord> {
+  const needed = new Map<string, FoundRecord>();
   for (const record of records) {
     const uid = uidFor(join, record);
     if (uid !== undefined && !needed.has(uid)) needed.set(uid, record);
@@ -158,9 +208,9 @@ function neededBy(join: Join, records: readonly JsonNode[]): ReadonlyMap<string,
 }
 
 /** The uid of the other record that a join needs for this one; undefined when it needs none. */
-function uidFor(join: Join, record: JsonNode): string | undefined {
-  if (join.when !== undefined && (nodeAt(record, join.when)?.kind ?? "null") === "null") return undefined;
-  const by = nodeAt(record, join.by);
+function uidFor(join: Join, { members }: FoundRecord): string | undefined {
+  if (join.when !== undefined && (atPath(members, join.when)?.kind ?? "null") === "null") return undefined;
+  const by = atPath(members, join.by);
   return by?.kind === "string" && by.value !== "" ? by.value : undefined;
 }
 
@@ -168,7 +218,7 @@ function uidFor(join: Join, record: JsonNode): string | undefined {
 function joinedValue(
   { join, rewrite, rewriteReduced }: CompiledJoin,
   other: Uint8Array | undefined,
-  record: JsonNode,
+  { members }: FoundRecord,
   findings: JoinFindings,
 ): Uint8Array | undefined {
   const rewritten = (show: CompiledJoin["rewrite"], bytes: Uint8Array): Uint8Array => {
@@ -179,7 +229,7 @@ function joinedValue(
   if (other === undefined) {
     findings.missing();
     if (typeof join.missing === "string") return undefined;
-    const reduced = nodeAt(record, join.missing.reduced);
+    const reduced = atPath(members, join.missing.reduced);
     return reduced?.kind === "object" ? rewritten(rewriteReduced, rawOf(reduced)) : undefined;
   }
   if (join.take === "record") return rewritten(rewrite, other);

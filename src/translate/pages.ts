@@ -194,6 +194,14 @@ export function readAny(
   return inTurns((turn) => read.inSlices(body, turn));
 }
 
+/** Records as a page that has nothing else. */
+export function asPage(items: string, records: readonly Uint8Array[]): Uint8Array {
+  const separated = records.flatMap((record, index) => (index === 0 ? [record] : [COMMA, record]));
+  return Buffer.concat([Buffer.from(`{${JSON.stringify(items)}:[`), ...separated, Buffer.from("]}")]);
+}
+
+const COMMA = Buffer.from(",");
+
 /** `readPage`, in slices when the page is long. */
 export function readAnyPage(
   { body }: ApiResponse,
@@ -248,7 +256,7 @@ export function readUpstream<T>(read: () => T, metadata: Metadata = {}): T {
   }
 }
 
-function asProblem(error: unknown, metadata?: Metadata): unknown {
+export function asProblem(error: unknown, metadata?: Metadata): unknown {
   return error instanceof JsonError ? invalidResponse(error.message, metadata) : error;
 }
 

@@ -3,13 +3,14 @@ import type { ObjectPlan } from "../json/plan.ts";
 import { createPageRewriter, createValueRewriter, type PageResult } from "../json/rewrite.ts";
 import type { ApiResponse, HeaderList } from "../model/http.ts";
 import type { DrainRefused, ListPlan } from "../model/list.ts";
-import type { Join, Resource, Shape } from "../model/resource.ts";
+import type { Join, Shape } from "../model/resource.ts";
 import { errorResponse } from "./error.ts";
 import { respondWith } from "./headers.ts";
 import { compileJoins, createJoinReader, type JoinedRecord } from "./joins.ts";
 import { noteReports, type ResourceContext, type Tools, type V1Request } from "./operation.ts";
 import {
   AT_ONCE_BYTES,
+  asPage,
   checkKey,
   invalidResponse,
   keyOf,
@@ -100,7 +101,7 @@ function joinedRewriter(shape: Shape, joins: readonly Join[], parts: ResourceCon
       const rewrite = createPageRewriter(pagePlan(resource, plan));
       function* pages(): Generator<PageResult> {
         for (const part of inParts(records)) {
-          const page = readUpstream(() => rewrite(asPage(resource, part)));
+          const page = readUpstream(() => rewrite(asPage(resource.items, part)));
           noteReports(page.reports, tools);
           yield page;
         }
@@ -166,11 +167,3 @@ function beginsWithKey(record: Uint8Array, uid: string | undefined): boolean {
   }
   return true;
 }
-
-/** The records as a page, for the page rewriter. */
-function asPage(resource: Resource, records: readonly Uint8Array[]): Uint8Array {
-  const items = records.flatMap((record, index) => (index === 0 ? [record] : [COMMA, record]));
-  return Buffer.concat([Buffer.from(`{${JSON.stringify(resource.items)}:[`), ...items, Buffer.from("]}")]);
-}
-
-const COMMA = Buffer.from(",");

@@ -140,7 +140,7 @@ interface ReshapePlan {
 }
 
 /** The top-level member of a path of `from`. */
-function rootOf(path: string): string {
+export function rootOf(path: string): string {
   const end = path.search(/[./]/);
   return end < 0 ? path : path.slice(0, end);
 }
@@ -148,8 +148,8 @@ function rootOf(path: string): string {
 /** Ends a path of `from` that reads the uid of the parent. */
 const PARENT = "/..";
 
-/** The captured members of one record. */
-type MemberTrees = ReadonlyMap<string, JsonNode>;
+/** Some members of one record. */
+export type MemberTrees = ReadonlyMap<string, JsonNode>;
 /** Builds one v1 member; undefined when the record holds nothing for it. */
 type MemberBuilder = (trees: MemberTrees) => Uint8Array | string | undefined;
 
@@ -235,7 +235,7 @@ function firstValue(trees: MemberTrees, paths: readonly string[]): Uint8Array | 
   return undefined;
 }
 
-function atPath(trees: MemberTrees, path: string): JsonNode | undefined {
+export function atPath(trees: MemberTrees, path: string): JsonNode | undefined {
   const root = rootOf(path);
   return root === path ? trees.get(root) : nodeAt(trees.get(root), path.slice(root.length + 1));
 }
