@@ -79,7 +79,7 @@ export function createToolbox(
   const calls =
     v2.calls ?? createCallQueue({ connections: config.upstream.v2.connections, pages, start, now, wall, later });
   const lists = createListQueue({ ...config.lists, now, later });
-  const repeat = createPageRetry({ wall, random: Math.random, sleep });
+  const repeat = createPageRetry({ wall, now, maxSeconds: config.lists.maxSeconds, random: Math.random, sleep });
   const drainsFor = createDrainSource(config, lists, calls, now);
   const digest = createDigest(randomBytes(32).toString("hex"));
   const inTurns = createSerialQueue();

@@ -106,6 +106,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     limits: {
       maxBytes: config.grpc.maxMessageBytes,
       bodyBytes: config.limits.bodyBytes,
+      headerBytes: config.limits.headerBytes,
       memory: parts.memory,
       processorShare: parts.processorShare,
       shareOf: parts.callers.shareOf,

@@ -43,7 +43,8 @@ import type { CountWire } from "./wire.ts";
 export interface UnaryParts {
   readonly decide: Decide;
   readonly descriptors: Descriptors;
-  readonly limits: MessageLimits;
+  /** `headerBytes`: longest head of the HTTP request that a message becomes. */
+  readonly limits: MessageLimits & { readonly headerBytes: number };
   readonly unknownRequest: "drop" | "pass" | "refuse";
   readonly native: RelayTarget | undefined;
   readonly callers: CredentialShares;
@@ -130,7 +131,7 @@ async function readRequest(
   rpc: Rpc,
   bytes: Uint8Array,
   step: Step,
-  { count, descriptors, limits: { bodyBytes }, unknownRequest }: UnaryParts,
+  { count, descriptors, limits: { bodyBytes, headerBytes }, unknownRequest }: UnaryParts,
 ): Promise<TranscodedRequest> {
   const counted = await step(() => readable(rpc.method.input, () => count(rpc.method.input, bytes)));
   if (counted === undefined) throw tooManyValues("fields");
@@ -139,7 +140,19 @@ async function readRequest(
   const json = await step(() => jsonOfRequest(rpc, message, descriptors.registry));
   const request = await step(() => requestOf(rpc, json));
   if (request.body.length > bodyBytes) throw tooLarge(bodyBytes);
+  checkHeadLength(call, request.target, headerBytes);
   return request;
+}
+
+/** Throws URI_TOO_LONG where the head of the HTTP request would be longer than one that is accepted over HTTP. */
+function checkHeadLength({ headers }: GrpcCall, target: string, limit: number): void {
+  const count = headers.reduce((sum, [name, value]) => sum + name.length + value.length, target.length);
+  if (count <= limit) return;
+  const what = "the message's fields become a request target";
+  throw new Problem("URI_TOO_LONG", `${what} that is longer, with the metadata, than ${limit} bytes: send fewer ids`, {
+    metadata: { limit: String(limit), count: String(count), unit: "bytes" },
+    options: ["limits.headerBytes"],
+  });
 }
 
 function noteUnknownNumbers(

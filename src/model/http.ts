@@ -57,6 +57,8 @@ export interface SendOptions {
   readonly signal: Signal;
   /** Nobody in particular when absent. */
   readonly caller?: Caller | undefined;
+  /** It was refused before, and goes before other pages of its list. */
+  readonly again?: boolean;
   /** Asked once the length of a response is known, or while one grows: false gives it up, and the call rejects with `NoRoom`. */
   readonly room?: ((bytes: number) => boolean) | undefined;
 }

@@ -45,29 +45,45 @@ export function createAdaptiveLimits(start: number, most: number, now: () => num
     kinds.set(detachedText(path), judge);
     return judge;
   };
+  const judge = (
+    { credential, own, ofAll, at: begunAt }: StartedPage,
+    { status, path = "", retryAfter: value }: CallOutcome,
+    pages: number,
+    at: number,
+  ): void => {
+    if (OVERLOAD_STATUSES.has(status)) {
+      const askedMs = status === 504 ? 0 : (retryAfter(value, wall()) ?? 0);
+      if (quota.refused(credential, own, askedMs)) limit.setBack(ofAll, pages);
+    } else if (status === 200) {
+      quota.succeed(credential, own);
+      // A call that began before the latest cut says nothing about the limit.
+      if (limit.isStale(ofAll)) return;
+      const judged = latencyOf(path).judge(at - begunAt, limit.value());
+      if (judged === "usual") limit.succeed(ofAll);
+      else if (judged === "halve") limit.setBack(ofAll, pages);
+    }
+  };
   return {
     /** `pages`: page reads under way of all credentials, this one included. */
     begin: (credential: string, pages: number, at: number): StartedPage => {
-      return { credential, at, ofAll: limit.begin(pages), own: quota.begin(credential, pages) };
+      return { credential, at, ofAll: limit.begin(pages), own: quota.begin(credential) };
     },
-    ended(page: StartedPage, { status, path = "", retryAfter: value }: CallOutcome, pages: number, at: number): void {
-      const { credential } = page;
-      if (OVERLOAD_STATUSES.has(status)) {
-        const askedMs = status === 504 ? 0 : (retryAfter(value, wall()) ?? 0);
-        if (quota.refused(credential, page.own, pages, askedMs)) limit.setBack(page.ofAll, pages);
-      } else if (status === 200) {
-        quota.succeed(credential, page.own);
-        // A call that began before the latest cut says nothing about the limit.
-        if (limit.isStale(page.ofAll)) return;
-        const judged = latencyOf(path).judge(at - page.at, limit.value());
-        if (judged === "usual") limit.succeed(page.ofAll);
-        else if (judged === "halve") limit.setBack(page.ofAll, pages);
-      }
+    ended(page: StartedPage, outcome: CallOutcome, pages: number, at: number): void {
+      judge(page, outcome, pages, at);
+      quota.ended(page.credential);
     },
     /** Pages that may be read at a time at present. */
     limit: limit.value,
     quota,
   };
+}
+
+interface ConcurrencyOptions {
+  readonly start: number;
+  readonly max: number;
+  readonly now: () => number;
+  readonly least?: number;
+  readonly doubt?: number;
 }
 
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
@@ -80,16 +96,20 @@ const QUIET_MS = 30_000;
  * until the first setback, then grows by one a round. A round that never reached the limit proves nothing about more.
  * A setback halves what was under way instead of a limit that was not used, as TCP does with its flight size (RFC 5681,
  * section 3.1): otherwise a limit of 32 would bind a list with four readers only after several rounds of refusals. What
- * was under way counts as `start` at least, so that one hiccup during one call does not reduce the limit to one.
+ * was under way counts as `least` (default: `start`) at least, so that one hiccup during one call does not reduce the
+ * limit to one. `doubt`: each setback doubles the rounds before the limit grows again, up to so many (default: one).
  */
-export function createConcurrencyLimit({ start, max, now }: { start: number; max: number; now: () => number }) {
+export function createConcurrencyLimit(options: ConcurrencyOptions) {
+  const { start, max, now, doubt = 1 } = options;
   const first = Math.max(1, Math.min(start, max));
+  const least = Math.min(first, options.least ?? first);
   let value = first;
   let calls = 0;
   let lastStale = 0;
   let cutAt = Number.NEGATIVE_INFINITY;
   let answered = 0;
   let peak = 0;
+  let rounds = 1;
 
   const isStale = (call: number): boolean => call <= lastStale;
   return {
@@ -106,7 +126,8 @@ export function createConcurrencyLimit({ start, max, now }: { start: number; max
     succeed: (call: number): void => {
       if (isStale(call)) return;
       answered += 1;
-      if (answered < value) return;
+      if (now() - cutAt >= QUIET_MS) rounds = 1;
+      if (answered < value * rounds) return;
       if (peak >= value) value = Math.min(max, now() - cutAt >= QUIET_MS ? value * 2 : value + 1);
       answered = 0;
       peak = 0;
@@ -114,7 +135,8 @@ export function createConcurrencyLimit({ start, max, now }: { start: number; max
     /** `call`, one of `inFlight`, was refused for load or took too long: halves, once for all calls of a round trip. */
     setBack: (call: number, inFlight: number): void => {
       if (isStale(call)) return;
-      value = Math.max(1, Math.floor(Math.min(value, Math.max(inFlight, first)) / 2));
+      value = Math.max(1, Math.floor(Math.min(value, Math.max(inFlight, least)) / 2));
+      rounds = Math.min(doubt, rounds * 2);
       lastStale = calls;
       cutAt = now();
       answered = 0;
@@ -188,6 +210,8 @@ export function createLatencyJudge() {
 
 interface CredentialAccount {
   readonly limit: ConcurrencyLimit;
+  /** Pages under way. */
+  pages: number;
   /** In the last `RECENT_MS` or so. */
   calls: number;
   refused: number;
@@ -200,6 +224,8 @@ const RECENT_MS = 10_000;
 /** Fewer credentials say nothing about the platform: two tokens of one user would be most of three. */
 const SEVERAL = 4;
 const MAX_CREDENTIALS = 1_000;
+/** Rounds, at most, before a credential that was refused tries one page more. */
+const MOST_DOUBT = 32;
 
 /**
  * The credentials that the platform asked to wait, and for how long. Each credential has a limit of its own, halved when it is refused. All pause only
@@ -219,7 +245,9 @@ export function createCredentialQuota(options: { max: number; maxWaitMs: number;
   const accountOf = (credential: string): CredentialAccount => {
     let account = accounts.get(credential);
     if (account === undefined) {
-      account = { limit: createConcurrencyLimit({ start: max, max, now }), calls: 0, refused: 0, until: 0 };
+      // A credential may be allowed one page at a time, so what is under way counts as it is.
+      const limit = createConcurrencyLimit({ start: max, max, now, least: 1, doubt: MOST_DOUBT });
+      account = { limit, pages: 0, calls: 0, refused: 0, until: 0 };
       accounts.set(credential, account);
     }
     return account;
@@ -253,21 +281,27 @@ export function createCredentialQuota(options: { max: number; maxWaitMs: number;
       return account === undefined || (now() >= account.until && pages < account.limit.value());
     },
     /** Gives the number of the page read. */
-    begin: (credential: string, pages: number): number => {
+    begin: (credential: string): number => {
       age();
       const account = accountOf(credential);
       account.calls += 1;
-      return account.limit.begin(pages);
+      account.pages += 1;
+      return account.limit.begin(account.pages);
+    },
+    /** A page read is over, after what it showed was reported. */
+    ended: (credential: string): void => {
+      const account = accounts.peek(credential);
+      if (account !== undefined) account.pages = Math.max(0, account.pages - 1);
     },
     succeed: (credential: string, call: number): void => accounts.peek(credential)?.limit.succeed(call),
     /**
      * `credential` was refused and asked to retry after `askedMs` (0: no time named). True when most credentials are being
      * refused: then the platform is overloaded, and all others pause, too.
      */
-    refused(credential: string, call: number, pages: number, askedMs: number): boolean {
+    refused(credential: string, call: number, askedMs: number): boolean {
       const account = accountOf(credential);
       account.refused += 1;
-      account.limit.setBack(call, pages);
+      account.limit.setBack(call, account.pages);
       const pause = askedMs > maxWaitMs ? 0 : askedMs;
       if (pause > 0) {
         account.until = Math.max(account.until, now() + pause);

@@ -20,6 +20,8 @@ export interface CallOrigin {
   readonly kind: CallKind;
   /** The request has made a call before, and should finish. */
   readonly begun: boolean;
+  /** The platform refused this page before. */
+  readonly again?: boolean;
   /** When the request began, and its deadline, in milliseconds of the queue's clock. */
   readonly since: number;
   readonly deadline: number;
@@ -106,6 +108,7 @@ class QueuedCall implements FairQueueEntry, CallSlot {
   readonly credential: string;
   readonly kind: CallKind;
   readonly begun: boolean;
+  readonly again: boolean;
   readonly since: number;
   readonly deadline: number;
   readonly call: QueuedWork;
@@ -117,7 +120,7 @@ class QueuedCall implements FairQueueEntry, CallSlot {
   over = false;
 
   constructor(
-    { credential, kind, begun, since, deadline }: CallOrigin,
+    { credential, kind, begun, again = false, since, deadline }: CallOrigin,
     call: QueuedWork,
     at: number,
     leave: (call: QueuedCall, outcome: CallOutcome) => void,
@@ -125,6 +128,7 @@ class QueuedCall implements FairQueueEntry, CallSlot {
     this.credential = credential;
     this.kind = kind;
     this.begun = begun;
+    this.again = again;
     this.since = since;
     this.deadline = deadline;
     this.call = call;
@@ -246,14 +250,14 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
       return nothing;
     },
     layer: (kind) => (next) => async (request, sending) => {
-      const { signal, caller = NOBODY } = sending;
+      const { signal, caller = NOBODY, again = false } = sending;
       const at = now();
       let slot: CallSlot | undefined;
       let response: ApiResponse | undefined;
       let outcome: CallOutcome = NO_RESPONSE;
       try {
         const { credential, since, deadline } = caller;
-        const origin = { credential, kind, begun: caller.begun(), since, deadline };
+        const origin = { credential, kind, begun: caller.begun(), again, since, deadline };
         const given = waitForSlot(calls, origin, signal);
         // Mostly there is one, and then the call starts in this turn.
         slot = given instanceof Promise ? await given : given;

@@ -20,6 +20,8 @@ export interface FairQueueEntry {
   readonly kind: CallKind;
   /** Its request has had a slot before. */
   readonly begun: boolean;
+  /** A page that the platform refused before: it goes before others of its list, which may all wait for it. */
+  readonly again?: boolean;
   /** When its request began. */
   readonly since: number;
   /** When its request ends, whatever happens. */
@@ -222,7 +224,7 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
         }
         const waitlist = waitlistOf(owner, entry);
         let at = waitlist.length;
-        if (waitlist === owner.reads) while (at > 0 && (waitlist[at - 1] as E).since > entry.since) at -= 1;
+        if (waitlist === owner.reads) while (at > 0 && goesBefore(entry, waitlist[at - 1] as E)) at -= 1;
         waitlist.splice(at, 0, entry);
         (accepted(entry.credential) ? acceptedOwners : otherOwners).add(owner);
       }
@@ -311,6 +313,12 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
     },
   };
   return queue;
+}
+
+/** Pages of the oldest list go first, and of one list those that were refused before. */
+function goesBefore(one: FairQueueEntry, other: FairQueueEntry): boolean {
+  if (one.since !== other.since) return one.since < other.since;
+  return one.again === true && other.again !== true;
 }
 
 function isLate({ since, deadline }: FairQueueEntry, now: number): boolean {

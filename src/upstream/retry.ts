@@ -4,7 +4,7 @@ import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import { neverLeft } from "./failure.ts";
 
-export interface PageRetryOptions {
+interface PauseOptions {
   /** Milliseconds since 1970: a `Retry-After` may be a date. */
   readonly wall: () => number;
   /** From 0 up to 1. */
@@ -13,7 +13,14 @@ export interface PageRetryOptions {
   sleep(ms: number, signal: Signal): Promise<void>;
 }
 
-export interface RetryOptions extends PageRetryOptions {
+export interface PageRetryOptions extends PauseOptions {
+  /** Time of one list (`lists.maxSeconds`). */
+  readonly maxSeconds: number;
+  /** On the clock of the callers' `since` and `deadline`. */
+  readonly now: () => number;
+}
+
+export interface RetryOptions extends PauseOptions {
   readonly budget: RetryBudget;
 }
 
@@ -64,22 +71,47 @@ function pauseOf(first: ApiResponse | Problem, request: ApiRequest, options: Ret
   return pauseMs > MAX_WAIT_MS ? undefined : Math.max(pauseMs, jitter);
 }
 
-/** Repeats of one page; after them the client gets the 429. */
-const PAGE_REPEATS = 3;
-/** Before the first repeat of a 429 without `Retry-After`, up to twice this; then twice as long each time. */
+/** Before the first repeat of a 429 without `Retry-After`, up to twice this; then twice as long each time, up to a longest. */
 const PAGE_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+/** Time that is left for the refusal to reach the client, as for calls that wait in the queue. */
+const SPARE_MS = 1_000;
 
-/** With `Retry-After`, the queue holds back all pages of that credential; a longer time goes to the client at once. */
-export function createPageRetry({ wall, random, sleep }: PageRetryOptions): SendLayer {
+/**
+ * Repeats a page with 429, or with 503 and `Retry-After`, as long as the list has time; then the refusal is the response.
+ * With `Retry-After`, the queue holds back all pages of that credential; a longer time goes to the client at once.
+ */
+export function createPageRetry({ wall, random, sleep, now, maxSeconds }: PageRetryOptions): SendLayer {
   return (next) => async (request, sending) => {
+    const { since = now(), deadline = Number.POSITIVE_INFINITY } = sending.caller ?? {};
+    const end = Math.min(deadline, since + maxSeconds * 1_000);
+    // A short time is not all spared.
+    const last = end - Math.min(SPARE_MS, (end - since) / 5);
+    let refusal: ApiResponse | undefined;
     for (let repeats = 0; ; repeats++) {
-      const response = await next(request, sending);
-      if (response.status !== 429 || repeats === PAGE_REPEATS) return response;
-      const pauseMs = retryAfter(header(response.headers, "retry-after"), wall()) ?? 0;
-      if (pauseMs > MAX_WAIT_MS) return response;
-      if (pauseMs === 0) await sleep(PAGE_PAUSE_MS * 2 ** repeats * (1 + random()), sending.signal);
+      try {
+        const response = await next(request, refusal === undefined ? sending : { ...sending, again: true });
+        const pauseMs = pagePauseOf(response, wall());
+        if (pauseMs === undefined) return response;
+        const backoffMs = Math.min(LONGEST_PAUSE_MS, PAGE_PAUSE_MS * 2 ** repeats * (1 + random()));
+        if (now() + (pauseMs || backoffMs) >= last) return response;
+        refusal = response;
+        if (pauseMs === 0) await sleep(backoffMs, sending.signal);
+      } catch (error) {
+        // No place became free in time, because the platform refuses.
+        if (refusal !== undefined && error instanceof Problem && error.reason === "OVERLOADED") return refusal;
+        throw error;
+      }
     }
   };
+}
+
+/** Milliseconds to wait before a page is repeated, 0 if the platform named none; undefined when it must not be. */
+function pagePauseOf({ status, headers }: ApiResponse, wall: number): number | undefined {
+  if (status !== 429 && status !== 503) return undefined;
+  const pauseMs = retryAfter(header(headers, "retry-after"), wall) ?? 0;
+  if (pauseMs > MAX_WAIT_MS || (status === 503 && pauseMs === 0)) return undefined;
+  return pauseMs;
 }
 
 /** Shared by everything that calls one upstream. */

@@ -196,6 +196,18 @@ it("V82: limits.bodyBytes holds for a message, before it comes, and for the body
   });
 });
 
+it("V82: limits.headerBytes holds for the target that a message becomes, with its metadata", async () => {
+  const { client, exchanges } = await translating();
+  const ids = Array.from({ length: 400 }, (_, i) => `${"a".repeat(40)}/${String(i).padStart(16, "0")}`);
+  expect(await client.call(LIST, { uidp: { ids } })).toMatchObject({
+    code: 3,
+    message: expect.stringMatching(/16384 bytes/),
+    details: [{ reason: "URI_TOO_LONG", metadata: { limit: "16384", option: "limits.headerBytes" } }],
+  });
+  expect(exchanges[0]).toMatchObject({ calls: [], options: ["limits.headerBytes"] });
+  expect(await client.call(LIST, { uidp: { ids: ids.slice(0, 100) } })).toMatchObject({ code: 0 });
+});
+
 it("shadow passes a message on that is too large to be translated, or cannot be read, and compares nothing", async () => {
   const { client, comparisons, exchanges } = await translating(
     { cutoverMode: "native", cutoverRulesFile: fileWith(RULES), limitsBodyBytes: "2KiB" },

@@ -597,7 +597,7 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V82",
         v1: "gRPC took messages of up to 4 MiB, whatever they hold",
         carryover:
-          "a request that is translated: `RESOURCE_EXHAUSTED` above 1 MiB, `INVALID_ARGUMENT` above 20,000 fields (elements and entries included) or 100 levels",
+          "a request that is translated: `RESOURCE_EXHAUSTED` above 1 MiB, `INVALID_ARGUMENT` above 20,000 fields (elements and entries included), 100 levels, or fields that become a request target above 16 KiB",
         why: "one request must not hold up all others",
         option: "`limits.bodyBytes`",
       },

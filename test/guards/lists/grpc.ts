@@ -38,6 +38,7 @@ export const GRPC = [
   ...guards("src/grpc/unary.ts", UNARY, [
     ["fields of a message", 'if (counted === undefined) throw tooManyValues("fields");', ""],
     ["the body of a message", "if (request.body.length > bodyBytes) throw", "if (false) throw"],
+    ["the target of a message", "if (count <= limit) return;", "return;"],
     ["the message of a request that is translated", "Math.min(bodyBytes, maxBytes)", "maxBytes"],
     ["responses that are too large", "if (bytes.length > limits.maxBytes) throw", "if (bytes.length < 0) throw"],
   ]),

@@ -112,6 +112,22 @@ export const LISTS = [
     ],
   ),
   ...guards(
+    "src/upstream/retry.ts",
+    ["test/upstream/queue/calls.test.ts"],
+    [
+      [
+        "a page that is always refused is repeated no longer than its list may take",
+        ">= last) return response;",
+        ">= 1e9) return response;",
+      ],
+    ],
+  ),
+  ...guards(
+    "src/upstream/adaptive-limits.ts",
+    ["test/upstream/queue/quota.test.ts"],
+    [["a credential that is refused tries more ever more rarely", "doubt: MOST_DOUBT", "doubt: 1"]],
+  ),
+  ...guards(
     "src/upstream/fair-queue.ts",
     ["test/upstream/queue/fair-queue.test.ts"],
     [

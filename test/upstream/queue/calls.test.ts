@@ -42,7 +42,7 @@ function subject(options: Partial<CallQueueOptions> = {}) {
     long: (facts) => told.push(facts),
     ...options,
   });
-  const repeat = createPageRetry({ wall, random: () => 0.5, sleep: clock.sleep });
+  const repeat = createPageRetry({ wall, now: clock.now, maxSeconds: 45, random: () => 0.5, sleep: clock.sleep });
   const held: Held[] = [];
   const done: (number | string)[] = [];
   const upstream =
@@ -156,8 +156,8 @@ describe("page reads", () => {
     await clock.pass(4_900);
     expect(held).toHaveLength(8);
     await clock.pass(200);
-    expect(held.filter(({ credential }) => credential === "a")).toHaveLength(2);
-    for (const one of [...held]) await one.give(answer(200));
+    expect(held.filter(({ credential }) => credential === "a")).toHaveLength(1);
+    for (let i = 0; i < 2; i++) for (const one of [...held]) await one.give(answer(200));
     expect(done).toEqual(Array(10).fill(200));
   });
 
@@ -167,19 +167,84 @@ describe("page reads", () => {
     await held[1]?.give(answer(429, [["retry-after", "600"]]));
     expect([done, clock.now()]).toEqual([[429], 0]);
     await start(1, "a", page);
-    for (const one of [...held]) await one.give(answer(429, [["retry-after", "600"]]));
+    for (let i = 0; i < 2; i++) for (const one of [...held]) await one.give(answer(429, [["retry-after", "600"]]));
     expect([done, clock.now()]).toEqual([[429, 429, 429, 429, 429], 0]);
   });
 
-  it("are asked for four times at most", async () => {
-    const { held, start, done, clock } = subject();
-    await start(1, "a", page);
-    for (let i = 0; i < 4; i++) {
-      await held[0]?.give(answer(429));
-      if (i < 3) await clock.next();
-    }
-    expect([done, held.length]).toEqual([[429], 0]);
+  it.each<[string, number, HeaderList, most: number]>([
+    ["429", 429, [], 30],
+    ["429 and Retry-After", 429, [["retry-after", "1"]], 46],
+    ["503 and Retry-After", 503, [["retry-after", "1"]], 46],
+  ])(
+    "that are always refused with %s are asked for until the list's time is over, ever more slowly",
+    async (_, status, headers, most) => {
+      const { held, start, done, clock } = subject();
+      await start(1, "a", page);
+      let calls = 0;
+      while (done.length === 0 && clock.now() < 60_000) {
+        calls += held.length;
+        await held[0]?.give(answer(status, headers));
+        if (done.length === 0) await clock.next();
+      }
+      expect([done, calls < most, calls > 10]).toEqual([[status], true, true]);
+      expect(clock.now()).toBeGreaterThan(39_000);
+      expect(clock.now()).toBeLessThanOrEqual(45_000);
+    },
+  );
+
+  it("that were refused go before other pages of their list", async () => {
+    const { held, start, calls, clock, done } = subject({ start: 1, pages: 1 });
+    await start(3, "a", page);
+    await held[0]?.give(answer(429, [["retry-after", "1"]]));
+    expect([held.length, calls.state().waiting.page]).toEqual([0, 3]);
+    await clock.pass(1_000);
+    await held[0]?.give(answer(429));
+    for (let i = 0; i < 3; i++) await held[0]?.give(answer(200));
+    await clock.pass(500);
+    await held[0]?.give(answer(200));
+    expect(done).toEqual([200, 200, 200]);
   });
+
+  it.each<[string, most: number, perSecond: number, HeaderList]>([
+    ["one at a time", 1, 1e9, [["retry-after", "1"]]],
+    ["two at a time", 2, 1e9, [["retry-after", "1"]]],
+    ["three at a time", 3, 1e9, [["retry-after", "1"]]],
+    ["two at a time, refusing for two seconds", 2, 1e9, [["retry-after", "2"]]],
+    ["five a second", 4, 5, []],
+    ["five a second, with Retry-After", 4, 5, [["retry-after", "1"]]],
+    ["ten a second", 4, 10, []],
+  ])(
+    "of a platform that serves %s come within the list's time, four readers or not",
+    async (_, most, perSecond, headers) => {
+      const { clock, held, start, done } = subject({ start: 4 });
+      const PAGES = 64;
+      let [begun, atOnce] = [0, 0];
+      const served: number[] = [];
+      const answers = new Set<Held>();
+      for (let ms = 0; ms < 40_000 && done.length < PAGES; ms += 10) {
+        for (; begun < PAGES && begun - done.length < 4; begun++)
+          void start(1, "a", { ...page, since: 0, deadline: 50_000 });
+        await settled();
+        for (const call of [...held]) {
+          if (answers.has(call)) continue;
+          answers.add(call);
+          const recent = served.filter((at) => at > clock.now() - 1_000).length;
+          if (atOnce >= most || recent >= perSecond) {
+            clock.later(5, () => void call.give(answer(429, headers)));
+            continue;
+          }
+          atOnce += 1;
+          served.push(clock.now());
+          clock.later(20, () => {
+            atOnce -= 1;
+            void call.give(answer(200));
+          });
+        }
+        await clock.pass(10);
+      }
+      expect(done).toEqual(Array(PAGES).fill(200));
+    },
+  );
 
   it.each([503, 504])("with %i are given back at once: a repeat is not decided here", async (status) => {
     const { start, held, done } = subject();

@@ -8,9 +8,10 @@ function subject() {
   const call = (credential: string, calls: number, refused: number, askedMs = 1_000) => {
     let everybody = false;
     for (let i = 0; i < calls; i++) {
-      const begun = quota.begin(credential, 1);
-      if (i >= calls - refused) everybody = quota.refused(credential, begun, 1, askedMs);
+      const begun = quota.begin(credential);
+      if (i >= calls - refused) everybody = quota.refused(credential, begun, askedMs);
       else quota.succeed(credential, begun);
+      quota.ended(credential);
     }
     return everybody;
   };
@@ -35,14 +36,46 @@ describe("a credential that is told to wait", () => {
     expect([quota.mayRead("a", 0), quota.nextMs()]).toEqual([true, undefined]);
   });
 
+  it("reads half as many pages at a time as it did, however many it might have read", () => {
+    const { quota } = subject();
+    const begun = Array.from({ length: 4 }, () => quota.begin("a"));
+    for (const call of begun) quota.refused("a", call, 0);
+    expect([quota.mayRead("a", 1), quota.mayRead("a", 2)]).toEqual([true, false]);
+    for (const _ of begun) quota.ended("a");
+    quota.refused("a", quota.begin("a"), 0);
+    expect([quota.mayRead("a", 0), quota.mayRead("a", 1)]).toEqual([true, false]);
+  });
+
+  it("tries one page more ever more rarely while that is refused", () => {
+    const { quota } = subject();
+    const rounds: number[] = [];
+    quota.refused("a", quota.begin("a"), 0);
+    quota.ended("a");
+    for (let round = 0; round < 4; round++) {
+      let pages = 0;
+      for (; !quota.mayRead("a", 1); pages++) {
+        quota.succeed("a", quota.begin("a"));
+        quota.ended("a");
+      }
+      rounds.push(pages);
+      const [one, two] = [quota.begin("a"), quota.begin("a")];
+      quota.refused("a", two, 0);
+      quota.ended("a");
+      quota.succeed("a", one);
+      quota.ended("a");
+    }
+    expect(rounds).toEqual([2, 4, 8, 16]);
+  });
+
   it("reads fewer pages at a time, and others as many as before", () => {
     const { clock, quota } = subject();
-    const begun = Array.from({ length: 8 }, (_, i) => quota.begin("a", i + 1));
-    for (const call of begun) quota.refused("a", call, 8, 0);
-    expect([quota.mayRead("a", 3), quota.mayRead("a", 16)]).toEqual([true, false]);
+    const begun = Array.from({ length: 8 }, () => quota.begin("a"));
+    for (const call of begun) quota.refused("a", call, 0);
+    expect([quota.mayRead("a", 3), quota.mayRead("a", 4)]).toEqual([true, false]);
+    for (const _ of begun) quota.ended("a");
     expect(quota.mayRead("b", 31)).toBe(true);
     clock.now = 60_000;
-    for (let i = 0; i < 200; i++) quota.succeed("a", quota.begin("a", 31));
+    for (let i = 0; i < 200; i++) quota.succeed("a", quota.begin("a"));
     expect(quota.mayRead("a", 31)).toBe(true);
   });
 });
