@@ -118,7 +118,7 @@ export type DrainPhase =
 export interface DrainState {
   readonly how: DrainSettings;
   readonly list: CommittedList;
-  /** 0, and 1 when the list was restarted. */
+  /** How often the list was restarted. */
   readonly reading: number;
   /** Read by the cursor alone: in parallel, the pages contradicted each other. */
   readonly serial: boolean;

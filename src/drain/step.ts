@@ -634,7 +634,7 @@ function skipIgnored(state: DrainState): DrainState {
 }
 
 /**
- * Restarts the list, once, when its pages contradict each other or cannot be read: an expired token, a page cut short,
+ * Restarts the list, twice at most, when its pages contradict each other or cannot be read: an expired token, a page cut short,
  * an inconsistent replica may not be met again. While nothing has gone out, the second reading replaces the first.
  * Otherwise only new records are taken, and the second reading must prove as much as was promised.
  */
@@ -642,7 +642,9 @@ function failed(state: DrainState, thrown: unknown, short?: Shortfall): DrainSta
   const { how, announced, reading, list } = state;
   const mayPass =
     thrown instanceof Problem && (thrown.reason === "DRAIN_INCOMPLETE" || thrown.reason === "UPSTREAM_INVALID");
-  if (!mayPass || reading > 0 || (announced === "cover" && how.tokens !== "keyset")) {
+  // One more for records that are missing: the reading before may have been given up for the way in which it was done.
+  const isLast = reading > 1 || (reading > 0 && (short === undefined || state.missed !== undefined));
+  if (!mayPass || isLast || (announced === "cover" && how.tokens !== "keyset")) {
     return ended(state, { kind: "fail", problem: thrown });
   }
   const { actions } = cancelled(state);
@@ -650,7 +652,7 @@ function failed(state: DrainState, thrown: unknown, short?: Shortfall): DrainSta
   const windowsOnly = how.require === "cover" && how.tokens !== "keyset";
   const again = changed(startOf(how), {
     list: announced === undefined ? emptyList(how.keyOrder) : startOver(list),
-    reading: 1,
+    reading: reading + 1,
     serial: thrown.reason === "DRAIN_INCOMPLETE" && !windowsOnly,
     wanted: state.wanted,
     nextCall: state.nextCall,
