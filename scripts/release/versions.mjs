@@ -8,6 +8,7 @@ export const EDITS = new Map([
   ...[
     "Dockerfile",
     "deploy/compose/compose.yaml",
+    "deploy/compose/trial.yaml",
     "docs/deploy.md",
     "helm/README.md",
     "helm/ci/existing-values.yaml",

@@ -335,9 +335,9 @@ function createConnections(): Connections {
       const problem = parserProblem(error);
       const { [CONNECTION]: connection } = socket as ConnectionSocket;
       const last = connection?.open.at(-1)?.request;
-      // The last response is out, and the connection ends by itself: what cannot be read now belongs to the request that was refused.
+      // The last response is out: what cannot be read now belongs to its request.
       if (connection?.ending === true && last === undefined) {
-        destroyLater(socket);
+        socket.destroy();
         return undefined;
       }
       if (problem === undefined || !socket.writable || isUnused(error, socket)) {
@@ -411,15 +411,11 @@ function failRequest(request: IncomingRequest, problem: Problem): void {
   else endWithProblem(request, problem);
 }
 
-/** A client that reads nothing would keep its connection forever. */
-function destroyLater(socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(), LAST_RESPONSE_MS);
-  socket.once("close", () => clearTimeout(timer));
-}
-
 function endConnection(socket: Socket, problem: Problem): void {
   if (!socket.writable) return;
-  destroyLater(socket);
+  // Without this, a client that reads nothing would keep its connection forever.
+  const timer = setTimeout(() => socket.destroy(), LAST_RESPONSE_MS);
+  socket.once("close", () => clearTimeout(timer));
   socket.end(rawProblem(problem), () => socket.destroy());
 }
 

@@ -18,19 +18,33 @@ export function writeWhole(
   const { res, exchange, server } = request;
   request.whole = true;
   if (status !== 204 && status !== 304) headers.push(["content-length", String(body.length)]);
-  writeHead(request, status, undefined, headers);
+  const isUnfinished = !isRequestComplete(request) && !isBodyless(request, status);
+  writeHead(request, status, undefined, headers, !isUnfinished);
   if (isBodyless(request, status)) {
     res.end();
     return;
   }
   exchange.responseBytes = body.length;
-  if (isRequestComplete(request)) {
-    server.batch.end(res, body, ended);
-    return;
-  }
-  // At once: what the client sends next may end the connection, and a response whose head is out must be whole by then.
-  res.end(body);
-  ended?.();
+  if (isUnfinished) {
+    endAfterRequest(request, body);
+    ended?.();
+  } else server.batch.end(res, body, ended);
+}
+
+/**
+ * The response is complete by its length; it ends when the client has stopped sending, or soon after. Until then the request stays open, so
+ * that what cannot be read of it belongs to it.
+ */
+function endAfterRequest({ req, res }: IncomingRequest, body: Uint8Array): void {
+  const end = () => {
+    clearTimeout(timer);
+    res.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  res.write(body);
+  req.once("end", end);
+  res.once("close", end);
+  req.resume();
 }
 
 /**
@@ -46,18 +60,19 @@ export function isBodyless({ req }: IncomingRequest, status: number): boolean {
   return status === 204 || status === 304 || req.method === "HEAD";
 }
 
-/** Writes the head of a response. Adds to `headers`. */
+/** Writes the head of a response. Adds to `headers`. `lingers`: the connection outlives the response of an unfinished request for a moment. */
 export function writeHead(
   request: IncomingRequest,
   status: number,
   statusText: string | undefined,
   headers: HeaderField[],
+  lingers = true,
 ): void {
   const { res, exchange, server } = request;
   exchange.status = status;
   // What the client has not sent yet is not read any more, so no further request could begin after it.
   const isComplete = isRequestComplete(request);
-  if (!isComplete) lingerAfter(request);
+  if (!isComplete && lingers) lingerAfter(request);
   if (request.last || (server.closing && !request.followed) || !isComplete) {
     request.last = true;
     headers.push(["connection", "close"]);
