@@ -48,6 +48,10 @@ describe("counts", () => {
     expect(count(FileDescriptorProtoSchema, bytes)?.values).toBe(values);
   });
 
+  it("refuses a known field with another wire type, which the decoder would read as declared", () => {
+    expect(() => count(FileDescriptorProtoSchema, Buffer.concat([tag(3, VARINT), varint(1)]))).toThrow("wire type");
+  });
+
   it("entries of a map with their keys and values", () => {
     const entry = field(1, Buffer.concat([field(1, text("k")), field(2, field(3, text("v")))]));
     expect(count(StructSchema, times(2, entry))?.values).toBe(8);

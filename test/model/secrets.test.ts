@@ -110,6 +110,7 @@ test("of Authorization only the scheme is shown", () => {
 
 test("secret parameters are masked in targets, and page tokens are not", () => {
   expect(shownTarget("/sts/exchange?aud=x&token=abc&page_token=p")).toBe("/sts/exchange?aud=x&token=…&page_token=p");
+  expect(shownTarget("/x?a=1&page_token=p&b=2", "hide")).toBe("/x?a=1&page_token=…&b=2");
 });
 
 test.each([

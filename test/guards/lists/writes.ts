@@ -43,7 +43,7 @@ export const WRITES = [
   ),
   ...guards(
     "src/translate/update.ts",
-    ["test/property/unseen.test.ts"],
+    ["test/grpc/unseen.test.ts"],
     [["a name without a number stays over gRPC", "plan.numbersOnly &&", "false &&"]],
   ),
   ...guards(
