@@ -88,6 +88,8 @@ export function writeHead(
  */
 function lingerAfter({ req }: IncomingRequest): void {
   const { socket } = req;
+  // Once: a later request of the same connection would keep it open after the last response, with its own response out of turn.
+  if (Object.hasOwn(socket, "destroySoon")) return;
   const destroySoon = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
     socket.destroySoon = destroySoon;
