@@ -7,7 +7,7 @@ import { compose, type Send, type StreamSend } from "./model/http.ts";
 import { TIME, type V2Upstream } from "./toolbox.ts";
 import { createBreaker } from "./upstream/breaker.ts";
 import { type CallQueue, createCallQueue, type LongQueue } from "./upstream/call-queue.ts";
-import { createSend } from "./upstream/client.ts";
+import { createSend, MAX_RESPONSE_BYTES } from "./upstream/client.ts";
 import { createPool, type Pool } from "./upstream/pool.ts";
 import { createRetryBudget, type RetryBudget } from "./upstream/retry.ts";
 import { createStream } from "./upstream/stream.ts";
@@ -34,9 +34,6 @@ export interface BackgroundUpstreams {
   readonly v2: V2Upstream;
   close(): Promise<void>;
 }
-
-/** Largest answer of one call that is read whole. */
-const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
 /** What all connections have in common. */
 export interface UpstreamParts {

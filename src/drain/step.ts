@@ -642,7 +642,7 @@ function failed(state: DrainState, thrown: unknown, short?: Shortfall): DrainSta
   const { how, announced, reading, list } = state;
   const mayPass =
     thrown instanceof Problem && (thrown.reason === "DRAIN_INCOMPLETE" || thrown.reason === "UPSTREAM_INVALID");
-  // One more for records that are missing: the reading before may have been given up for the way in which it was done.
+  // Missing records are worth one more reading: the one before may have failed only because of how it was read.
   const isLast = reading > 1 || (reading > 0 && (short === undefined || state.missed !== undefined));
   if (!mayPass || isLast || (announced === "cover" && how.tokens !== "keyset")) {
     return ended(state, { kind: "fail", problem: thrown });

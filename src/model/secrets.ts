@@ -104,7 +104,7 @@ export function shownField(name: string, value: string): string {
   return isSecretField(name) ? MASKED : withoutTokens(value);
 }
 
-/** For foreign text, of which nothing is known: each removes one kind of secret; the order matters: whole header lines before values. */
+/** Rules for foreign text. Each removes one kind of secret. The order matters: whole header lines come before values. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/\b((?:proxy-)?authorization|(?:set-)?cookie)(["']?\s*[:=,]\s*)[^\r\n]+/gi, `$1$2${GONE}`],
   [/(?:\b|(?<=%[0-9A-Fa-f]{2}))(bearer|basic|digest|dpop|negotiate)(?:\s|%20)+[^\s"',;]+/gi, `$1 ${GONE}`],

@@ -4,7 +4,7 @@ import { type HeaderField, type HeaderList, OurHeader, writeHeaders } from "../m
 import { type Problem, problemBody } from "../model/problem.ts";
 import { hasBody, type IncomingRequest, isAnswered, recordProblem, stopRequest } from "./incoming-request.ts";
 
-/** How long a client that still sends may go on after its answer, and how often that is looked at. */
+/** How long a client that still sends may go on after its response. */
 const LINGER_MS = 500;
 
 /** Writes a response that is whole, then calls `ended`; `headers`: without length and connection. Adds to `headers`. */

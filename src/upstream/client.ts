@@ -17,6 +17,9 @@ import { type CallFacts, failure, invalidAnswer, longAnswer } from "./failure.ts
 import { callHeaders, responseFields } from "./headers.ts";
 import type { Pool } from "./pool.ts";
 
+/** Longest response of one call that `serve` and `check` read whole. */
+export const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
+
 export interface SendLimits {
   /** Longest body of an answer, after decompression too. */
   readonly maxResponseBytes: number;

@@ -12,7 +12,7 @@ import { createSignalController, type Signal } from "../../model/signal.ts";
 import { PAGE_SIZE } from "../../toolbox.ts";
 import type { ListOperation } from "../../translate/list.ts";
 import { pageTarget } from "../../translate/pages.ts";
-import { createSend } from "../../upstream/client.ts";
+import { createSend, MAX_RESPONSE_BYTES } from "../../upstream/client.ts";
 import { createPool } from "../../upstream/pool.ts";
 import { createRetry, createRetryBudget } from "../../upstream/retry.ts";
 import type { Judgement } from "./finding.ts";
@@ -72,9 +72,6 @@ interface PlatformConnection {
   readonly api: PlatformApi;
   close(): Promise<void>;
 }
-
-/** Largest response that is read: as in `serve`. */
-const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
 /** Calls one upstream with the pool, the client and the retries of `serve`. `token` is sent as a bearer token. */
 export function createConnection(
