@@ -15,6 +15,7 @@ export interface WasmMemory {
 export class KernelMemory {
   readonly #memory: WasmMemory;
   #view: Buffer;
+  #words = new Int32Array(0);
 
   constructor(memory: WasmMemory) {
     this.#memory = memory;
@@ -49,8 +50,11 @@ export class KernelMemory {
     this.#bytes().writeInt32LE(value, at);
   }
 
+  /** In an array that the next call uses again: a new one each time costs more than everything that is done with it. */
   words(at: number, count: number): Int32Array {
-    return new Int32Array(this.#bytes().buffer, at, count).slice();
+    if (this.#words.length < count) this.#words = new Int32Array(count);
+    this.#words.set(new Int32Array(this.#bytes().buffer, at, count));
+    return this.#words.subarray(0, count);
   }
 
   set(at: number, bytes: Uint8Array): void {

@@ -10,6 +10,7 @@ import {
   HOP_BY_HOP,
   METHOD_OVERRIDES,
   withoutHeaders,
+  withValue,
 } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 
@@ -100,13 +101,19 @@ export function respondWith<Body extends ClientResponse["body"]>(
 }
 
 /** A page's headers without those that lead to other pages, or count pages: a v1 list has none of v2's pages. */
-export function withoutPaging<T extends { readonly headers: HeaderList }>(page: T): T {
-  const headers = page.headers.flatMap(([name, value]): HeaderField[] => {
-    if (name !== "link") return PAGE_FIELD.test(name) ? [] : [[name, value]];
-    const links = linksIn(value).filter((link) => !leadsToPage(link));
-    return links.length === 0 ? [] : [[name, links.join(", ")]];
-  });
-  return { ...page, headers };
+export function withoutPaging({ headers }: { readonly headers: HeaderList }): { readonly headers: HeaderList } {
+  return { headers: headers.some(isOfPages) ? headers.flatMap(withoutPageLinks) : headers };
+}
+
+function isOfPages([name]: HeaderField): boolean {
+  return name === "link" || PAGE_FIELD.test(name);
+}
+
+function withoutPageLinks(field: HeaderField): HeaderField[] {
+  if (!isOfPages(field)) return [field];
+  const [name, value] = field;
+  const links = name === "link" ? linksIn(value).filter((link) => !leadsToPage(link)) : [];
+  return links.length === 0 ? [] : [withValue(field, links.join(", "))];
 }
 
 /** The links of one `Link` field; none when it is not well formed. */

@@ -183,11 +183,12 @@ async function checkWatched(carryover, results) {
 const perSecond = ({ own, peer }) => [own, peer].map((side) => side.map((sample) => sample.perSecond));
 const cpu = ({ own, peer }) => [own, peer].map((side) => side.map((sample) => sample.cpuUs));
 
-function goalOf({ key, what, against, target, samples, id }) {
+function goalOf({ key, what, against, target, samples, id, peer: { compiled } }) {
   if (id !== undefined) figure(id, what, spread(perSecond(samples)[0]).median, "requests/s");
   const ratio = ratios(...perSecond(samples));
   // Other work on the machine can only add to a turn's time, so the least is the steadiest.
   const [own, peer] = cpu(samples).map((side) => Math.min(...side));
+  // A peer in another language gains and loses with other things than Node (caches, system calls): its ratio is one of this machine.
   return goal({
     key,
     what,
@@ -196,7 +197,7 @@ function goalOf({ key, what, against, target, samples, id }) {
     unit: "×",
     value: ratio.median,
     text: `${range(ratio, 2)}×`,
-    gate: peer / own,
+    gate: compiled ? undefined : peer / own,
   });
 }
 
