@@ -3,8 +3,8 @@ import { onlyValue } from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
-import { createByteBuffer } from "../server/byte-buffer.ts";
-import { type BodyLimits, GATHERED_BYTES, roomFor } from "../server/request-body.ts";
+import { createByteBuffer } from "../edge/byte-buffer.ts";
+import { type BodyLimits, GATHERED_BYTES, roomFor } from "../edge/body-limits.ts";
 import { decode, mostDecoded } from "../upstream/client.ts";
 import type { GrpcCall } from "./call.ts";
 

@@ -1,15 +1,13 @@
 /** A unary call of v1 that rules may have translated: message, HTTP request, the sentence, HTTP response, message. */
-
+import { discard } from "../edge/body-portions.ts";
+import { createByteBuffer } from "../edge/byte-buffer.ts";
+import { inTurn } from "../edge/processor-share.ts";
+import { guardWatch, recordCredential } from "../edge/record.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
 import { type ClientResponse, type HeaderList, HOP_BY_HOP } from "../model/http.ts";
 import { httpOfRpc, Problem, tooLarge } from "../model/problem.ts";
 import type { Decide, PassPlan, PassThroughObserver, RequestContext, ResponsePlan } from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
-import { createByteBuffer } from "../server/byte-buffer.ts";
-import { recordCredential } from "../server/incoming-request.ts";
-import { guardWatch } from "../server/passthrough.ts";
-import { discard } from "../server/respond.ts";
-import { inTurn } from "../server/upload-limits.ts";
 import { tooManyValues } from "../translate/body.ts";
 import { noteUnknown } from "../translate/operation.ts";
 import { decode } from "../upstream/client.ts";

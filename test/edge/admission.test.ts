@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createAdmission } from "../../../src/server/admission.ts";
-import type { CallQueue } from "../../../src/upstream/call-queue.ts";
+import { createAdmission } from "../../src/edge/admission.ts";
+import type { CallQueue } from "../../src/upstream/call-queue.ts";
 
 interface Known {
   readonly held?: number;
