@@ -4,7 +4,7 @@ import { createByteBuffer } from "../edge/byte-buffer.ts";
 import { inTurn } from "../edge/processor-share.ts";
 import { guardWatch, recordCredential } from "../edge/record.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
-import { type ClientResponse, type HeaderList, HOP_BY_HOP } from "../model/http.ts";
+import type { ClientResponse, HeaderList } from "../model/http.ts";
 import { httpOfRpc, Problem, tooLarge } from "../model/problem.ts";
 import type { Decide, PassPlan, PassThroughObserver, RequestContext, ResponsePlan } from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
@@ -25,6 +25,7 @@ import {
 } from "./call.ts";
 import type { Descriptors, Rpc } from "./descriptors.ts";
 import { type MessageLimits, PREFIX, readMessage, responseTooLarge, withPrefix } from "./messages.ts";
+import { metadataFields, metadataOf } from "./metadata.ts";
 import { type RelayPlan, type RelayTarget, relayCall } from "./relay.ts";
 import { MOST_ERROR_BYTES, type RpcStatus, statusTrailers } from "./status.ts";
 import {
@@ -60,8 +61,6 @@ const SHORT_BYTES = 1024;
 const SHOWN_NUMBERS = 20;
 /** JSON takes more than the message that it becomes; a list is given up when it takes this many times its limit. */
 const JSON_FACTOR = 4;
-/** Fields that speak of a JSON body, or of another connection. */
-const OF_JSON: ReadonlySet<string> = new Set([...HOP_BY_HOP, "cache-control", "retry-after", "vary", "via"]);
 
 /** The request as the sentence takes it: v1's own, over HTTP. */
 export function contextOf(call: GrpcCall, method: string, target: string): RequestContext {
@@ -69,6 +68,7 @@ export function contextOf(call: GrpcCall, method: string, target: string): Reque
   const headers: HeaderList = [
     ...call.headers.filter(([name]) => name !== "content-type"),
     ["content-type", "application/json"],
+    ...metadataFields(call.headers),
   ];
   return { method, target, headers, credential, deadline, exchange };
 }
@@ -192,7 +192,7 @@ async function respond(
   if (call.ended) return;
   const planned = plan.headers ?? [];
   if (isError) {
-    endCall(call, call.codec.ofJson(answer.status, json ?? NO_BYTES), [...own(answer.headers), ...planned]);
+    endCall(call, call.codec.ofJson(answer.status, json ?? NO_BYTES), [...metadataOf(answer.headers), ...planned]);
     return;
   }
   if (json === undefined) throw responseTooLarge(most, limits.maxBytes);
@@ -201,17 +201,13 @@ async function respond(
   if (call.ended) return;
   if (bytes.length > limits.maxBytes) throw responseTooLarge(bytes.length, limits.maxBytes, exchange.list?.records);
   hold.resize(bytes.length);
-  const fields = ownFields([CONTENT_TYPE, ...own(answer.headers)], exchange.requestId, planned);
+  const fields = ownFields([CONTENT_TYPE, ...metadataOf(answer.headers)], exchange.requestId, planned);
   call.ended = true;
   recordStatus(exchange, 0);
   exchange.responseBytes = bytes.length;
   writeHead(stream, 200, http2Headers(fields), false);
   endWithTrailers(stream, statusTrailers({ code: 0, message: "" }), withPrefix(bytes));
   closeAfter(stream);
-}
-
-function own(headers: HeaderList): HeaderList {
-  return headers.filter(([name]) => !OF_JSON.has(name) && !name.startsWith("content-") && !name.startsWith("grpc-"));
 }
 
 /** Undefined for more than `most` bytes. Calls `hold` with the number of bytes so far. */

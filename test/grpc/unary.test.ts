@@ -1,8 +1,12 @@
 /** Unary v1 calls that carryover translates: modes, errors, messages, limits. */
+import type { OutgoingHttpHeaders } from "node:http2";
 import { gzipSync } from "node:zlib";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { framed as frame, grpcClient } from "../../sandbox/test/grpc-client.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
+import { createDouble, ok } from "../listener/support/double.ts";
+import { startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { answered, call, open, session } from "./support/rpc.ts";
 import { fileWith, translating } from "./support/translating.ts";
@@ -44,6 +48,82 @@ it("tells which mode served it, and with what a list was made", async () => {
     "grpc-status": "0",
   });
   expect(Object.keys(headers).filter((name) => /^content-l|^cache|^vary|^grpc-metadata/.test(name))).toEqual([]);
+});
+
+describe("V79: metadata of a translated call", () => {
+  const platform = async (head = "") => {
+    const double = await createDouble(Buffer.from(ok('{"groups":[]}', head), "latin1"));
+    const { grpcUrl = "", close } = await startCarryover({
+      v2Url: double.url,
+      flags: { listenGrpcPort: "0", grpcDescriptors: fileWith(seededSandbox().descriptors()) },
+    });
+    later(async () => {
+      await close();
+      await double.close();
+    });
+    const list = (headers: OutgoingHttpHeaders) =>
+      call(grpcUrl, `/${VENDOR_TYPES}.${LIST}`, frame(new Uint8Array()), headers);
+    return { double, list };
+  };
+
+  it("reaches v2's gateway under the name that the gateway reads as metadata", async () => {
+    const { double, list } = await platform();
+    const answer = await list({
+      authorization: "Bearer t",
+      "x-bypass-cache": ["1", "2"],
+      "my_key.x": "a",
+      "cache-control": "no-cache",
+      "trace-bin": "AAEC,AwQ=",
+      traceparent: "00-1",
+      cookie: "a=b",
+      "x-forwarded-for": "6.6.6.6",
+      "x-real-ip": "6.6.6.6",
+      "x-request-id": "own",
+      "grpcgateway-authorization": "Bearer other",
+      x_forwarded_for: "6.6.6.6",
+      "grpc-metadata-x-other": "kept",
+    });
+    expect(answer).toMatchObject({ status: 0 });
+    const { fields } = double.requests[0]!;
+    expect(fields.filter(([name]) => name.startsWith("grpc-metadata-"))).toEqual([
+      ["grpc-metadata-x-other", "kept"],
+      ["grpc-metadata-x-bypass-cache", "1"],
+      ["grpc-metadata-x-bypass-cache", "2"],
+      ["grpc-metadata-my_key.x", "a"],
+      ["grpc-metadata-cache-control", "no-cache"],
+      ["grpc-metadata-trace-bin", "AAEC"],
+      ["grpc-metadata-trace-bin", "AwQ="],
+    ]);
+    expect(fields).toContainEqual(["x-request-id", "own"]);
+    expect(fields).toContainEqual(["traceparent", "00-1"]);
+  });
+
+  it("with a second credential is refused", async () => {
+    const { double, list } = await platform();
+    expect(await list({ "grpc-metadata-authorization": "Bearer other" })).toMatchObject({ status: 16 });
+    expect(double.requests).toEqual([]);
+  });
+
+  it("of the response comes back under its own name", async () => {
+    const metadata = [
+      "X-Shard: a",
+      "X-Shard: b",
+      "Raw-Bin: a\u00ff",
+      "Content-Type: application/grpc",
+      "X-Plain: 2",
+      "Grpc-Status: 5",
+    ];
+    const { list } = await platform(`X-Plain: 1\r\n${metadata.map((field) => `Grpc-Metadata-${field}\r\n`).join("")}`);
+    const { head, status } = await list({});
+    expect(status).toBe(0);
+    expect(head).toMatchObject({
+      "x-shard": "a, b",
+      "raw-bin": "Yf8=",
+      "x-plain": "1",
+      "content-type": "application/grpc",
+    });
+    expect(Object.keys(head).filter((name) => name.startsWith("grpc-metadata"))).toEqual([]);
+  });
 });
 
 it("a rule's native v1 gets the client's own bytes", async () => {

@@ -60,6 +60,7 @@ export const FRONT = [
       sent("T-SMG-16: two Authorizations"),
     ],
     ["an Authorization of valid bytes", 'if (!NOT_IN_VALUE.test(values[0] ?? "")) return', "if (true) return"],
+    ["no Grpc-Metadata-Authorization", "if (header(received, AUTHORIZATION_METADATA) !== undefined)", "if (false)"],
     ["no gRPC", "if (media === undefined || !", "if (media === undefined || true || !"],
   ]),
   ...guards("src/model/http.ts", HEADERS, [
@@ -79,7 +80,14 @@ export const FRONT = [
     ["no Forwarded for the platform", ', "forwarded"]', "]"],
     ["X-Real-IP of trusted proxies only", '|| name === "x-real-ip" ?', "?"],
     ["X-Forwarded-* of trusted proxies only", 'name.startsWith("x-forwarded-") ||', ""],
-    ["no Grpc-* for the platform", '|| name.startsWith("grpc-")) return', ") return"],
+    ["no Grpc-* for the platform", ': "drop";\n  }\n  if (DROPPED', ': "keep";\n  }\n  if (DROPPED'],
+    ["no identity in Grpc-Metadata-*", "NOT_METADATA.has(name) || ", ""],
+    ["no name of the gateway's own in Grpc-Metadata-*", ' || name.startsWith("grpc")) return', ") return"],
+    [
+      "no X-Forwarded-* in Grpc-Metadata-*",
+      'return handling === "forwarded" ? "drop" : handling',
+      'return handling === "forwarded" ? "keep" : handling',
+    ],
     ["no names that look like those of ours", 'isLookAlike(lettersOf(name)) ? "odd" : "keep"', '"keep"'],
     ["what Connection names ends here", "|| named.has(name)) continue", ") continue"],
   ]),
