@@ -75,6 +75,8 @@ export interface CarryoverConfig {
     readonly sts?: {
       /** Base URL of the token exchange; /sts/exchange and /sts/exchange_refresh_token pass through to it. */
       readonly url: string;
+      /** Where sts serves gRPC, if not at the host of upstream.sts.url; a path in it is not used. */
+      readonly grpcUrl?: string | undefined;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */
         readonly caFile?: string | undefined;
@@ -107,6 +109,8 @@ export interface CarryoverConfig {
       readonly port?: number | undefined;
       /** As listen.keepAliveSeconds, for connections of gRPC clients without a call. Default: `300s`. */
       readonly keepAliveSeconds?: number | string | undefined;
+      /** Packages and services of other domains: NAME passes through to v2, v1:NAME to native v1. Unlisted ones go to native v1 if fallback is native, unless their package names v2. */
+      readonly extraServices?: readonly string[] | undefined;
     } | undefined;
   } | undefined;
   readonly admin?: {
@@ -218,8 +222,10 @@ export interface CarryoverConfig {
   readonly grpc?: {
     /** FileDescriptorSet of the API with its imports, as buf build or protoc writes it. Without it v1 gRPC is not translated. */
     readonly descriptors?: string | undefined;
-    /** Largest message of a translated gRPC call, request or response; clients take 4 MiB unless told otherwise. Default: `4MiB`. */
-    readonly maxMessageBytes?: number | string | undefined;
+    /** Largest request message that carryover reads: of calls that may be translated, and of token exchange. Default: `4MiB`. */
+    readonly maxRequestBytes?: number | string | undefined;
+    /** Largest response message of a translated call. It counts as half of limits.memoryBytes at most. Clients have limits of their own, often 4 MiB. Default: `100MiB`. */
+    readonly maxResponseBytes?: number | string | undefined;
   } | undefined;
   readonly log?: {
     /** Lowest level to log; requests are logged at info. Default: `info`. */

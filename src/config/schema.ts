@@ -101,6 +101,7 @@ export const cutover = z.strictObject({
 const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
 const PREFIX = "expected a path such as /gateway, without a slash at its end";
 const EXTRA = "expected a path such as /gateway, or v1:/gateway, without a slash at its end";
+const SERVICES = "expected a package or a service such as acme.billing, or v1:acme.billing";
 const port = whole(0, 65535);
 
 const tls = z
@@ -187,6 +188,7 @@ const sts = z.strictObject({
   url: url
     .describe("Base URL of the token exchange; /sts/exchange and /sts/exchange_refresh_token pass through to it")
     .meta(USUAL),
+  grpcUrl: grpcUrl("sts"),
   tls,
 });
 
@@ -233,6 +235,14 @@ const listen = z.strictObject({
       keepAliveSeconds: seconds(1, 3600)
         .prefault("300s")
         .describe("As listen.keepAliveSeconds, for connections of gRPC clients without a call"),
+      extraServices: listOf(
+        z.string({ error: SERVICES }).regex(/^(?:v1:)?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/, { error: SERVICES }),
+        SERVICES.slice(9),
+      )
+        .default([])
+        .describe(
+          "Packages and services of other domains: NAME passes through to v2, v1:NAME to native v1. Unlisted ones go to native v1 if fallback is native, unless their package names v2",
+        ),
     })
     .prefault({}),
 });
@@ -297,10 +307,13 @@ const grpc = z.strictObject({
     .describe(
       "FileDescriptorSet of the API with its imports, as buf build or protoc writes it. Without it v1 gRPC is not translated",
     ),
-  maxMessageBytes: bytes(1024, 64 * MiB)
+  maxRequestBytes: bytes(1024, 64 * MiB)
     .prefault("4MiB")
+    .describe("Largest request message that carryover reads: of calls that may be translated, and of token exchange"),
+  maxResponseBytes: bytes(1024, 256 * MiB)
+    .prefault("100MiB")
     .describe(
-      "Largest message of a translated gRPC call, request or response; clients take 4 MiB unless told otherwise",
+      "Largest response message of a translated call. It counts as half of limits.memoryBytes at most. Clients have limits of their own, often 4 MiB",
     ),
 });
 

@@ -3,6 +3,16 @@
 /** `platform`: health and reflection, which belong to no version. */
 export type RpcVersion = "v1" | "v2" | "platform";
 
+/** `sts`: token exchange. `native`: native v1 has it, or nobody: a service of a domain that v2 does not have. */
+export type RpcOwner = RpcVersion | "sts" | "native";
+
+/** gRPC's own services, which are for operators: channelz, load balancing. */
+const OF_GRPC = "grpc.";
+const TOKEN_SERVICE = "SecurityTokenService";
+const TOKEN_METHODS: ReadonlySet<string> = new Set(["Exchange", "ExchangeRefreshToken"]);
+const OIDC = new Set(["oidc"]);
+/** Before an extra service: it is native v1's. */
+const OF_V1 = "v1:";
 const V2 = /^v2[a-z0-9]*$/;
 const VERSION = /^v\d[a-z0-9]*$/;
 const PLATFORM: ReadonlySet<string> = new Set([
@@ -10,6 +20,39 @@ const PLATFORM: ReadonlySet<string> = new Set([
   "grpc.reflection.v1.ServerReflection",
   "grpc.reflection.v1alpha.ServerReflection",
 ]);
+
+interface OwnerOptions {
+  /** The API's domains, as packages name them. */
+  readonly domains: ReadonlySet<string>;
+  /** Packages and services (`listen.grpc.extraServices`): `a.b` belongs to v2, `v1:a.b` to native v1. */
+  readonly extraServices: readonly string[];
+}
+
+/** Says whose an rpc is; undefined: nobody's. As over HTTP, native v1 has the services of other domains, except those whose package names v2. */
+export function createOwners({
+  domains,
+  extraServices,
+}: OwnerOptions): (service: string, method: string) => RpcOwner | undefined {
+  const extra = extraServices.map((text) => {
+    const isV1 = text.startsWith(OF_V1);
+    return { name: isV1 ? text.slice(OF_V1.length) : text, owner: isV1 ? ("native" as const) : ("v2" as const) };
+  });
+  return (service, method) => {
+    const version = versionOfService(service, domains);
+    if (version !== undefined) return version;
+    const named = extra.find(({ name }) => service === name || service.startsWith(`${name}.`));
+    if (named !== undefined) return named.owner;
+    if (isTokenExchange(service, method)) return "sts";
+    const packages = service.split(".").slice(0, -1);
+    const isForeign = packages.length === 0 || service.startsWith(OF_GRPC) || packages.some((part) => V2.test(part));
+    return isForeign ? undefined : "native";
+  };
+}
+
+function isTokenExchange(service: string, method: string): boolean {
+  const isService = service.slice(service.lastIndexOf(".") + 1) === TOKEN_SERVICE;
+  return isService && TOKEN_METHODS.has(method) && versionOfService(service, OIDC) === "v1";
+}
 
 /**
  * The version of a service by its full name: `acme.platform.iam.v2beta1.GroupsService` is v2, `acme.platform.iam.Groups` and
