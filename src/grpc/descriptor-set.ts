@@ -1,7 +1,7 @@
 /**
- * The files of a FileDescriptorSet in an order in which they can be read. Tools agree on the types in such a set, but not on the rest: Go's
- * registry has files in any order, under names other than those by which they are imported; two runs of protoc, one after the other, have a
- * file twice. So files are joined by the types that they need, and names of files mean nothing.
+ * Orders the files of a FileDescriptorSet so that each comes after the files it needs. Tools agree on the types in such a set, but not on
+ * the rest. Go's registry lists files in any order, and under other names than their imports use. Two runs of protoc, one after the other,
+ * list a file twice. So files are joined by the types that they need, and file names mean nothing.
  */
 import { clone, create, createFileRegistry, type FileRegistry, fromBinary } from "@bufbuild/protobuf";
 import {
@@ -26,7 +26,7 @@ export interface IncompleteFile {
   readonly proto: FileDescriptorProto;
   /** Types that it needs, itself or through others, and that no file defines; with the leading dot of descriptors left out. */
   readonly lacks: readonly string[];
-  /** Imports, its own and those of files that it needs, by whose name there is no file. */
+  /** Imports of it, and of files that it needs, that name no file of the set. */
   readonly imports: readonly string[];
 }
 
@@ -56,7 +56,7 @@ interface FileNode {
   readonly dependencies: Set<FileNode>;
 }
 
-/** Throws Error for bytes that are no FileDescriptorSet. */
+/** Throws Error if `bytes` are not a FileDescriptorSet. */
 export function linkFiles(bytes: Uint8Array): LinkedFiles {
   const { file: given } = fromBinary(FileDescriptorSetSchema, bytes);
   const ownerOf = new Map<string, FileNode>();

@@ -81,11 +81,11 @@ function linked(bytes: Uint8Array): LinkedFiles {
     return linkFiles(bytes);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`it is no FileDescriptorSet (${why})`);
+    throw new Error(`it is not a FileDescriptorSet (${why})`);
   }
 }
 
-/** At most so many names in a message. */
+/** Most names in a message. */
 const NAMES = 5;
 
 function fileText({ proto, lacks }: IncompleteFile): string {

@@ -47,7 +47,7 @@ const CLOSE_OBJECT = 0x7d;
 
 /** Takes whole elements out of the lists of an object whose JSON comes in pieces. Judges nothing: that is left to the conversion. */
 export function createListCutter() {
-  /** What has come and was not cut out. */
+  /** The JSON so far, without the elements that were cut out. */
   let text: Buffer = NOTHING;
   let at = 0;
   let depth = 0;
@@ -112,7 +112,7 @@ export function createListCutter() {
       records = 0;
       return cut;
     },
-    /** What is left of the object, once all has come. */
+    /** The rest of the object, once the last piece has come. */
     rest: (): ListCut => ({ json: text, records }),
   };
 }

@@ -132,7 +132,7 @@ function requestTooLarge(bytes: number, limit: number, { requestBytes }: Message
   });
 }
 
-/** For a response above the limit; native v1 would have sent it. `isBegun`: it was not read to its end, and has at least so many bytes. */
+/** For a response above the limit; native v1 would have sent it. `isBegun`: it was not read to its end, and `bytes` is the least that it has. */
 export function responseTooLarge(bytes: number, limit: number, records?: number, isBegun = false): Problem {
   const what = records === undefined ? "" : ` with ${records} records`;
   const size = `${isBegun ? "some " : ""}${bytes} bytes${isBegun ? " or more" : ""}`;

@@ -38,7 +38,7 @@ export function metadataFields(metadata: HeaderList): HeaderField[] {
   return fields;
 }
 
-/** The metadata of an HTTP response: its fields without those of its body, and those that the gateway made of metadata by their own names. */
+/** The metadata of an HTTP response. Leaves out fields that describe its body, and gives metadata that the gateway prefixed its own name. */
 export function metadataOf(headers: HeaderList): HeaderField[] {
   const fields: HeaderField[] = [];
   const metadata: HeaderField[] = [];

@@ -3,7 +3,7 @@
 /** `platform`: health and reflection, which belong to no version. */
 export type RpcVersion = "v1" | "v2" | "platform";
 
-/** `sts`: token exchange. `native`: native v1 has it, or nobody: a service of a domain that v2 does not have. */
+/** `sts`: token exchange. `native`: a service of another domain, which only native v1 may have. */
 export type RpcOwner = RpcVersion | "sts" | "native";
 
 /** gRPC's own services, which are for operators: channelz, load balancing. */
@@ -28,7 +28,7 @@ interface OwnerOptions {
   readonly extraServices: readonly string[];
 }
 
-/** Says whose an rpc is; undefined: nobody's. As over HTTP, native v1 has the services of other domains, except those whose package names v2. */
+/** Returns the owner of an rpc, or undefined if no upstream serves it. As over HTTP, other domains are native v1's, unless their package names v2. */
 export function createOwners({
   domains,
   extraServices,

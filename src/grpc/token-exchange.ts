@@ -42,7 +42,7 @@ export async function exchangeToken(
   }
 }
 
-/** A copy of `message` in which the platform's audience takes the place of carryover's own; undefined where that is not in it. */
+/** Returns `message` with the platform's audience in place of carryover's own, or undefined if nothing changes. */
 export function withAudience(message: Uint8Array, audience: Audience): Uint8Array | undefined {
   const { from, to } = audience;
   if (from === undefined) return undefined;

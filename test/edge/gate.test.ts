@@ -90,7 +90,7 @@ describe("the gate refuses", () => {
     ["two", ["Authorization", "Bearer a", "authorization", "Bearer a"]],
     ["a control byte", ["Authorization", "a\u007fb"]],
     ["as metadata", ["grpc-metadata-AUTHORIZATION", "Bearer a"]],
-    ["as metadata beside it", ["Authorization", "Bearer a", "Grpc-Metadata-Authorization", "Bearer a"]],
+    ["as metadata, too", ["Authorization", "Bearer a", "Grpc-Metadata-Authorization", "Bearer a"]],
   ])("Authorization: %s", (_, raw) => {
     expect(verdict(raw)).toBe("UNAUTHENTICATED");
   });

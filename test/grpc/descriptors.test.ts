@@ -45,7 +45,7 @@ it("a file that cannot be used stops the start, and the message says why", async
     file: fromBinary(FileDescriptorSetSchema, bytes).file.filter(({ name }) => name.startsWith("google/")),
   });
   for (const [contents, why] of [
-    ['syntax = "proto3";', /no FileDescriptorSet/],
+    ['syntax = "proto3";', /not a FileDescriptorSet/],
     [toBinary(FileDescriptorSetSchema, without), /annotations\.proto is not in it.*--include_imports/],
     [toBinary(FileDescriptorSetSchema, only), /no service in it belongs to the API/],
   ] as const) {
@@ -149,7 +149,7 @@ it.each([
   expect(ownerOf(service, method)).toBe(owner);
 });
 
-it("a service without a package, and one of gRPC's own, belong to nobody unless they are named", () => {
+it("a service without a package, and one of gRPC's own, are not served unless they are named", () => {
   const own = "grpc.channelz.v1.Channelz";
   expect(createOwners({ ...parts, extraServices: [] })("Groups", "List")).toBeUndefined();
   expect(createOwners({ ...parts, extraServices: [] })(own, "GetServers")).toBeUndefined();

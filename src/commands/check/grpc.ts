@@ -43,10 +43,9 @@ async function reached(
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const path = `upstream.${name}.grpcUrl`;
-    return fail(
-      `upstream.${name} does not speak HTTP/2 at ${origin} (${error.reason})`,
-      `set ${path} to where it serves gRPC`,
-    );
+    const what = `upstream.${name} does not speak HTTP/2 at ${origin} (${error.reason})`;
+    // Its clients may exchange tokens over HTTP.
+    return (name === "sts" ? warn : fail)(what, `set ${path} to where it serves gRPC`);
   } finally {
     sessions.close();
   }
