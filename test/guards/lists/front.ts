@@ -173,7 +173,7 @@ export const FRONT = [
     [
       ["memory before a call", "wanted > 0 ? await wait(wanted, options.signal) : undefined", "undefined"],
       ["memory for a response", "!memory.fits(owner, bytes - mine)", "false"],
-      ["a request never waits for itself", "if (kept > 0) return 0;", ""],
+      ["a request never waits for itself", "if (kept > 0 || holding()) return 0;", ""],
     ],
   ),
   ...guards(

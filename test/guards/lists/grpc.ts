@@ -39,8 +39,13 @@ export const GRPC = [
     ["fields of a message", 'if (counted === undefined) throw tooManyValues("fields");', ""],
     ["the body of a message", "if (request.body.length > bodyBytes) throw", "if (false) throw"],
     ["the target of a message", "if (count <= limit) return;", "return;"],
-    ["the message of a request that is translated", "Math.min(bodyBytes, maxBytes)", "maxBytes"],
-    ["responses that are too large", "if (bytes.length > limits.maxBytes) throw", "if (bytes.length < 0) throw"],
+    ["the message of a request that is translated", "Math.min(bodyBytes, requestBytes)", "requestBytes"],
+    ["responses that are too large", "if (bytes.length > limit) throw", "if (bytes.length < 0) throw"],
+    ["lists that are too large", "if (whole > limit) throw", "if (whole < 0) throw"],
+    ["lists that are going to be too large", "Math.floor(missing * least)", "0"],
+  ]),
+  ...guards("src/upstream/response-memory.ts", UNARY, [
+    ["pages of a list whose message is held", "if (kept > 0 || holding()) return 0;", "if (kept > 0) return 0;"],
   ]),
   ...guards(
     "src/grpc/wire.ts",
