@@ -10,12 +10,12 @@ import {
   type ServerOptions,
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
-import { type Admit, shedProblem } from "../edge/admission.ts";
-import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "../edge/headers.ts";
-import { checkRequest } from "../edge/request-checks.ts";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
 import { onlyValue } from "../model/http.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
+import { type Admit, shedProblem } from "../edge/admission.ts";
+import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "../edge/headers.ts";
+import { checkRequest } from "../edge/request-checks.ts";
 import { failCall, type GrpcCall, headersOf } from "./call.ts";
 import type { StatusCodec } from "./status.ts";
 import { createSweep } from "./sweep.ts";
