@@ -2,6 +2,9 @@
 import type { ConnectionRenewal } from "../config/certificate-renewal.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
+import type { Admit } from "../edge/admission.ts";
+import type { ProcessorShare } from "../edge/processor-share.ts";
+import { recordCredential } from "../edge/record.ts";
 import { later } from "../model/clock.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
 import type { Exchange } from "../model/exchange.ts";
@@ -11,9 +14,6 @@ import { Problem } from "../model/problem.ts";
 import type { Decide } from "../model/request.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { Router } from "../router/router.ts";
-import type { Admit } from "../edge/admission.ts";
-import { recordCredential } from "../edge/record.ts";
-import type { ProcessorShare } from "../edge/processor-share.ts";
 import { MOST_VALUES } from "../translate/body.ts";
 import { MOST_NAMES } from "../translate/operation.ts";
 import { createBreaker } from "../upstream/breaker.ts";
@@ -79,6 +79,8 @@ interface GrpcLog {
 export interface GrpcPort extends GrpcServer {
   /** Of each upstream: whether calls to it fail at once at present. */
   breakers(): Iterable<readonly ["v1" | "v2", boolean]>;
+  /** Streams to upstreams that the share of `credential` has or waits for. */
+  streamsOf(credential: string): number;
 }
 
 /** Nothing listens yet. `port`: `listen.grpc.port`. */
@@ -166,6 +168,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     breakers: function* () {
       for (const { name, sessions } of targets) yield [name, sessions.breaker.isOpen()];
     },
+    streamsOf: (credential) => targets.reduce((sum, { sessions }) => sum + sessions.usedBy(credential), 0),
   };
 }
 
@@ -220,9 +223,9 @@ type GrpcTarget = RelayTarget & { readonly name: "v1" | "v2"; readonly sessions:
 
 function targetOf(
   name: "v1" | "v2",
-  { url, grpcUrl, tls, timeouts, breaker }: NonNullable<Config["upstream"]["v1"]>,
+  { url, grpcUrl, grpcPingSeconds, tls, timeouts, connections, breaker }: NonNullable<Config["upstream"]["v1"]>,
   { limits }: Config,
-  { now, random, log, renewal, queues }: GrpcPortParts,
+  { now, random, log, renewal, queues, callers }: GrpcPortParts,
 ): GrpcTarget {
   const turned = (open: boolean, { failures, ms }: { readonly failures: number; readonly ms: number }): void => {
     const facts = { upstream: name, failures, seconds: Math.round(ms / 1_000) };
@@ -232,8 +235,12 @@ function targetOf(
   const sessions = createGrpcSessions({
     url: grpcUrl ?? url,
     tls,
+    connections,
     connectMs: timeouts.connectSeconds * 1_000,
+    pingMs: grpcPingSeconds === undefined ? undefined : grpcPingSeconds * 1_000,
     headerBytes: limits.responseHeaderBytes,
+    callers,
+    now,
     ...(breaker ? { breaker: (probe) => createBreaker({ now, random, later, probe, turned }) } : {}),
   });
   renewal.attach(name, sessions);
