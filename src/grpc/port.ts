@@ -23,7 +23,7 @@ import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
 import { type DescriptorGaps, gapsOf } from "./gaps.ts";
 import { awaitHeads, type RelayTarget, relayCall } from "./relay.ts";
-import { versionOfService } from "./rpcs.ts";
+import { createKnownRpcs, versionOfService } from "./rpcs.ts";
 import { createGrpcServer, type GrpcServer, type SessionTimeouts } from "./server.ts";
 import { createGrpcSessions, type GrpcSessions } from "./sessions.ts";
 import { createStatusCodec } from "./status.ts";
@@ -146,8 +146,13 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
       pass(call, upstreams.v2, []);
     }
   };
+  const isKnown = createKnownRpcs((path) => descriptors?.rpcs.has(path) === true);
   const server = createGrpcServer({
     ...parts,
+    observe: (exchange) => {
+      if (exchange.rpc !== undefined) exchange.rpc.known = isKnown(exchange.rpc);
+      parts.observe(exchange);
+    },
     host: config.listen.host,
     port,
     limits: config.limits,
