@@ -79,7 +79,7 @@ interface GrpcLog {
 export interface GrpcPort extends GrpcServer {
   /** Of each upstream: whether calls to it fail at once at present. */
   breakers(): Iterable<readonly ["v1" | "v2", boolean]>;
-  /** Streams to upstreams that the share of `credential` has or waits for. */
+  /** Streams to upstreams that `credential` has or waits for. */
   streamsOf(credential: string): number;
 }
 
@@ -244,7 +244,7 @@ function targetOf(
     connectMs: timeouts.connectSeconds * 1_000,
     pingMs: grpcPingSeconds === undefined ? undefined : grpcPingSeconds * 1_000,
     headerBytes: limits.responseHeaderBytes,
-    callers,
+    accepted: callers.accepted,
     now,
     ...(breaker ? { breaker: (probe) => createBreaker({ now, random, later, probe, turned }) } : {}),
   });

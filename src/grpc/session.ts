@@ -12,8 +12,17 @@ export interface SessionOptions {
   readonly headerBytes: number;
   /** Milliseconds of silence before a ping. Without it, only a session with calls is pinged. */
   readonly pingMs?: number | undefined;
+  readonly patience?: Partial<SessionPatience> | undefined;
   readonly silence: Sweep<GrpcSession>;
   readonly now: () => number;
+}
+
+/** Milliseconds. */
+export interface SessionPatience {
+  /** That a session may be silent after a call. */
+  readonly silentMs: number;
+  /** That it then has for the answer to a ping. */
+  readonly pongMs: number;
 }
 
 export interface SessionListener {
@@ -44,10 +53,7 @@ export interface GrpcSession {
   destroy(): void;
 }
 
-/** So long a session may be silent after a call, … */
-const SILENT_MS = 3_000;
-/** … and so long it then has for the answer to a ping. */
-const PING_MS = 5_000;
+const PATIENCE: SessionPatience = { silentMs: 3_000, pongMs: 5_000 };
 /** A grpc-go server closes the connection at the fourth ping without a response in between, within five minutes. */
 const MOST_PINGS = 3;
 /** Fields of one response; their bytes have a limit of their own. */
@@ -57,6 +63,7 @@ const SESSION_MIB = 64;
 
 export function openSession(options: SessionOptions, on: SessionListener): GrpcSession {
   const { origin, place, headerBytes, pingMs, silence, now } = options;
+  const { silentMs, pongMs } = { ...PATIENCE, ...options.patience };
   const began = performance.now();
   let state: GrpcSession["state"] = "connecting";
   let http2: ClientHttp2Session | undefined;
@@ -84,7 +91,7 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
       pinging = undefined;
       if (error == null && state === "avoided") turn("ready");
     };
-    pinging = setTimeout(() => http2?.destroy(), PING_MS);
+    pinging = setTimeout(() => http2?.destroy(), pongMs);
     if (!http2.ping(ended)) ended();
   };
   const session: GrpcSession = {
@@ -109,7 +116,7 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
       });
       if (readBefore === undefined) {
         readBefore = socket?.bytesRead;
-        lookAt = now() + SILENT_MS;
+        lookAt = now() + silentMs;
         silence.add(session);
       }
       return stream;

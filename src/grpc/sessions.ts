@@ -1,12 +1,11 @@
 /** gRPC out: HTTP/2 sessions to one upstream, opened as streams are needed. */
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { later } from "../model/clock.ts";
-import { type CredentialShares, SINGLE_SHARE } from "../model/credential-shares.ts";
 import { Problem } from "../model/problem.ts";
 import { type Breaker, type BreakerProbe, noBreaker } from "../upstream/breaker.ts";
 import type { PoolTls } from "../upstream/dial.ts";
 import { failure } from "../upstream/failure.ts";
-import { type GrpcSession, openSession, type SessionListener } from "./session.ts";
+import { type GrpcSession, openSession, type SessionListener, type SessionOptions } from "./session.ts";
 import { createStreamQueue, type QueuedStream, type StreamOrigin } from "./stream-queue.ts";
 import { createSweep } from "./sweep.ts";
 
@@ -20,10 +19,11 @@ export interface SessionsOptions {
   readonly connectMs: number;
   /** Milliseconds of silence before a session is pinged. Without it, only a session with calls is pinged. */
   readonly pingMs?: number | undefined;
+  readonly patience?: SessionOptions["patience"];
   /** Largest block of response headers. */
   readonly headerBytes: number;
-  /** Whose share of all streams a call takes; by default all calls are one caller's. */
-  readonly callers?: CredentialShares | undefined;
+  /** Whether the platform has accepted a credential. */
+  readonly accepted: (credential: string) => boolean;
   /** Makes a breaker that asks by `probe`; without one every call goes out. */
   readonly breaker?: ((probe: BreakerProbe) => Breaker) | undefined;
   /** Milliseconds on a clock that never goes back. */
@@ -61,7 +61,7 @@ export interface GrpcSessions {
   enter(origin: StreamOrigin, work: StreamWork): () => void;
   /** A call on `stream` got no response in time: new calls avoid its session until that has shown that it is alive. */
   suspect(stream: ClientHttp2Stream): void;
-  /** Streams that the share of `credential` has or waits for. */
+  /** Streams that `credential` has or waits for. */
   usedBy(credential: string): number;
   readonly breaker: Breaker;
   readonly authority: string;
@@ -82,7 +82,7 @@ interface Stranded {
 }
 
 export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
-  const { connections, now, callers = SINGLE_SHARE } = options;
+  const { connections, now } = options;
   const { origin, protocol, host, hostname: written, port } = new URL(options.url);
   const hostname = written.replace(/^\[|\]$/g, "");
   const address = { protocol, host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
@@ -110,7 +110,14 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
   const connect = (on: SessionListener): GrpcSession =>
     openSession(
       {
-        ...{ origin, headerBytes: options.headerBytes, pingMs: options.pingMs, silence, now },
+        ...{
+          origin,
+          headerBytes: options.headerBytes,
+          pingMs: options.pingMs,
+          patience: options.patience,
+          silence,
+          now,
+        },
         place: { ...address, timeoutMs: options.connectMs, tls },
       },
       on,
@@ -172,7 +179,7 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     {
       places: () => pool.places,
       most: () => pool.places + Math.max(0, connections - pool.ready) * pool.usual,
-      accepted: callers.accepted,
+      accepted: options.accepted,
       now,
       later,
       wanted: connectMore,
@@ -259,8 +266,7 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
         work.refuse(mayGo);
         return () => {};
       }
-      const { begun, since, deadline } = origin;
-      const stream = queue.enter({ credential: callers.shareOf(origin.credential), begun, since, deadline }, work);
+      const stream = queue.enter(origin, work);
       return () => {
         if (stream.state === "waits") queue.leave(stream);
       };
@@ -268,7 +274,7 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     suspect: (stream) => {
       for (const session of sessions) if (session.owns(stream)) session.suspect();
     },
-    usedBy: (credential) => queue.usedBy(callers.shareOf(credential)),
+    usedBy: queue.usedBy,
     breaker,
     authority: host,
     hostname,

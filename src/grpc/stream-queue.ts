@@ -33,8 +33,10 @@ export interface StreamQueue<W> {
   usedBy(credential: string): number;
 }
 
-/** One credential may hold so many times what is free, as in admission (Choudhury and Hahne): alone 8/9 of all. */
+/** One credential may hold so many times what is free (dynamic thresholds, Choudhury and Hahne): alone 8/9 of all. */
 const CREDENTIAL_SHARE = 8;
+/** What credentials may hold together that the platform has not accepted: anybody can invent them. */
+const UNACCEPTED_SHARE = 0.75;
 const TICK_MS = 100;
 
 /** A stream that waits, or has its place. */
@@ -49,6 +51,8 @@ export class QueuedStream<W> implements FairQueueEntry {
   startedAt = 0;
   cost = 0;
   state: "waits" | "started" | "over" = "waits";
+  /** The platform had accepted its credential when it began. */
+  isKnown = false;
 
   constructor({ credential, begun, since, deadline }: StreamOrigin, work: W) {
     this.credential = credential;
@@ -71,12 +75,19 @@ export function createStreamQueue<W>(
     kept: 0,
     longestMs: 1,
     places,
-    mostOf: (taken) => Math.max(1, (most() - taken - 1) * CREDENTIAL_SHARE),
+    mostOf: (credential, taken) => {
+      if (!accepted(credential) && strangers >= Math.max(1, most() * UNACCEPTED_SHARE)) return 0;
+      return Math.max(1, (most() - taken - 1) * CREDENTIAL_SHARE);
+    },
     accepted,
   });
+  /** Streams of credentials that were not accepted when they began. */
+  let strangers = 0;
   let ticking = false;
   const begin = (stream: QueuedStream<W>): void => {
     stream.state = "started";
+    stream.isKnown = accepted(stream.credential);
+    if (!stream.isKnown) strangers++;
     start(stream);
   };
   const pump = (): void => {
@@ -110,7 +121,10 @@ export function createStreamQueue<W>(
     leave(stream) {
       if (stream.state === "over") return;
       if (stream.state === "waits") queue.cancel(stream);
-      else queue.leave(stream, now());
+      else {
+        if (!stream.isKnown) strangers--;
+        queue.leave(stream, now());
+      }
       stream.state = "over";
       pump();
     },

@@ -43,8 +43,8 @@ export interface FairQueueOptions {
   readonly kept: number;
   /** Slots that may be taken at present; default: all. */
   readonly places?: () => number;
-  /** Slots that one credential may hold while `taken` are; default: all. */
-  readonly mostOf?: (taken: number) => number;
+  /** Slots that `credential` may hold while `taken` are; default: all. */
+  readonly mostOf?: (credential: string, taken: number) => number;
   /** Slots that pages may take at present. */
   readonly pages?: () => number;
   /** The most that pages may ever take. The last sixteenth is for credentials that read no page: pages of others may hang. */
@@ -151,7 +151,7 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
   };
   const hasRoom = (owner: CredentialQueue<E>): boolean =>
     taken < Math.min(places(), capacity - (owner.taken < kept ? 0 : kept)) &&
-    (mostOf === undefined || owner.taken < mostOf(taken));
+    (mostOf === undefined || owner.taken < mostOf(owner.credential, taken));
   const mayReadNow = (owner: CredentialQueue<E>, now: number): boolean => {
     const most = owner.pages === 0 ? mostPages : Math.min(pages(), mostPages - (mostPages >> 4));
     return pagesTaken < Math.min(most, places() - (places() >> 3)) && mayRead(owner.credential, owner.pages, now);

@@ -10,12 +10,11 @@ import { platform } from "./support/rpc.ts";
 
 takeDownAfterEach();
 
-const SLOW = 20_000;
-
 function sessionsTo(url: string, options: Partial<SessionsOptions> = {}): GrpcSessions {
   const sessions = createGrpcSessions({
     ...{ url, connections: 16, connectMs: 2_000, headerBytes: 16_384, now: () => performance.now() },
-    callers: { shareOf: (credential) => credential, accepted: () => true, answered: () => {} },
+    accepted: () => true,
+    patience: { silentMs: 300, pongMs: 500 },
     ...options,
   });
   later(async () => sessions.close());
@@ -69,6 +68,14 @@ it("long streams of one credential leave a place to others, and what waits in va
   expect(behind.sessions()).toBe(2);
 });
 
+it("credentials that the platform has not accepted leave a quarter of all streams to the others", async () => {
+  const behind = await platform(begin, { settings: { maxConcurrentStreams: 4 } });
+  const sessions = sessionsTo(behind.url, { connections: 2, accepted: (credential) => credential === "known" });
+  await Promise.all([1, 2, 3, 4, 5, 6].map((invented) => openStream(sessions, `invented ${invented}`)));
+  await expect(openStream(sessions, "invented 7", 300)).rejects.toMatchObject({ reason: "OVERLOADED" });
+  await head(await openStream(sessions, "known"));
+});
+
 it("a call whose connection comes too late is not told that places are taken", async () => {
   const port = await listening(createServer());
   const sessions = sessionsTo(`http://127.0.0.1:${port}`);
@@ -117,43 +124,41 @@ it("a session whose first response is late gets no further call until it has ans
   expect(behind.sessions()).toBe(2);
 });
 
-it("a session that stays silent after a call is found dead within seconds, and its calls end", {
-  timeout: SLOW,
-}, async () => {
+it("a session that stays silent after a call is found dead within seconds, and its calls end", async () => {
   const behind = await platform(begin);
   const wire = await wireTo(behind.url);
   const sessions = sessionsTo(wire.url);
   await head(await openStream(sessions));
-  await new Promise((resolve) => setTimeout(resolve, 3_100));
+  await new Promise((resolve) => setTimeout(resolve, 350));
   wire.cut();
   const lost = await openStream(sessions);
   const ended = new Promise((resolve) => lost.once("close", resolve));
-  await new Promise((resolve) => setTimeout(resolve, 3_200));
+  await new Promise((resolve) => setTimeout(resolve, 350));
   await head(await openStream(sessions));
   expect(behind.sessions()).toBe(2);
   await ended;
 });
 
-it("a slow upstream is pinged once, not at each silent call", { timeout: SLOW }, async () => {
+it("a slow upstream is pinged once, not at each silent call", async () => {
   const behind = await platform(() => {});
   let pings = 0;
   behind.server.on("session", (one) => one.on("ping", () => pings++));
   const sessions = sessionsTo(behind.url);
   for (let i = 0; i < 3; i++) {
     await openStream(sessions);
-    await new Promise((resolve) => setTimeout(resolve, 3_100));
+    await new Promise((resolve) => setTimeout(resolve, 350));
   }
   expect([pings, behind.sessions()]).toEqual([1, 1]);
 });
 
-it("an idle session is pinged as often as asked, and left when it does not answer", { timeout: SLOW }, async () => {
+it("an idle session is pinged as often as asked, and left when it does not answer", async () => {
   const behind = await platform(begin);
   const wire = await wireTo(behind.url);
-  const sessions = sessionsTo(wire.url, { pingMs: 200 });
+  const sessions = sessionsTo(wire.url, { pingMs: 100 });
   const stream = await openStream(sessions);
   await head(stream);
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await new Promise((resolve) => setTimeout(resolve, 500));
   expect(stream.session?.destroyed).toBe(false);
   wire.cut();
-  await expect.poll(() => stream.session?.destroyed ?? true, { timeout: 8_000 }).toBe(true);
+  await expect.poll(() => stream.session?.destroyed ?? true, { timeout: 3_000 }).toBe(true);
 });

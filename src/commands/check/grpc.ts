@@ -26,6 +26,7 @@ async function reached(
   const sessions = createGrpcSessions({
     ...{ url: origin, tls, connections: 1, connectMs: timeouts.connectSeconds * 1_000 },
     headerBytes: limits.responseHeaderBytes,
+    accepted: () => true,
     now: () => performance.now(),
   });
   try {
