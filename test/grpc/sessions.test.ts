@@ -109,7 +109,9 @@ async function wireTo(url: string): Promise<{ readonly url: string; cut(): void 
   };
 }
 
-it("a session whose first response is late gets no further call until it has answered a ping", async () => {
+it("a session whose first response is late gets no further call until it has answered a ping", {
+  timeout: 10_000,
+}, async () => {
   const behind = await platform(begin);
   const wire = await wireTo(behind.url);
   const sessions = sessionsTo(wire.url);
@@ -124,7 +126,9 @@ it("a session whose first response is late gets no further call until it has ans
   expect(behind.sessions()).toBe(2);
 });
 
-it("a session that stays silent after a call is found dead within seconds, and its calls end", async () => {
+it("a session that stays silent after a call is found dead within seconds, and its calls end", {
+  timeout: 10_000,
+}, async () => {
   const behind = await platform(begin);
   const wire = await wireTo(behind.url);
   const sessions = sessionsTo(wire.url);
