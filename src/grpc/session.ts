@@ -19,9 +19,9 @@ export interface SessionOptions {
 
 /** Milliseconds. */
 export interface SessionPatience {
-  /** That a session may be silent after a call. */
+  /** Longest silence after a call. */
   readonly silentMs: number;
-  /** That it then has for the answer to a ping. */
+  /** From a ping to its acknowledgement. */
   readonly pongMs: number;
 }
 
@@ -46,7 +46,7 @@ export interface GrpcSession {
   /** When its silence is looked at. */
   readonly lookAt: number;
   look(): void;
-  /** Avoids it until it has answered a ping. It ends where there is no answer. */
+  /** Avoids it until it acknowledges a ping, and ends it if it does not. */
   suspect(): void;
   /** Ends it once its streams are over. */
   leave(): void;
@@ -194,7 +194,7 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
   return session;
 }
 
-/** Calls `ping` after each `ms` in which nothing was read. */
+/** Calls `ping` after each `ms` without a byte. */
 function beat(ms: number, socket: Socket, ping: () => void): NodeJS.Timeout {
   let before = -1;
   return setInterval(() => {

@@ -9,7 +9,7 @@ export type StreamOrigin = Pick<CallOrigin, "credential" | "begun" | "since" | "
 export interface StreamQueueOptions {
   /** Streams that may be open at present. */
   readonly places: () => number;
-  /** Streams that may be open once there are as many connections as there may be. */
+  /** Streams that may be open with all connections that are allowed. */
   readonly most: () => number;
   /** Credentials that the platform has accepted go before the others. */
   readonly accepted: (credential: string) => boolean;
@@ -69,7 +69,7 @@ export function createStreamQueue<W>(
   start: (stream: QueuedStream<W>) => void,
   late: (stream: QueuedStream<W>) => void,
 ): StreamQueue<W> {
-  // How long a stream lasts is not known: nothing is refused because of an estimate, and `places` is the only bound.
+  // Streams have no usual length: no estimate refuses one, and `places` is the only bound.
   const queue = createFairQueue<QueuedStream<W>>({
     capacity: Number.POSITIVE_INFINITY,
     kept: 0,

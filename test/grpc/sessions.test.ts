@@ -44,7 +44,7 @@ function openStream(sessions: GrpcSessions, credential = "a", ms = 5_000): Promi
 
 const begin = (stream: ServerHttp2Stream): void => stream.respond({ ":status": 200 });
 
-it("a crowd at the start gets as many sessions as its streams need", async () => {
+it("a crowd at the start gets enough sessions for its streams", async () => {
   const behind = await platform(begin, { settings: { maxConcurrentStreams: 2 } });
   const sessions = sessionsTo(behind.url);
   const streams = await Promise.all(Array.from({ length: 10 }, () => openStream(sessions)));
@@ -82,7 +82,7 @@ it("a call whose connection comes too late is not told that places are taken", a
   await expect(openStream(sessions, "a", 300)).rejects.toMatchObject({ reason: "UPSTREAM_TIMEOUT" });
 });
 
-it("calls that wait are refused together when no session can be had", async () => {
+it("calls that wait are refused together when no session can be connected", async () => {
   const sessions = sessionsTo("http://127.0.0.1:1");
   const refused = await Promise.allSettled([1, 2, 3].map(() => openStream(sessions)));
   expect(refused).toMatchObject(Array(3).fill({ reason: { reason: "UPSTREAM_UNREACHABLE" } }));
@@ -109,7 +109,7 @@ async function wireTo(url: string): Promise<{ readonly url: string; cut(): void 
   };
 }
 
-it("a session whose first response is late gets no further call until it has answered a ping", {
+it("a session with a late response gets no further call until it acknowledges a ping", {
   timeout: 10_000,
 }, async () => {
   const behind = await platform(begin);
@@ -155,7 +155,7 @@ it("a slow upstream is pinged once, not at each silent call", async () => {
   expect([pings, behind.sessions()]).toEqual([1, 1]);
 });
 
-it("an idle session is pinged as often as asked, and left when it does not answer", async () => {
+it("an idle session is pinged as often as configured, and ended without an acknowledgement", async () => {
   const behind = await platform(begin);
   const wire = await wireTo(behind.url);
   const sessions = sessionsTo(wire.url, { pingMs: 100 });
