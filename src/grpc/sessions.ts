@@ -261,9 +261,9 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
   const breaker = options.breaker?.(probe) ?? noBreaker();
   return {
     enter(origin, work) {
-      const mayGo = breaker.begin();
-      if (typeof mayGo !== "number") {
-        work.refuse(mayGo);
+      const open = breaker.isOpen() ? breaker.begin() : 0;
+      if (typeof open !== "number") {
+        work.refuse(open);
         return () => {};
       }
       const stream = queue.enter(origin, work);

@@ -147,10 +147,10 @@ it("a slow upstream is pinged once, not at each silent call", async () => {
   const behind = await platform(() => {});
   let pings = 0;
   behind.server.on("session", (one) => one.on("ping", () => pings++));
-  const sessions = sessionsTo(behind.url);
+  const sessions = sessionsTo(behind.url, { patience: { silentMs: 100 } });
   for (let i = 0; i < 3; i++) {
     await openStream(sessions);
-    await new Promise((resolve) => setTimeout(resolve, 350));
+    await new Promise((resolve) => setTimeout(resolve, 600));
   }
   expect([pings, behind.sessions()]).toEqual([1, 1]);
 });
