@@ -178,7 +178,14 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     rule: migration.rollout.rule,
   });
   const calls = [upstreams.queues.get("v1"), upstreams.queues.get("v2")].filter((queue) => queue !== undefined);
-  const admit = createAdmission({ ...config.limits, calls, lists: toolbox.lists, accepted: callers.accepted, now });
+  const admit = createAdmission({
+    ...config.limits,
+    calls,
+    lists: toolbox.lists,
+    streamsOf: (credential) => grpc?.streamsOf(credential) ?? 0,
+    accepted: callers.accepted,
+    now,
+  });
   const credentialOf = createDigest(randomBytes(32).toString("hex"));
   const decide = decisions.decide(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice });
   const processorShare = createProcessorShare(now);

@@ -164,7 +164,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   OVERLOADED: {
     means:
-      "too many requests at a time (`limits.inFlight`), or more are waiting than can be served in time: the message says which. Or this process is stopping",
+      "too many requests at a time (`limits.inFlight`), more are waiting than can be served in time, or all gRPC streams to the platform are taken: the message says which. Or this process is stopping",
     act: "client: wait for `Retry-After`; operator: more replicas, or a higher bound where the platform can take it",
     again: "yes, after `Retry-After`",
   },

@@ -25,6 +25,8 @@ export interface CarryoverConfig {
       readonly audience?: string | undefined;
       /** Where v2 serves gRPC, if not at the host of upstream.v2.url; a path in it is not used. */
       readonly grpcUrl?: string | undefined;
+      /** Ping gRPC connections that were silent for so long, so that a dead one is found before a call meets it. Off by default: a grpc-go server closes connections that are pinged more often than it allows (every two hours without calls, unless told otherwise). */
+      readonly grpcPingSeconds?: number | string | undefined;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */
         readonly caFile?: string | undefined;
@@ -41,7 +43,7 @@ export interface CarryoverConfig {
         /** Time limit between two chunks of a response body. Default: `15s`. */
         readonly bodySeconds?: number | string | undefined;
       } | undefined;
-      /** Connections to this upstream at most; further calls wait in the queue. Default: `128`. */
+      /** Most connections to this upstream, counted separately for HTTP and gRPC; further calls wait in the queue. Default: `128`. */
       readonly connections?: number | undefined;
       /** Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds. Default: `true`. */
       readonly breaker?: boolean | undefined;
@@ -51,6 +53,8 @@ export interface CarryoverConfig {
       readonly url: string;
       /** Where v1 serves gRPC, if not at the host of upstream.v1.url; a path in it is not used. */
       readonly grpcUrl?: string | undefined;
+      /** Ping gRPC connections that were silent for so long, so that a dead one is found before a call meets it. Off by default: a grpc-go server closes connections that are pinged more often than it allows (every two hours without calls, unless told otherwise). */
+      readonly grpcPingSeconds?: number | string | undefined;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */
         readonly caFile?: string | undefined;
@@ -67,7 +71,7 @@ export interface CarryoverConfig {
         /** Time limit between two chunks of a response body. Default: `15s`. */
         readonly bodySeconds?: number | string | undefined;
       } | undefined;
-      /** Connections to this upstream at most; further calls wait in the queue. Default: `128`. */
+      /** Most connections to this upstream, counted separately for HTTP and gRPC; further calls wait in the queue. Default: `128`. */
       readonly connections?: number | undefined;
       /** Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds. Default: `true`. */
       readonly breaker?: boolean | undefined;

@@ -124,7 +124,7 @@ const timeouts = z
 
 const connections = whole(1, 10_000)
   .default(128)
-  .describe("Connections to this upstream at most; further calls wait in the queue");
+  .describe("Most connections to this upstream, counted separately for HTTP and gRPC; further calls wait in the queue");
 
 const breaker = onOff()
   .prefault("true")
@@ -136,6 +136,12 @@ const grpcUrl = (upstream: string) =>
     .describe(
       `Where ${upstream} serves gRPC, if not at the host of upstream.${upstream}.url; a path in it is not used`,
     );
+
+const grpcPingSeconds = seconds(10, 7_200)
+  .optional()
+  .describe(
+    "Ping gRPC connections that were silent for so long, so that a dead one is found before a call meets it. Off by default: a grpc-go server closes connections that are pinged more often than it allows (every two hours without calls, unless told otherwise)",
+  );
 
 const v2 = z.strictObject({
   url: url.describe("Base URL of the v2 API; its path is put before every v2 path. Required").meta(USUAL),
@@ -169,6 +175,7 @@ const v2 = z.strictObject({
     .optional()
     .describe("Audience of tokens for v2; default: upstream.v2.url"),
   grpcUrl: grpcUrl("v2"),
+  grpcPingSeconds,
   tls,
   timeouts,
   connections,
@@ -178,6 +185,7 @@ const v2 = z.strictObject({
 const v1 = z.strictObject({
   url: url.describe("Base URL of the platform's own v1. Without it, operations that v2 lacks are refused").meta(USUAL),
   grpcUrl: grpcUrl("v1"),
+  grpcPingSeconds,
   tls,
   timeouts,
   connections,

@@ -14,6 +14,8 @@ export interface AdmissionOptions {
   /** The queues of the upstreams that requests may be for. */
   readonly calls: readonly CallQueue[];
   readonly lists: Pick<ListQueue, "usedBy" | "overloaded">;
+  /** Streams of gRPC, which may last, by credential. */
+  readonly streamsOf?: ((credential: string) => number) | undefined;
   /** Whether the platform has accepted a credential. */
   readonly accepted: (credential: string) => boolean;
   /** Milliseconds on a clock that never goes back. */
@@ -39,7 +41,8 @@ const OVERLOAD_MS = 1_000;
  * done, that is overload: what is let in waits for a moment only, so that its client is still there when it is served, and all else
  * is refused at once, which costs least of all.
  */
-export function createAdmission({ inFlight, requestSeconds, calls, lists, accepted, now }: AdmissionOptions): Admit {
+export function createAdmission(options: AdmissionOptions): Admit {
+  const { inFlight, requestSeconds, calls, lists, streamsOf = () => 0, accepted, now } = options;
   const leftMs = requestSeconds * 1_000;
   let overloadedAt = Number.NEGATIVE_INFINITY;
   const refuse = (why: ShedReason, overloaded: boolean): ShedReason => {
@@ -58,7 +61,8 @@ export function createAdmission({ inFlight, requestSeconds, calls, lists, accept
     const credential = credentialOf();
     if (isPressed) {
       const isKnown = accepted(credential);
-      const used = calls.reduce((sum, queue) => sum + queue.usedBy(credential), lists.usedBy(credential));
+      const others = lists.usedBy(credential) + streamsOf(credential);
+      const used = calls.reduce((sum, queue) => sum + queue.usedBy(credential), others);
       const isFull = here >= inFlight * UNACCEPTED_SHARE && !isKnown;
       if (isFull || used > (inFlight - here) * CREDENTIAL_SHARE) return refuse("shed-in-flight", false);
     }

@@ -23,7 +23,7 @@ import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
 import { type DescriptorGaps, gapsOf } from "./gaps.ts";
 import { awaitHeads, type RelayTarget, relayCall } from "./relay.ts";
-import { createOwners } from "./rpcs.ts";
+import { createKnownRpcs, createOwners } from "./rpcs.ts";
 import { createGrpcServer, type GrpcServer, type SessionTimeouts } from "./server.ts";
 import { createGrpcSessions, type GrpcSessions } from "./sessions.ts";
 import { createStatusCodec } from "./status.ts";
@@ -80,6 +80,8 @@ interface GrpcLog {
 export interface GrpcPort extends GrpcServer {
   /** Of each upstream: whether calls to it fail at once at present. */
   breakers(): Iterable<readonly [Upstream, boolean]>;
+  /** Streams to upstreams that `credential` has or waits for. */
+  streamsOf(credential: string): number;
 }
 
 /** Nothing listens yet. `port`: `listen.grpc.port`. */
@@ -156,8 +158,13 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
       pass(call, upstreams.v2, []);
     }
   };
+  const isKnown = createKnownRpcs((path) => descriptors?.rpcs.has(path) === true);
   const server = createGrpcServer({
     ...parts,
+    observe: (exchange) => {
+      if (exchange.rpc !== undefined) exchange.rpc.known = isKnown(exchange.rpc);
+      parts.observe(exchange);
+    },
     host: config.listen.host,
     port,
     limits: config.limits,
@@ -178,6 +185,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     breakers: function* () {
       for (const { name, sessions } of targets) yield [name, sessions.breaker.isOpen()];
     },
+    streamsOf: (credential) => targets.reduce((sum, { sessions }) => sum + sessions.usedBy(credential), 0),
   };
 }
 
@@ -238,9 +246,9 @@ type GrpcTarget = RelayTarget & { readonly sessions: GrpcSessions };
 
 function targetOf(
   name: Upstream,
-  { url, grpcUrl, tls, timeouts, breaker }: NonNullable<Config["upstream"]["v1"]>,
+  { url, grpcUrl, grpcPingSeconds, tls, timeouts, connections, breaker }: NonNullable<Config["upstream"]["v1"]>,
   { limits }: Config,
-  { now, random, log, renewal, queues }: GrpcPortParts,
+  { now, random, log, renewal, queues, callers }: GrpcPortParts,
 ): GrpcTarget {
   const turned = (open: boolean, { failures, ms }: { readonly failures: number; readonly ms: number }): void => {
     const facts = { upstream: name, failures, seconds: Math.round(ms / 1_000) };
@@ -250,8 +258,12 @@ function targetOf(
   const sessions = createGrpcSessions({
     url: grpcUrl ?? url,
     tls,
+    connections,
     connectMs: timeouts.connectSeconds * 1_000,
+    pingMs: grpcPingSeconds === undefined ? undefined : grpcPingSeconds * 1_000,
     headerBytes: limits.responseHeaderBytes,
+    accepted: callers.accepted,
+    now,
     ...(breaker ? { breaker: (probe) => createBreaker({ now, random, later, probe, turned }) } : {}),
   });
   renewal.attach(name, sessions);

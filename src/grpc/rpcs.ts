@@ -1,4 +1,6 @@
-/** Which upstream an rpc belongs to, by the names in its path. */
+/** Names of rpcs: which upstream one belongs to, and which are known. */
+import type { Exchange } from "../model/exchange.ts";
+import { RpcCode } from "../model/problem.ts";
 
 /** `platform`: health and reflection, which belong to no version. */
 export type RpcVersion = "v1" | "v2" | "platform";
@@ -65,4 +67,22 @@ export function versionOfService(service: string, domains: ReadonlySet<string>):
   const domain = VERSION.test(last) ? (parts.at(-2) ?? "") : last;
   if (!domains.has(domain)) return undefined;
   return V2.test(last) ? "v2" : "v1";
+}
+
+/** Names learned from calls, at most. */
+const MOST_LEARNED = 1_000;
+
+/**
+ * Makes a function that says whether the rpc of a call that is over is known: `described`, or one that an upstream has served. Only success
+ * proves that: a proxy in front of the platform may refuse any name, with any code.
+ */
+export function createKnownRpcs(described: (path: string) => boolean): (rpc: NonNullable<Exchange["rpc"]>) => boolean {
+  const served = new Set<string>();
+  return ({ service, method, code }) => {
+    const path = `/${service}/${method}`;
+    if (described(path) || served.has(path)) return true;
+    if (code !== RpcCode.OK || served.size >= MOST_LEARNED) return false;
+    served.add(path);
+    return true;
+  };
 }

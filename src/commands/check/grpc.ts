@@ -32,11 +32,17 @@ async function reached(
 ): Promise<Judgement> {
   const { origin } = new URL(grpcUrl ?? url);
   const sessions = createGrpcSessions({
-    ...{ url: origin, tls, connectMs: timeouts.connectSeconds * 1_000, headerBytes: limits.responseHeaderBytes },
+    ...{ url: origin, tls, connections: 1, connectMs: timeouts.connectSeconds * 1_000 },
+    headerBytes: limits.responseHeaderBytes,
+    accepted: () => true,
+    now: () => performance.now(),
   });
   try {
     const headers = { ":method": "POST", ":path": "/grpc.health.v1.Health/Check" };
-    const stream = await new Promise<ClientHttp2Stream>((begin, refuse) => sessions.open(headers, { begin, refuse }));
+    const origin = { credential: "", begun: false, since: 0, deadline: Number.POSITIVE_INFINITY };
+    const stream = await new Promise<ClientHttp2Stream>((begin, refuse) => {
+      sessions.enter(origin, { start: (place) => place.open(headers, { begin, refuse }), refuse });
+    });
     stream.on("error", () => {});
     stream.close();
     return ok(`upstream.${name} speaks HTTP/2 at ${origin}`);

@@ -3,6 +3,7 @@ import { guards } from "../guard.ts";
 
 const ATTACKS = ["test/grpc/attack.test.ts"];
 const UNARY = ["test/grpc/unary.test.ts"];
+const SESSIONS = ["test/grpc/sessions.test.ts"];
 const PASSES = ["test/grpc/pass-through.test.ts"];
 
 export const GRPC = [
@@ -30,6 +31,19 @@ export const GRPC = [
       "if (up === undefined) up.close",
     ],
   ]),
+  ...guards("src/grpc/stream-queue.ts", SESSIONS, [
+    ["a credential's part of all streams", "Math.max(1, (most() - taken - 1) * CREDENTIAL_SHARE)", "most()"],
+    ["the streams of strangers", "const UNACCEPTED_SHARE = 0.75;", "const UNACCEPTED_SHARE = 2;"],
+  ]),
+  ...guards("src/grpc/session.ts", SESSIONS, [
+    ["sessions that may be dead", 'turn("avoided");', ""],
+    ["pings that a server counts", "if (isSilent && pings === 0)", "if (isSilent)"],
+    ["sessions that fall silent", "silence.add(session);", ""],
+  ]),
+  ...guards("src/grpc/sessions.ts", SESSIONS, [
+    ["what is the platform's fault", "pool.ready > 0 ? full() : failure(TOO_LATE, UNSENT)", "full()"],
+  ]),
+  ...guards("src/grpc/rpcs.ts", ATTACKS, [["names of rpcs", "if (code !== RpcCode.OK || ", "if ("]]),
   ...guards("src/grpc/messages.ts", UNARY, [
     ["messages that are too large", "if (length > most) throw", "if (length < 0) throw"],
     ["messages that are cut off", "gathered.length() === PREFIX + prefix.length) resolve", "true) resolve"],
