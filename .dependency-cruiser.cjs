@@ -6,8 +6,9 @@ const ORDER = [
   ["commands"],
   ["shadow"],
   ["rollout"],
-  ["grpc"],
-  ["admin", "config", "ledger", "server", "telemetry", "translate"],
+  ["grpc", "server"],
+  ["edge"],
+  ["admin", "config", "ledger", "telemetry", "translate"],
   ["drain"],
   ["upstream"],
   ["catalogue", "router"],
@@ -37,6 +38,15 @@ module.exports = {
       severity: "error",
       from: { path: inside(folders) },
       to: { path: inside(ORDER.slice(0, i + 1).flat()) },
+    })),
+    ...[
+      ["grpc", "server"],
+      ["server", "grpc"],
+    ].map(([from, to]) => ({
+      name: `${from}-is-no-part-of-${to}`,
+      severity: "error",
+      from: { path: inside([from]) },
+      to: { path: inside([to]) },
     })),
     {
       name: "sandbox-imports-only-itself-and-node",

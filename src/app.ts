@@ -12,6 +12,8 @@ import type { Config } from "./config/config.ts";
 import { type ConfigSource, createConfigWatch } from "./config/reloaded-config.ts";
 import { readBounded } from "./config/watched-file.ts";
 import { createListSharing } from "./drain/list-sharing.ts";
+import { createAdmission } from "./edge/admission.ts";
+import { createProcessorShare } from "./edge/processor-share.ts";
 import { createGrpcListener, type GrpcListener } from "./grpc-listener.ts";
 import { clientsTable, clientsView } from "./ledger/clients-view.ts";
 import { wayOut } from "./ledger/way-out.ts";
@@ -24,9 +26,7 @@ import type { Progress } from "./model/progress.ts";
 import { clearLastMatch } from "./model/text.ts";
 import { createDecisions } from "./proxy.ts";
 import { createDeprecationNotice } from "./rollout/deprecation.ts";
-import { createAdmission } from "./server/admission.ts";
 import { createHttpServer, type HttpServer } from "./server/server.ts";
-import { createProcessorShare } from "./server/upload-limits.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { createUnknownFields, type UnknownFields } from "./telemetry/unknown-fields.ts";
@@ -178,7 +178,14 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     rule: migration.rollout.rule,
   });
   const calls = [upstreams.queues.get("v1"), upstreams.queues.get("v2")].filter((queue) => queue !== undefined);
-  const admit = createAdmission({ ...config.limits, calls, lists: toolbox.lists, accepted: callers.accepted, now });
+  const admit = createAdmission({
+    ...config.limits,
+    calls,
+    lists: toolbox.lists,
+    streamsOf: (credential) => grpc?.streamsOf(credential) ?? 0,
+    accepted: callers.accepted,
+    now,
+  });
   const credentialOf = createDigest(randomBytes(32).toString("hex"));
   const decide = decisions.decide(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice });
   const processorShare = createProcessorShare(now);

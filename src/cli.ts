@@ -2,7 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import type { CommandIo, Outcome } from "./commands/command.ts";
 import { openPorts } from "./commands/listening.ts";
-import { ConfigError } from "./config/faults.ts";
+import { ConfigError, replacedBy } from "./config/faults.ts";
 import { StateInUse } from "./rollout/state-lock.ts";
 import { VERSION } from "./version.ts";
 
@@ -215,7 +215,10 @@ const MAX_HINTS = 5;
  */
 function optionHint(message: string, options: readonly string[]): string {
   const [, given] = /unknown option '(--[\w-]+)/.exec(message) ?? [];
-  if (given === undefined || message.includes("Did you mean")) return "";
+  if (given === undefined) return "";
+  const remedy = replacedBy(given);
+  if (remedy !== undefined) return `(${remedy})\n`;
+  if (message.includes("Did you mean")) return "";
   const word = lastWord(given);
   const last = options.filter((option) => lastWord(option) === word);
   const same = last.length > 0 ? last : options.filter((option) => option.slice(2).split("-").includes(word));

@@ -100,7 +100,7 @@ export function createToolbox(
     const { short, page } = innermost === undefined ? usual : layered(innermost(v2.send));
     let reserved: ReservedCalls | undefined;
     const holding = (): readonly SendLayer[] => {
-      reserved ??= responseMemory?.reserve(credential);
+      reserved ??= responseMemory?.reserve(credential, () => asked.holdsResponse === true);
       return reserved === undefined ? [] : [reserved.layer];
     };
     // Made when it is asked for: most requests are no lists.

@@ -44,6 +44,13 @@ function faults(given: Given, withUrl = true): readonly string[] {
   return [];
 }
 
+test("an option of an earlier release is named with those that replace it, wherever it is set", () => {
+  const instead = "there is no such option; set grpc.maxRequestBytes and grpc.maxResponseBytes instead";
+  expect(
+    faults({ yaml: "grpc:\n  maxMessageBytes: 8MiB\n", env: { CARRYOVER_GRPC_MAX_MESSAGE_BYTES: "8MiB" } }),
+  ).toEqual([`CARRYOVER_GRPC_MAX_MESSAGE_BYTES: ${instead}`, `c.yaml:2:3 grpc.maxMessageBytes: ${instead}`]);
+});
+
 describe("defaults", () => {
   test("an address is enough, everything else has a default", () => {
     const { config, warnings } = load({});

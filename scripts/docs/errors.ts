@@ -92,8 +92,8 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   MESSAGE_TOO_LARGE: {
     means:
-      "over gRPC: a message is longer than `grpc.maxMessageBytes`, or a request that is translated than `limits.bodyBytes` (`limit`, `count`, `unit`, and `records` of a list in the metadata)",
-    act: "client: narrow the list with a filter, or page through it with v2; operator: raise `grpc.maxMessageBytes`, and the clients' own limit",
+      "over gRPC: a request is longer than `grpc.maxRequestBytes` or, if it is translated, `limits.bodyBytes`; or a response than `grpc.maxResponseBytes` (`limit`, `count`, `unit`, and `records` of a list in the metadata)",
+    act: "client: narrow the list with a filter, or page through it with v2; operator: raise the option, and for responses first the clients' own limit",
     again: NO,
   },
   URI_TOO_LONG: {
@@ -164,7 +164,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   OVERLOADED: {
     means:
-      "too many requests at a time (`limits.inFlight`), or more are waiting than can be served in time: the message says which. Or this process is stopping",
+      "too many requests at a time (`limits.inFlight`), more are waiting than can be served in time, or all gRPC streams to the platform are taken: the message says which. Or this process is stopping",
     act: "client: wait for `Retry-After`; operator: more replicas, or a higher bound where the platform can take it",
     again: "yes, after `Retry-After`",
   },

@@ -125,8 +125,16 @@ const LABELS: readonly LabelMeaning[] = [
     means: "gRPC status of the response",
     values: "`OK`, `NOT_FOUND` and the other names of codes, `other`",
   },
-  { name: "service", means: "gRPC service, with its package", values: "Those that were called, `unknown`, `other`" },
-  { name: "method", means: "Method of that service", values: "Those that were called, `unknown`, `other`" },
+  {
+    name: "service",
+    means: "gRPC service, with its package",
+    values: "Names in the descriptors, names of calls that succeeded, `unknown`, `other`",
+  },
+  {
+    name: "method",
+    means: "Method of that service",
+    values: "Names in the descriptors, names of calls that succeeded, `unknown`, `other`",
+  },
   { name: "upstream", means: "Which upstream was called", values: "`v1`, `v2`, `sts`" },
   {
     name: "kind",

@@ -50,6 +50,14 @@ export function contradictions(
       remedy: "set upstream.v1.url, or leave it out",
     });
   }
+  const service = listen.grpc.extraServices.find((name) => name.startsWith("v1:"));
+  if (service !== undefined && !native) {
+    found.push({
+      path: "listen.grpc.extraServices",
+      what: `${service} needs the platform's own v1, and upstream.v1.url is not set`,
+      remedy: "set upstream.v1.url, or leave it out",
+    });
+  }
   const { mode } = settings.cutover;
   if (mode === undefined) found.push(...unsaidMode(settings));
   else if (mode !== "translate" && !native) {

@@ -14,6 +14,7 @@ import {
   faultText,
   faultWords,
   nearest,
+  replacedBy,
   shownValue,
   valueAt,
 } from "./faults.ts";
@@ -50,7 +51,7 @@ export interface Config
   readonly cutover: Readonly<Settings["cutover"]> & { readonly mode: CutoverMode };
   readonly fallback: "native" | "refuse";
   /** `descriptors`: the contents of the file. */
-  readonly grpc: { readonly descriptors?: Uint8Array; readonly maxMessageBytes: number };
+  readonly grpc: Readonly<Omit<Settings["grpc"], "descriptors">> & { readonly descriptors?: Uint8Array };
 }
 
 /** Default of `lists.bufferBytes`, lowered to `lists.maxBytes` where that is smaller. */
@@ -229,11 +230,11 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
   const { tokenFile } = settings.admin;
   const { saltFile } = settings.cutover;
   const { lists } = settings;
-  const { descriptors, maxMessageBytes } = settings.grpc;
+  const { descriptors, ...messages } = settings.grpc;
   return {
     ...settings,
     grpc: {
-      maxMessageBytes,
+      ...messages,
       ...(descriptors === undefined ? {} : { descriptors: read("grpc.descriptors", descriptors) }),
     },
     lists: {
@@ -290,7 +291,7 @@ function faultsOf(issue: SettingsIssue, gathered: GatheredOptions, options: read
     return issue.keys.map((key) => ({
       where: gathered.locateKey(issue.path, key),
       what: "there is no such option",
-      remedy: didYouMean(nearestKey(issue.path, key, options)),
+      remedy: replacedBy([...issue.path, key].join(".")) ?? didYouMean(nearestKey(issue.path, key, options)),
     }));
   }
   const path = issue.path.join(".");

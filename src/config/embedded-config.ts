@@ -25,6 +25,8 @@ export interface CarryoverConfig {
       readonly audience?: string | undefined;
       /** Where v2 serves gRPC, if not at the host of upstream.v2.url; a path in it is not used. */
       readonly grpcUrl?: string | undefined;
+      /** Ping gRPC connections that were silent for so long, so that a dead one is found before a call meets it. Off by default: a grpc-go server closes connections that are pinged more often than it allows (every two hours without calls, unless told otherwise). */
+      readonly grpcPingSeconds?: number | string | undefined;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */
         readonly caFile?: string | undefined;
@@ -41,7 +43,7 @@ export interface CarryoverConfig {
         /** Time limit between two chunks of a response body. Default: `15s`. */
         readonly bodySeconds?: number | string | undefined;
       } | undefined;
-      /** Connections to this upstream at most; further calls wait in the queue. Default: `128`. */
+      /** Most connections to this upstream, counted separately for HTTP and gRPC; further calls wait in the queue. Default: `128`. */
       readonly connections?: number | undefined;
       /** Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds. Default: `true`. */
       readonly breaker?: boolean | undefined;
@@ -51,6 +53,8 @@ export interface CarryoverConfig {
       readonly url: string;
       /** Where v1 serves gRPC, if not at the host of upstream.v1.url; a path in it is not used. */
       readonly grpcUrl?: string | undefined;
+      /** Ping gRPC connections that were silent for so long, so that a dead one is found before a call meets it. Off by default: a grpc-go server closes connections that are pinged more often than it allows (every two hours without calls, unless told otherwise). */
+      readonly grpcPingSeconds?: number | string | undefined;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */
         readonly caFile?: string | undefined;
@@ -67,7 +71,7 @@ export interface CarryoverConfig {
         /** Time limit between two chunks of a response body. Default: `15s`. */
         readonly bodySeconds?: number | string | undefined;
       } | undefined;
-      /** Connections to this upstream at most; further calls wait in the queue. Default: `128`. */
+      /** Most connections to this upstream, counted separately for HTTP and gRPC; further calls wait in the queue. Default: `128`. */
       readonly connections?: number | undefined;
       /** Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds. Default: `true`. */
       readonly breaker?: boolean | undefined;
@@ -75,6 +79,8 @@ export interface CarryoverConfig {
     readonly sts?: {
       /** Base URL of the token exchange; /sts/exchange and /sts/exchange_refresh_token pass through to it. */
       readonly url: string;
+      /** Where sts serves gRPC, if not at the host of upstream.sts.url; a path in it is not used. */
+      readonly grpcUrl?: string | undefined;
       readonly tls?: {
         /** PEM file of the trusted authorities, instead of the system's. */
         readonly caFile?: string | undefined;
@@ -107,6 +113,8 @@ export interface CarryoverConfig {
       readonly port?: number | undefined;
       /** As listen.keepAliveSeconds, for connections of gRPC clients without a call. Default: `300s`. */
       readonly keepAliveSeconds?: number | string | undefined;
+      /** Packages and services of other domains: NAME passes through to v2, v1:NAME to native v1. Unlisted ones go to native v1 if fallback is native, unless their package names v2. */
+      readonly extraServices?: readonly string[] | undefined;
     } | undefined;
   } | undefined;
   readonly admin?: {
@@ -218,8 +226,10 @@ export interface CarryoverConfig {
   readonly grpc?: {
     /** FileDescriptorSet of the API with its imports, as buf build or protoc writes it. Without it v1 gRPC is not translated. */
     readonly descriptors?: string | undefined;
-    /** Largest message of a translated gRPC call, request or response; clients take 4 MiB unless told otherwise. Default: `4MiB`. */
-    readonly maxMessageBytes?: number | string | undefined;
+    /** Largest request message that carryover reads: of calls that may be translated, and of token exchange. Default: `4MiB`. */
+    readonly maxRequestBytes?: number | string | undefined;
+    /** Largest response message of a translated call. It counts as half of limits.memoryBytes at most. Clients have limits of their own, often 4 MiB. Default: `100MiB`. */
+    readonly maxResponseBytes?: number | string | undefined;
   } | undefined;
   readonly log?: {
     /** Lowest level to log; requests are logged at info. Default: `info`. */

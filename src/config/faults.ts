@@ -13,6 +13,22 @@ export function didYouMean(candidate: string | undefined): string {
   return candidate === undefined ? "remove it" : `did you mean ${candidate}?`;
 }
 
+/** Options of earlier releases by their path, and those that do their work now. */
+const REPLACED: ReadonlyMap<string, readonly string[]> = new Map([
+  ["grpc.maxMessageBytes", ["grpc.maxRequestBytes", "grpc.maxResponseBytes"]],
+]);
+
+/** The remedy for an option of an earlier release, in the file, as a variable or as a flag; undefined for any other name. */
+export function replacedBy(name: string): string | undefined {
+  const plain = (text: string) =>
+    text
+      .toLowerCase()
+      .replace(/^(?:--|carryover_)/, "")
+      .replace(/[-_.]/g, "");
+  for (const [old, options] of REPLACED) if (plain(name) === plain(old)) return `set ${options.join(" and ")} instead`;
+  return undefined;
+}
+
 /**
  * The candidate most like `name`, upper and lower case, `-` and `_` not distinguished; undefined when none is near. `most`:
  * how many letters may differ.

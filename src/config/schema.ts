@@ -101,6 +101,7 @@ export const cutover = z.strictObject({
 const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
 const PREFIX = "expected a path such as /gateway, without a slash at its end";
 const EXTRA = "expected a path such as /gateway, or v1:/gateway, without a slash at its end";
+const SERVICES = "expected a package or a service such as acme.billing, or v1:acme.billing";
 const port = whole(0, 65535);
 
 const tls = z
@@ -123,7 +124,7 @@ const timeouts = z
 
 const connections = whole(1, 10_000)
   .default(128)
-  .describe("Connections to this upstream at most; further calls wait in the queue");
+  .describe("Most connections to this upstream, counted separately for HTTP and gRPC; further calls wait in the queue");
 
 const breaker = onOff()
   .prefault("true")
@@ -135,6 +136,12 @@ const grpcUrl = (upstream: string) =>
     .describe(
       `Where ${upstream} serves gRPC, if not at the host of upstream.${upstream}.url; a path in it is not used`,
     );
+
+const grpcPingSeconds = seconds(10, 7_200)
+  .optional()
+  .describe(
+    "Ping gRPC connections that were silent for so long, so that a dead one is found before a call meets it. Off by default: a grpc-go server closes connections that are pinged more often than it allows (every two hours without calls, unless told otherwise)",
+  );
 
 const v2 = z.strictObject({
   url: url.describe("Base URL of the v2 API; its path is put before every v2 path. Required").meta(USUAL),
@@ -168,6 +175,7 @@ const v2 = z.strictObject({
     .optional()
     .describe("Audience of tokens for v2; default: upstream.v2.url"),
   grpcUrl: grpcUrl("v2"),
+  grpcPingSeconds,
   tls,
   timeouts,
   connections,
@@ -177,6 +185,7 @@ const v2 = z.strictObject({
 const v1 = z.strictObject({
   url: url.describe("Base URL of the platform's own v1. Without it, operations that v2 lacks are refused").meta(USUAL),
   grpcUrl: grpcUrl("v1"),
+  grpcPingSeconds,
   tls,
   timeouts,
   connections,
@@ -187,6 +196,7 @@ const sts = z.strictObject({
   url: url
     .describe("Base URL of the token exchange; /sts/exchange and /sts/exchange_refresh_token pass through to it")
     .meta(USUAL),
+  grpcUrl: grpcUrl("sts"),
   tls,
 });
 
@@ -233,6 +243,14 @@ const listen = z.strictObject({
       keepAliveSeconds: seconds(1, 3600)
         .prefault("300s")
         .describe("As listen.keepAliveSeconds, for connections of gRPC clients without a call"),
+      extraServices: listOf(
+        z.string({ error: SERVICES }).regex(/^(?:v1:)?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/, { error: SERVICES }),
+        SERVICES.slice(9),
+      )
+        .default([])
+        .describe(
+          "Packages and services of other domains: NAME passes through to v2, v1:NAME to native v1. Unlisted ones go to native v1 if fallback is native, unless their package names v2",
+        ),
     })
     .prefault({}),
 });
@@ -297,10 +315,13 @@ const grpc = z.strictObject({
     .describe(
       "FileDescriptorSet of the API with its imports, as buf build or protoc writes it. Without it v1 gRPC is not translated",
     ),
-  maxMessageBytes: bytes(1024, 64 * MiB)
+  maxRequestBytes: bytes(1024, 64 * MiB)
     .prefault("4MiB")
+    .describe("Largest request message that carryover reads: of calls that may be translated, and of token exchange"),
+  maxResponseBytes: bytes(1024, 256 * MiB)
+    .prefault("100MiB")
     .describe(
-      "Largest message of a translated gRPC call, request or response; clients take 4 MiB unless told otherwise",
+      "Largest response message of a translated call. It counts as half of limits.memoryBytes at most. Clients have limits of their own, often 4 MiB",
     ),
 });
 

@@ -394,6 +394,13 @@ export function sunkenCount(list: CommittedList, page: RankedPage, fresh: number
   return total < list.distinct && read < highestTotal(list) ? { read, total } : undefined;
 }
 
+/** How many records the whole list will show, by the lower one of the counts; undefined where none tells. */
+export function expectedRecords(list: CommittedList, totals: TotalsPolicy | undefined): number | undefined {
+  const { firstTotal, lastTotal, shown, distinct } = list;
+  if (totals === "ignore" || shown !== distinct) return undefined;
+  return firstTotal === undefined || lastTotal === undefined ? undefined : Math.min(firstTotal, lastTotal);
+}
+
 /** The higher one of the counts that were stated first and last. */
 export function highestTotal({ firstTotal = 0, lastTotal = 0 }: CommittedList): number {
   return Math.max(firstTotal, lastTotal);

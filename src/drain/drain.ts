@@ -7,7 +7,7 @@ import type { HeaderList, Send } from "../model/http.ts";
 import type { Drain, DrainedList, DrainRefused, ListPlan, StreamedList, StreamingDrain } from "../model/list.ts";
 import { Problem, type ProblemReason } from "../model/problem.ts";
 import { createSignalController, type Signal, type SignalController } from "../model/signal.ts";
-import { checkWitness, type TotalsPolicy, witnessOf } from "./committed-list.ts";
+import { checkWitness, expectedRecords, type TotalsPolicy, witnessOf } from "./committed-list.ts";
 import { checkShown, checkTime, type DrainLimits } from "./limits.ts";
 import type { ReadPosition } from "./read-ahead.ts";
 import {
@@ -152,6 +152,7 @@ function streamList(
     kind: "long",
     headers: reader.head().headers,
     floor,
+    expected: expectedRecords(reader.state().list, parts.totals),
     chunks: { [Symbol.asyncIterator]: () => iterator },
   };
 }

@@ -6,8 +6,8 @@ import type { Exchange } from "../model/exchange.ts";
 import { type HeaderField, type HeaderList, OurHeader } from "../model/http.ts";
 import { httpOfRpc, type Problem } from "../model/problem.ts";
 import type { RequestContext } from "../model/request.ts";
-import { addResponseHeaders } from "../server/headers.ts";
-import { recordProblem } from "../server/incoming-request.ts";
+import { addResponseHeaders } from "../edge/headers.ts";
+import { recordProblem } from "../edge/record.ts";
 import { type RpcStatus, type StatusCodec, statusTrailers } from "./status.ts";
 
 /** `target`: the path of the rpc. `headers`: for an upstream, without what belongs to gRPC itself. */

@@ -1,14 +1,7 @@
 /** The operator's descriptors: which rpcs there are, and which HTTP request each of them stands for. */
-import {
-  createFileRegistry,
-  type DescMethod,
-  type FileRegistry,
-  fromBinary,
-  getOption,
-  type Message,
-} from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { type DescMethod, type FileRegistry, getOption, type Message } from "@bufbuild/protobuf";
 import type { RouteResult } from "../model/request.ts";
+import { type IncompleteFile, type LinkedFiles, linkFiles } from "./descriptor-set.ts";
 import { type RpcVersion, versionOfService } from "./rpcs.ts";
 
 /** One HTTP request that an rpc may be (`google.api.HttpRule`). */
@@ -43,6 +36,8 @@ export interface Descriptors {
   readonly registry: FileRegistry;
   /** By path: `/SERVICE/METHOD`. */
   readonly rpcs: ReadonlyMap<string, Rpc>;
+  /** Files without a service of the API that cannot be used, and why: `a.proto (needs acme.Money)`. */
+  readonly leftOut: readonly string[];
 }
 
 /** What of the program is known here. */
@@ -55,7 +50,11 @@ export interface DescriptorParts {
 
 /** Throws Error, with what is wrong and what to do, for bytes that are no descriptors of the API. */
 export function readDescriptors(bytes: Uint8Array, { domains, route }: DescriptorParts): Descriptors {
-  const registry = registryOf(bytes);
+  const { registry, incomplete } = linked(bytes);
+  const isNeeded = ({ proto }: IncompleteFile): boolean =>
+    proto.service.some(({ name }) => versionOfService(`${proto.package}.${name}`, domains) !== undefined);
+  const needed = incomplete.filter(isNeeded);
+  if (needed.length > 0) throw new Error(missingText(needed));
   const annotation = registry.getExtension("google.api.http");
   if (annotation === undefined) {
     throw new Error("google/api/annotations.proto is not in it: write it with its imports (protoc --include_imports)");
@@ -74,16 +73,31 @@ export function readDescriptors(bytes: Uint8Array, { domains, route }: Descripto
     }
   }
   if (rpcs.size === 0) throw new Error("no service in it belongs to the API: write it from the API's proto files");
-  return { registry, rpcs };
+  return { registry, rpcs, leftOut: incomplete.map(fileText) };
 }
 
-function registryOf(bytes: Uint8Array): FileRegistry {
+function linked(bytes: Uint8Array): LinkedFiles {
   try {
-    return createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
+    return linkFiles(bytes);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`it is no FileDescriptorSet with all its imports (${why})`);
+    throw new Error(`it is not a FileDescriptorSet (${why})`);
   }
+}
+
+/** Most names in a message. */
+const NAMES = 5;
+
+function fileText({ proto, lacks }: IncompleteFile): string {
+  return `${proto.name} (needs ${lacks.slice(0, NAMES).join(", ")})`;
+}
+
+function missingText(files: readonly IncompleteFile[]): string {
+  const imports = [...new Set(files.flatMap((file) => file.imports))].slice(0, NAMES);
+  const shown = files.slice(0, NAMES).map(fileText).join(", ");
+  const more = files.length > NAMES ? ` and ${files.length - NAMES} more` : "";
+  const named = imports.length === 0 ? "" : `. Imports without a file: ${imports.join(", ")}`;
+  return `types are missing: ${shown}${more}${named}. Write it with its imports (protoc --include_imports)`;
 }
 
 /** As `google/api/http.proto` declares it. */

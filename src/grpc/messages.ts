@@ -1,16 +1,19 @@
 /** Messages on the wire: a flag, a length, the bytes. */
+
+import { type BodyLimits, GATHERED_BYTES, roomFor } from "../edge/body-limits.ts";
+import { createByteBuffer } from "../edge/byte-buffer.ts";
 import { onlyValue } from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
-import { createByteBuffer } from "../server/byte-buffer.ts";
-import { type BodyLimits, GATHERED_BYTES, roomFor } from "../server/request-body.ts";
 import { decode, mostDecoded } from "../upstream/client.ts";
 import type { GrpcCall } from "./call.ts";
 
 export interface MessageLimits extends Pick<BodyLimits, "memory" | "processorShare"> {
-  /** Largest message, after decompression too (`grpc.maxMessageBytes`). */
-  readonly maxBytes: number;
+  /** Largest request that is read, after decompression too (`grpc.maxRequestBytes`). */
+  readonly requestBytes: number;
+  /** Largest response that is made (`grpc.maxResponseBytes`). */
+  readonly responseBytes: number;
   /** Largest request that is translated (`limits.bodyBytes`). */
   readonly bodyBytes: number;
   /** Who counts as the caller of a call. */
@@ -121,32 +124,33 @@ async function decompressed(bytes: Uint8Array, most: number): Promise<Uint8Array
   }
 }
 
-function requestTooLarge(bytes: number, limit: number, { maxBytes }: MessageLimits): Problem {
+function requestTooLarge(bytes: number, limit: number, { requestBytes }: MessageLimits): Problem {
   return new Problem("MESSAGE_TOO_LARGE", `the request has ${bytes} bytes, and the limit is ${limit}`, {
     fault: "client",
     metadata: { count: String(bytes), limit: String(limit), unit: "bytes" },
-    options: [limit < maxBytes ? "limits.bodyBytes" : "grpc.maxMessageBytes"],
+    options: [limit < requestBytes ? "limits.bodyBytes" : "grpc.maxRequestBytes"],
   });
 }
 
-/** For a response above the limit; native v1 would have sent it. */
-export function responseTooLarge(bytes: number, limit: number, records?: number | undefined): Problem {
+/** For a response above the limit; native v1 would have sent it. `isBegun`: it was not read to its end, and `bytes` is the least that it has. */
+export function responseTooLarge(bytes: number, limit: number, records?: number, isBegun = false): Problem {
   const what = records === undefined ? "" : ` with ${records} records`;
-  return new Problem("MESSAGE_TOO_LARGE", `the response${what} has ${bytes} bytes, and the limit is ${limit}`, {
+  const size = `${isBegun ? "some " : ""}${bytes} bytes${isBegun ? " or more" : ""}`;
+  return new Problem("MESSAGE_TOO_LARGE", `the response${what} has ${size}, and the limit is ${limit}`, {
     fault: "translation",
     metadata: {
       ...{ count: String(bytes), limit: String(limit), unit: "bytes" },
       ...(records === undefined ? {} : { records: String(records) }),
     },
-    options: ["grpc.maxMessageBytes"],
+    options: ["grpc.maxResponseBytes"],
   });
 }
 
-/** A message with its prefix. */
-export function withPrefix(bytes: Uint8Array): Buffer {
+/** A message, or the first of its `length` bytes, with its prefix. */
+export function withPrefix(bytes: Uint8Array, length = bytes.length): Buffer {
   const prefixed = Buffer.allocUnsafe(PREFIX + bytes.length);
   prefixed[0] = 0;
-  prefixed.writeUInt32BE(bytes.length, 1);
+  prefixed.writeUInt32BE(length, 1);
   prefixed.set(bytes, PREFIX);
   return prefixed;
 }

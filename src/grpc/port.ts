@@ -2,18 +2,18 @@
 import type { ConnectionRenewal } from "../config/certificate-renewal.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
+import type { Admit } from "../edge/admission.ts";
+import type { ProcessorShare } from "../edge/processor-share.ts";
+import { recordCredential } from "../edge/record.ts";
 import { later } from "../model/clock.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
-import type { Exchange } from "../model/exchange.ts";
+import type { Exchange, Upstream } from "../model/exchange.ts";
 import { type HeaderList, OurHeader } from "../model/http.ts";
 import type { MemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Decide } from "../model/request.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { Router } from "../router/router.ts";
-import type { Admit } from "../server/admission.ts";
-import { recordCredential } from "../server/incoming-request.ts";
-import type { ProcessorShare } from "../server/upload-limits.ts";
 import { MOST_VALUES } from "../translate/body.ts";
 import { MOST_NAMES } from "../translate/operation.ts";
 import { createBreaker } from "../upstream/breaker.ts";
@@ -23,10 +23,11 @@ import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
 import { type DescriptorGaps, gapsOf } from "./gaps.ts";
 import { awaitHeads, type RelayTarget, relayCall } from "./relay.ts";
-import { versionOfService } from "./rpcs.ts";
+import { createKnownRpcs, createOwners } from "./rpcs.ts";
 import { createGrpcServer, type GrpcServer, type SessionTimeouts } from "./server.ts";
 import { createGrpcSessions, type GrpcSessions } from "./sessions.ts";
 import { createStatusCodec } from "./status.ts";
+import { exchangeToken } from "./token-exchange.ts";
 import { contextOf, serveUnary } from "./unary.ts";
 import { createWireCounter } from "./wire.ts";
 
@@ -78,12 +79,14 @@ interface GrpcLog {
 
 export interface GrpcPort extends GrpcServer {
   /** Of each upstream: whether calls to it fail at once at present. */
-  breakers(): Iterable<readonly ["v1" | "v2", boolean]>;
+  breakers(): Iterable<readonly [Upstream, boolean]>;
+  /** Streams to upstreams that `credential` has or waits for. */
+  streamsOf(credential: string): number;
 }
 
 /** Nothing listens yet. `port`: `listen.grpc.port`. */
 export function createGrpcPort(config: Config, port: number, parts: GrpcPortParts): GrpcPort {
-  const { v1, v2 } = config.upstream;
+  const { v1, v2, sts } = config.upstream;
   const domains = domainsOf(parts.catalogue);
   const descriptors = descriptorsOf(config, { domains, route: parts.route });
   if (descriptors !== undefined) logGaps(gapsOf(descriptors, parts.catalogue.resources), parts.log);
@@ -91,7 +94,19 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   const upstreams = {
     v2: targetOf("v2", v2, config, parts),
     v1: v1 === undefined ? undefined : targetOf("v1", v1, config, parts),
+    sts: sts === undefined ? undefined : targetOf("sts", sts, config, parts),
   };
+  const ownerOf = createOwners({ domains, extraServices: config.listen.grpc.extraServices });
+  const limits = {
+    requestBytes: config.grpc.maxRequestBytes,
+    responseBytes: config.grpc.maxResponseBytes,
+    bodyBytes: config.limits.bodyBytes,
+    headerBytes: config.limits.headerBytes,
+    memory: parts.memory,
+    processorShare: parts.processorShare,
+    shareOf: parts.callers.shareOf,
+  };
+  const exchangeParts = { audience: { from: config.listen.publicUrl, to: v2.audience }, limits };
   const pass = (call: GrpcCall, target: RelayTarget, headers: HeaderList): void => {
     relayCall(call, target, { headers, answered: () => recordCredential(call, parts.callers) });
   };
@@ -103,14 +118,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   const unary = descriptors && {
     ...parts,
     descriptors,
-    limits: {
-      maxBytes: config.grpc.maxMessageBytes,
-      bodyBytes: config.limits.bodyBytes,
-      headerBytes: config.limits.headerBytes,
-      memory: parts.memory,
-      processorShare: parts.processorShare,
-      shareOf: parts.callers.shareOf,
-    },
+    limits,
     count: createWireCounter({ values: MOST_VALUES, depth: MOST_DEPTH, unknown: MOST_NAMES }),
     turn: createPageTurns(parts.now, parts.queues.get("v2")?.shortAt),
     unknownRequest: config.unknownFields.request,
@@ -130,22 +138,33 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   const serve = (call: GrpcCall): void => {
     const { exchange } = call;
     const rpc = descriptors?.rpcs.get(call.target);
-    const version = rpc?.version ?? versionOfService(exchange.rpc?.service ?? "", domains);
-    if (version === undefined) throw new Problem("METHOD_NOT_ALLOWED", "unknown service");
+    const owner = rpc?.version ?? ownerOf(exchange.rpc?.service ?? "", exchange.rpc?.method ?? "");
+    if (owner === undefined || (owner === "native" && config.fallback !== "native")) throw unknownService();
+    if (owner === "sts") {
+      // A token that is to be exchanged is not read here.
+      void exchangeToken(call, upstreams.sts ?? upstreams.v2, exchangeParts);
+      return;
+    }
     // Health checks and reflection are no use of the API: who makes them is nobody to migrate.
-    if (version !== "platform") {
-      exchange.apiVersion = version;
+    if (owner !== "platform") {
+      exchange.apiVersion = owner === "native" ? "v1" : owner;
       exchange.client = parts.nameOf(call.headers);
     }
-    if (version === "v1") serveV1(call, rpc);
+    if (owner === "v1") serveV1(call, rpc);
+    else if (owner === "native") native(call, [[OurHeader.MODE, "native"]]);
     else {
       if (rpc?.route?.kind === "v2") exchange.resource = rpc.route.resource;
       exchange.mode = "pass";
       pass(call, upstreams.v2, []);
     }
   };
+  const isKnown = createKnownRpcs((path) => descriptors?.rpcs.has(path) === true);
   const server = createGrpcServer({
     ...parts,
+    observe: (exchange) => {
+      if (exchange.rpc !== undefined) exchange.rpc.known = isKnown(exchange.rpc);
+      parts.observe(exchange);
+    },
     host: config.listen.host,
     port,
     limits: config.limits,
@@ -155,7 +174,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     serve,
     log: parts.log.error,
   });
-  const targets = [upstreams.v1, upstreams.v2].filter((target) => target !== undefined);
+  const targets = [upstreams.v1, upstreams.v2, upstreams.sts].filter((target) => target !== undefined);
   return {
     ...server,
     close: async (graceMs) => {
@@ -166,6 +185,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     breakers: function* () {
       for (const { name, sessions } of targets) yield [name, sessions.breaker.isOpen()];
     },
+    streamsOf: (credential) => targets.reduce((sum, { sessions }) => sum + sessions.usedBy(credential), 0),
   };
 }
 
@@ -211,18 +231,24 @@ function untranslated({ exchange }: GrpcCall, isUndescribed: boolean): Problem {
   );
 }
 
+function unknownService(): Problem {
+  return new Problem("METHOD_NOT_ALLOWED", "unknown service", {
+    options: ["upstream.v1.url", "fallback", "listen.grpc.extraServices"],
+  });
+}
+
 /** What replaces a request in v2 is named by an HTTP path, which is not known before its message is read. */
 function withoutSuccessor(headers: HeaderList): HeaderList {
   return headers.filter(([name, value]) => name !== "link" || !value.includes("successor-version"));
 }
 
-type GrpcTarget = RelayTarget & { readonly name: "v1" | "v2"; readonly sessions: GrpcSessions };
+type GrpcTarget = RelayTarget & { readonly sessions: GrpcSessions };
 
 function targetOf(
-  name: "v1" | "v2",
-  { url, grpcUrl, tls, timeouts, breaker }: NonNullable<Config["upstream"]["v1"]>,
+  name: Upstream,
+  { url, grpcUrl, grpcPingSeconds, tls, timeouts, connections, breaker }: NonNullable<Config["upstream"]["v1"]>,
   { limits }: Config,
-  { now, random, log, renewal, queues }: GrpcPortParts,
+  { now, random, log, renewal, queues, callers }: GrpcPortParts,
 ): GrpcTarget {
   const turned = (open: boolean, { failures, ms }: { readonly failures: number; readonly ms: number }): void => {
     const facts = { upstream: name, failures, seconds: Math.round(ms / 1_000) };
@@ -232,8 +258,12 @@ function targetOf(
   const sessions = createGrpcSessions({
     url: grpcUrl ?? url,
     tls,
+    connections,
     connectMs: timeouts.connectSeconds * 1_000,
+    pingMs: grpcPingSeconds === undefined ? undefined : grpcPingSeconds * 1_000,
     headerBytes: limits.responseHeaderBytes,
+    accepted: callers.accepted,
+    now,
     ...(breaker ? { breaker: (probe) => createBreaker({ now, random, later, probe, turned }) } : {}),
   });
   renewal.attach(name, sessions);

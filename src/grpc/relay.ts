@@ -19,7 +19,7 @@ import {
   recordStatus,
   writeHead,
 } from "./call.ts";
-import { type GrpcSessions, wasRefused } from "./sessions.ts";
+import { type GrpcSessions, type StreamPlace, wasRefused } from "./sessions.ts";
 import { type RpcStatus, statusOfTrailers } from "./status.ts";
 import { createSweep, type Sweep } from "./sweep.ts";
 
@@ -77,11 +77,12 @@ type RawListener = (headers: IncomingHttpHeaders, flags: number, raw: string[]) 
 
 /** Ends `call` in every case. */
 export function relayCall(call: GrpcCall, target: RelayTarget, plan: RelayPlan): void {
-  const { exchange, credential, deadline } = call;
   const relay: Relay = {
     call,
     target,
     plan,
+    giveUp: undefined,
+    place: undefined,
     slot: undefined,
     up: undefined,
     sent: [],
@@ -90,26 +91,18 @@ export function relayCall(call: GrpcCall, target: RelayTarget, plan: RelayPlan):
     listens: false,
     awaited: undefined,
   };
-  const { queue } = target;
-  const origin = { credential, kind: "short", begun: false, since: exchange.startedAt, deadline } as const;
   if (plan.whole === undefined) call.stream.pause();
-  let giveUp: (() => void) | undefined;
-  call.stop = () => {
-    giveUp?.();
-    settle(relay, undefined);
-  };
-  const start = (slot: CallSlot): void => {
-    relay.slot = slot;
-    attempt(relay);
-  };
-  if (queue === undefined) start({ done: () => {} });
-  else giveUp = queue.enter(origin, { start, refuse: (problem) => failCall(call, problem) });
+  call.stop = () => settle(relay, undefined);
+  attempt(relay);
 }
 
 interface Relay {
   readonly call: GrpcCall;
   readonly target: RelayTarget;
   readonly plan: RelayPlan;
+  /** Stops waiting. */
+  giveUp: (() => void) | undefined;
+  place: StreamPlace | undefined;
   slot: CallSlot | undefined;
   up: ClientHttp2Stream | undefined;
   /** The request so far; undefined once it is too long to be kept, or the response has begun. */
@@ -126,7 +119,9 @@ function settle(relay: Relay, status: RpcStatus | undefined, http = 0): void {
   if (relay.done) return;
   relay.done = true;
   const { call, target, plan, up } = relay;
+  relay.giveUp?.();
   relay.slot?.done({ status: http });
+  relay.place?.leave();
   if (up !== undefined) {
     const { startedAt } = call.exchange;
     recordCall(call.exchange, target.name, { method: "POST", target: call.target }, http, target.now() - startedAt);
@@ -141,7 +136,30 @@ function fail(relay: Relay, problem: Problem): void {
   failCall(relay.call, problem);
 }
 
+/** Sends the request once there is a stream for it, and a place in the queue: a stream may last, so it comes first. */
 function attempt(relay: Relay): void {
+  const { call, target } = relay;
+  const { credential, deadline, exchange } = call;
+  const origin = { credential, kind: "short", begun: relay.repeated, since: exchange.startedAt, deadline } as const;
+  const refuse = (problem: Problem): void => fail(relay, problem);
+  relay.slot?.done({ status: 0 });
+  relay.place = undefined;
+  const giveUp = target.sessions.enter(origin, {
+    start: (place) => {
+      relay.place = place;
+      if (target.queue === undefined) return request(relay, place);
+      const start = (slot: CallSlot): void => {
+        relay.slot = slot;
+        request(relay, place);
+      };
+      relay.giveUp = target.queue.enter(origin, { start, refuse });
+    },
+    refuse,
+  });
+  if (relay.place === undefined) relay.giveUp = giveUp;
+}
+
+function request(relay: Relay, place: StreamPlace): void {
   const { call, target } = relay;
   const headers = http2Headers(call.headers);
   for (const field of call.received) if (PASSED.has(field[0])) addField(headers, field);
@@ -149,7 +167,7 @@ function attempt(relay: Relay): void {
   headers[":path"] = call.target;
   headers[":authority"] = target.sessions.authority;
   headers.te = "trailers";
-  target.sessions.open(headers, {
+  place.open(headers, {
     begin: (up, beganAt) => {
       if (relay.done) {
         up.close(constants.NGHTTP2_CANCEL);

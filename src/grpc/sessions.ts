@@ -1,26 +1,33 @@
-/** gRPC out: HTTP/2 sessions to one upstream, opened as they are needed. */
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  connect,
-  constants,
-  type OutgoingHttpHeaders,
-} from "node:http2";
+/** gRPC out: HTTP/2 sessions to one upstream, opened as streams are needed. */
+import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
+import { later } from "../model/clock.ts";
 import { Problem } from "../model/problem.ts";
 import { type Breaker, type BreakerProbe, noBreaker } from "../upstream/breaker.ts";
-import { dial, type PoolTls } from "../upstream/dial.ts";
+import type { PoolTls } from "../upstream/dial.ts";
 import { failure } from "../upstream/failure.ts";
+import { type GrpcSession, openSession, type SessionListener, type SessionOptions } from "./session.ts";
+import { createStreamQueue, type QueuedStream, type StreamOrigin } from "./stream-queue.ts";
+import { createSweep } from "./sweep.ts";
 
 export interface SessionsOptions {
   /** Only its origin counts: gRPC has no base path. */
   readonly url: string;
   readonly tls?: PoolTls | undefined;
+  /** Sessions at most (`upstream.*.connections`). */
+  readonly connections: number;
   /** Milliseconds for TCP, TLS and the first HTTP/2 frame together. */
   readonly connectMs: number;
+  /** Milliseconds of silence before a session is pinged. Without it, only a session with calls is pinged. */
+  readonly pingMs?: number | undefined;
+  readonly patience?: SessionOptions["patience"];
   /** Largest block of response headers. */
   readonly headerBytes: number;
+  /** Whether the platform has accepted a credential. */
+  readonly accepted: (credential: string) => boolean;
   /** Makes a breaker that asks by `probe`; without one every call goes out. */
   readonly breaker?: ((probe: BreakerProbe) => Breaker) | undefined;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
 }
 
 /** Who wants a stream. */
@@ -30,15 +37,32 @@ export interface StreamTaker {
   refuse(problem: Problem): void;
 }
 
+/** A place for one stream. */
+export interface StreamPlace {
+  /** Makes its stream, a POST: at once where a session has room. The place ends with the stream. */
+  open(headers: OutgoingHttpHeaders, taker: StreamTaker): void;
+  /** Releases the place, unless it has its stream. */
+  leave(): void;
+}
+
+/** Work that needs a place. */
+export interface StreamWork {
+  start(place: StreamPlace): void;
+  refuse(problem: Problem): void;
+}
+
 /** The HTTP/2 sessions to one upstream. */
 export interface GrpcSessions {
   /**
-   * Gives `taker` a new stream for a POST on a session with room: at once where there is one. Refuses with UPSTREAM_UNREACHABLE or
-   * UPSTREAM_TIMEOUT, and with the breaker's Problem while it is open.
+   * Starts `work` when it may have a stream: at once, or later. Refuses with OVERLOADED when all places are taken until the call's time is
+   * over, with UPSTREAM_UNREACHABLE or UPSTREAM_TIMEOUT, and with the breaker's Problem while it is open. The function given back stops
+   * waiting, and does nothing once the work has started.
    */
-  open(headers: OutgoingHttpHeaders, taker: StreamTaker): void;
-  /** A call on `stream` got no response in time: its session has to show that it is alive. */
+  enter(origin: StreamOrigin, work: StreamWork): () => void;
+  /** A call on `stream` got no response in time: new calls avoid its session until that has shown that it is alive. */
   suspect(stream: ClientHttp2Stream): void;
+  /** Streams that `credential` has or waits for. */
+  usedBy(credential: string): number;
   readonly breaker: Breaker;
   readonly authority: string;
   readonly hostname: string;
@@ -48,152 +72,209 @@ export interface GrpcSessions {
   close(): void;
 }
 
-interface Session {
-  /** Undefined while it is being connected. */
-  http2: ClientHttp2Session | undefined;
-  readonly ready: Promise<ClientHttp2Session>;
-  isReady: boolean;
-  /** Streams that are open, and those that wait for `ready`. */
-  streams: number;
-  /** Takes no further streams. */
-  retired: boolean;
-  /** A stream has ended. */
-  readonly left: () => void;
+/** After a failed attempt none is made for so long, while there are other sessions. */
+const PAUSE_MS = 1_000;
+
+/** A call that has its place, and whose session ended before it had its stream. */
+interface Stranded {
+  readonly retry: () => void;
+  readonly refuse: (error: unknown) => void;
 }
 
-/** Sessions to one upstream at most; beyond their streams, calls wait within HTTP/2. */
-const MOST_SESSIONS = 16;
-/** So long a suspected session has for its answer to a ping. */
-const PING_MS = 5_000;
-/** Fields of one response; their bytes have a limit of their own. */
-const MOST_FIELDS = 2_000;
-/** MiB of one session: hundreds of calls share it, and Node refuses streams beyond. */
-const SESSION_MIB = 64;
-
 export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
+  const { connections, now } = options;
   const { origin, protocol, host, hostname: written, port } = new URL(options.url);
   const hostname = written.replace(/^\[|\]$/g, "");
-  const place = { protocol, host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+  const address = { protocol, host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
   let { tls } = options;
-  let sessions: Session[] = [];
   const addresses = new Set<string>();
-  const retire = (session: Session): void => {
-    session.retired = true;
-    sessions = sessions.filter((other) => other !== session);
+  /** Those that have not left. */
+  const sessions = new Set<GrpcSession>();
+  const pool = {
+    ready: 0,
+    connecting: 0,
+    /** Streams of all sessions, and of those that are ready. */
+    open: 0,
+    /** Streams that may be open at present: all that the ready sessions take, and those of other sessions until they end. */
+    places: 0,
+    /** Streams that a session takes, as the upstream last said. */
+    usual: Number.MAX_SAFE_INTEGER,
+    failedAt: Number.NEGATIVE_INFINITY,
   };
-  const openSession = (): Session => {
-    const began = performance.now();
-    const { connectMs: timeoutMs } = options;
-    const connected = new Promise<ClientHttp2Session>((resolve, reject) => {
-      dial({ ...place, timeoutMs, tls, protocols: ["h2"] }, (error, socket) => {
-        if (socket === undefined) return reject(error);
-        if (socket.remoteAddress !== undefined) addresses.add(socket.remoteAddress);
-        const http2 = connect(origin, {
-          createConnection: () => socket,
-          settings: { enablePush: false, maxHeaderListSize: options.headerBytes },
-          maxHeaderListPairs: MOST_FIELDS,
-          maxSessionMemory: SESSION_MIB,
-        });
-        session.http2 = http2;
-        // Streams and `ready` tell what goes wrong.
-        http2.on("error", () => retire(session));
-        http2.on("goaway", () => retire(session));
-        http2.once("close", () => retire(session));
-        const left = Math.max(1, timeoutMs - (performance.now() - began));
-        readyOf(http2, left).then(() => resolve(http2), reject);
-      });
-    });
-    const session: Session = {
-      http2: undefined,
-      ready: connected,
-      isReady: false,
-      streams: 0,
-      retired: false,
-      left: () => {
-        session.streams--;
+  let stranded: Stranded[] = [];
+  const silence = createSweep<GrpcSession>(
+    now,
+    ({ lookAt }) => lookAt,
+    (session) => session.look(),
+  );
+  const connect = (on: SessionListener): GrpcSession =>
+    openSession(
+      {
+        ...{
+          origin,
+          headerBytes: options.headerBytes,
+          pingMs: options.pingMs,
+          patience: options.patience,
+          silence,
+          now,
+        },
+        place: { ...address, timeoutMs: options.connectMs, tls },
       },
-    };
-    session.ready.then(
-      () => {
-        session.isReady = true;
-      },
-      () => {
-        retire(session);
-        session.http2?.destroy();
-      },
+      on,
     );
-    sessions.push(session);
-    return session;
-  };
-  /** The session with the fewest streams, or a new one where none has room. */
-  const pick = (): Session => {
-    let best: Session | undefined;
-    for (const session of sessions) if (best === undefined || session.streams < best.streams) best = session;
-    const room = best === undefined ? 0 : (best.http2?.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
-    if (best !== undefined && (best.streams < room || sessions.length >= MOST_SESSIONS)) return best;
-    return openSession();
-  };
-  const openOn = (
-    session: Session,
-    headers: OutgoingHttpHeaders,
-    taker: StreamTaker,
-    beganAt: number,
-    isFirst: boolean,
-  ): void => {
-    const request = (http2: ClientHttp2Session): void => {
-      let stream: ClientHttp2Stream;
-      try {
-        stream = http2.request(headers);
-      } catch (error) {
-        lost(error);
-        return;
+  const count = (): void => {
+    let [room, used, ready, connecting] = [0, 0, 0, 0];
+    for (const session of sessions) {
+      if (session.state === "left") sessions.delete(session);
+      else if (session.state === "connecting") connecting++;
+      else if (session.state === "ready") {
+        ready++;
+        room += session.limit();
+        used += session.streams;
+        pool.usual = session.limit();
       }
-      stream.on("close", session.left);
-      taker.begin(stream, beganAt);
-    };
-    const lost = (error: unknown): void => {
-      session.left();
-      if (isHeaderFault(error)) {
-        taker.refuse(new Problem("INVALID_REQUEST", "a header field cannot be passed on"));
-        return;
-      }
-      retire(session);
-      // A session may end between two looks at it: then a new one is tried.
-      if (isFirst && isSessionFault(error)) {
-        openOn(openSession(), headers, taker, beganAt, false);
-        return;
-      }
-      breaker.failed(beganAt);
-      taker.refuse(failure(error, { method: "POST", sent: false }));
-    };
-    session.streams++;
-    if (session.isReady && session.http2 !== undefined) request(session.http2);
-    else session.ready.then(request, lost);
+    }
+    Object.assign(pool, { ready, connecting, places: room + pool.open - used });
   };
-  const probe = async (): Promise<boolean> => {
-    const session = openSession();
-    try {
-      await session.ready;
-      return true;
-    } catch {
-      return false;
-    } finally {
-      retire(session);
-      session.http2?.close();
+  /** Serves those that wait, and connects for those that still do. */
+  const settle = (): void => {
+    const before = stranded;
+    stranded = [];
+    for (const { retry } of before) retry();
+    queue.pump();
+    connectMore();
+  };
+  const connectMore = (): void => {
+    const wanted = queue.waiting() + stranded.length;
+    if (wanted === 0 || (pool.ready > 0 && now() - pool.failedAt < PAUSE_MS)) return;
+    const each = Math.max(1, pool.usual);
+    for (let room = pool.connecting * each; room < wanted; room += each) {
+      if (pool.ready + pool.connecting >= connections) return;
+      pool.connecting++;
+      sessions.add(connect(listener));
     }
   };
+  const listener: SessionListener = {
+    connected: (from) => from !== undefined && addresses.add(from),
+    changed: () => {
+      count();
+      settle();
+    },
+    failed: (session, error) => {
+      sessions.delete(session);
+      pool.failedAt = now();
+      count();
+      // Others may still serve those that wait.
+      if (pool.ready + pool.connecting > 0) return;
+      const lost = stranded;
+      stranded = [];
+      for (const { refuse } of lost) refuse(error);
+      for (const { at, work } of queue.takeWaiting()) {
+        breaker.failed(at);
+        work.refuse(failure(error, UNSENT));
+      }
+    },
+  };
+  const queue = createStreamQueue<StreamWork>(
+    {
+      places: () => pool.places,
+      most: () => pool.places + Math.max(0, connections - pool.ready) * pool.usual,
+      accepted: options.accepted,
+      now,
+      later,
+      wanted: connectMore,
+    },
+    (stream) => stream.work.start(placeOf(stream)),
+    ({ work }) => work.refuse(pool.ready > 0 ? full() : failure(TOO_LATE, UNSENT)),
+  );
+  const roomiest = (): GrpcSession | undefined => {
+    let best: GrpcSession | undefined;
+    for (const session of sessions) {
+      if (session.state === "ready" && session.streams < (best?.streams ?? session.limit())) best = session;
+    }
+    return best;
+  };
+  const placeOf = (place: QueuedStream<StreamWork>): StreamPlace => {
+    let isOpen = false;
+    const closed = (session: GrpcSession): void => {
+      pool.open--;
+      if (session.state !== "ready") pool.places--;
+      queue.leave(place);
+      if (stranded.length > 0) settle();
+    };
+    const open = (headers: OutgoingHttpHeaders, taker: StreamTaker): void => {
+      if (place.state === "over") return;
+      const beganAt = breaker.begin();
+      const refuse = (problem: Problem): void => {
+        queue.leave(place);
+        taker.refuse(problem);
+      };
+      if (typeof beganAt !== "number") {
+        refuse(beganAt);
+        return;
+      }
+      const lost = (error: unknown): void => {
+        breaker.failed(beganAt);
+        refuse(failure(error, UNSENT));
+      };
+      const session = roomiest();
+      if (session === undefined) {
+        stranded.push({ retry: () => open(headers, taker), refuse: lost });
+        connectMore();
+        return;
+      }
+      let stream: ClientHttp2Stream;
+      try {
+        stream = session.request(headers, () => closed(session));
+      } catch (error) {
+        if (isHeaderFault(error)) refuse(new Problem("INVALID_REQUEST", "a header field cannot be passed on"));
+        else {
+          session.leave();
+          // A session may end between two looks at it: then another one is tried.
+          if (isSessionFault(error)) open(headers, taker);
+          else lost(error);
+        }
+        return;
+      }
+      isOpen = true;
+      pool.open++;
+      taker.begin(stream, beganAt);
+    };
+    return {
+      open,
+      leave: () => {
+        if (!isOpen) queue.leave(place);
+      },
+    };
+  };
+  const probe: BreakerProbe = () =>
+    new Promise((resolve) => {
+      connect({
+        connected: () => {},
+        failed: () => resolve(false),
+        changed: (session) => {
+          if (session.state === "ready") session.leave();
+          resolve(true);
+        },
+      });
+    });
   const breaker = options.breaker?.(probe) ?? noBreaker();
   return {
-    open(headers, taker) {
-      const beganAt = breaker.begin();
-      if (typeof beganAt === "number") openOn(pick(), headers, taker, beganAt, true);
-      else taker.refuse(beganAt);
+    enter(origin, work) {
+      const open = breaker.isOpen() ? breaker.begin() : 0;
+      if (typeof open !== "number") {
+        work.refuse(open);
+        return () => {};
+      }
+      const stream = queue.enter(origin, work);
+      return () => {
+        if (stream.state === "waits") queue.leave(stream);
+      };
     },
-    suspect: ({ session }) => {
-      if (session === undefined || session.destroyed) return;
-      const timer = setTimeout(() => session.destroy(), PING_MS);
-      if (!session.ping(() => clearTimeout(timer))) clearTimeout(timer);
+    suspect: (stream) => {
+      for (const session of sessions) if (session.owns(stream)) session.suspect();
     },
+    usedBy: queue.usedBy,
     breaker,
     authority: host,
     hostname,
@@ -201,42 +282,25 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
     renew: (renewed) => {
       tls = renewed ?? tls;
       addresses.clear();
-      for (const session of [...sessions]) {
-        retire(session);
-        // What still waits for the connection goes out on it first.
-        session.ready.then((http2) => http2.close(), ignored);
-      }
+      for (const session of [...sessions]) session.leave();
+      settle();
     },
     close: () => {
       breaker.close();
-      for (const session of [...sessions]) {
-        if (session.http2 === undefined) session.ready.then((http2) => http2.destroy(), ignored);
-        else session.http2.destroy();
-      }
+      for (const session of [...sessions]) session.destroy();
     },
   };
 }
 
-/** The upstream has said how many streams it takes: before that, a crowd would run into REFUSED_STREAM. */
-function readyOf(http2: ClientHttp2Session, connectMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(Object.assign(new Error("the upstream does not speak HTTP/2 in time"), { code: "ETIMEDOUT" }));
-    }, connectMs);
-    const end = (settle: () => void) => () => {
-      clearTimeout(timer);
-      settle();
-    };
-    http2.once("remoteSettings", end(resolve));
-    http2.once("error", (error) => end(() => reject(error))());
-    http2.once(
-      "close",
-      end(() => reject(new Error("the upstream closed the connection"))),
-    );
+const UNSENT = { method: "POST", sent: false };
+const TOO_LATE = Object.assign(new Error("no connection before the call's time was over"), { code: "ETIMEDOUT" });
+
+function full(): Problem {
+  return new Problem("OVERLOADED", "all streams to the platform that carryover may open are taken", {
+    retryAfter: 1,
+    options: ["upstream.*.connections"],
   });
 }
-
-function ignored(): void {}
 
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -14,6 +14,7 @@ import {
 import { isJsonObject } from "../model/json.ts";
 import { Problem } from "../model/problem.ts";
 import type { HttpBinding, PathVariable, Rpc } from "./descriptors.ts";
+import { type MessagePart, partsOfList } from "./list-stream.ts";
 import { bytesOfLong, jsonOfLong } from "./long-messages.ts";
 
 const NO_BODY = new Uint8Array();
@@ -142,8 +143,38 @@ export async function responseOf(
     const whole = name === "" ? body : wrapped(jsonPath(output, [name]), body);
     return await bytesOfLong(output, whole.length === 0 ? EMPTY : whole, registry, turn);
   } catch (cause) {
-    throw new Problem("UPSTREAM_INVALID", `the response is no ${output.name} message`, { cause, options: [] });
+    throw invalidResponse(output, cause);
   }
+}
+
+/** The message of a successful response whose body comes in pieces. Throws Problem for JSON that is no such message, and what `pieces` throw. */
+export async function* partsOfResponse(
+  { method, bindings }: Rpc,
+  pieces: AsyncIterable<Uint8Array>,
+  registry: Registry,
+  turn: () => Promise<void>,
+): AsyncGenerator<MessagePart, void> {
+  const { output } = method;
+  const name = bindings[0]?.responseBody ?? "";
+  try {
+    yield* partsOfList(output, name === "" ? pieces : wrappedPieces(jsonPath(output, [name]), pieces), registry, turn);
+  } catch (cause) {
+    if (cause instanceof Problem) throw cause;
+    throw invalidResponse(output, cause);
+  }
+}
+
+async function* wrappedPieces(
+  [member = ""]: readonly string[],
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(`{${JSON.stringify(member)}:`);
+  yield* pieces;
+  yield Buffer.from("}");
+}
+
+function invalidResponse({ name }: DescMessage, cause: unknown): Problem {
+  return new Problem("UPSTREAM_INVALID", `the response is no ${name} message`, { cause, options: [] });
 }
 
 function wrapped([member = ""]: readonly string[], body: Uint8Array): Uint8Array {

@@ -1,15 +1,14 @@
 /** A unary call of v1 that rules may have translated: message, HTTP request, the sentence, HTTP response, message. */
-
+import { discard } from "../edge/body-portions.ts";
+import { createByteBuffer } from "../edge/byte-buffer.ts";
+import { inTurn } from "../edge/processor-share.ts";
+import { guardWatch, recordCredential } from "../edge/record.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
-import { type ClientResponse, type HeaderList, HOP_BY_HOP } from "../model/http.ts";
+import type { ClientResponse, HeaderList } from "../model/http.ts";
+import type { MemoryReservation } from "../model/memory-budget.ts";
 import { httpOfRpc, Problem, tooLarge } from "../model/problem.ts";
 import type { Decide, PassPlan, PassThroughObserver, RequestContext, ResponsePlan } from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
-import { createByteBuffer } from "../server/byte-buffer.ts";
-import { recordCredential } from "../server/incoming-request.ts";
-import { guardWatch } from "../server/passthrough.ts";
-import { discard } from "../server/respond.ts";
-import { inTurn } from "../server/upload-limits.ts";
 import { tooManyValues } from "../translate/body.ts";
 import { noteUnknown } from "../translate/operation.ts";
 import { decode } from "../upstream/client.ts";
@@ -27,11 +26,13 @@ import {
 } from "./call.ts";
 import type { Descriptors, Rpc } from "./descriptors.ts";
 import { type MessageLimits, PREFIX, readMessage, responseTooLarge, withPrefix } from "./messages.ts";
+import { metadataFields, metadataOf } from "./metadata.ts";
 import { type RelayPlan, type RelayTarget, relayCall } from "./relay.ts";
 import { MOST_ERROR_BYTES, type RpcStatus, statusTrailers } from "./status.ts";
 import {
   decodeRequest,
   jsonOfRequest,
+  partsOfResponse,
   readable,
   requestOf,
   responseJson,
@@ -60,10 +61,10 @@ const NO_BYTES = new Uint8Array();
 const SHORT_BYTES = 1024;
 /** Numbers of unknown fields in an error. */
 const SHOWN_NUMBERS = 20;
-/** JSON takes more than the message that it becomes; a list is given up when it takes this many times its limit. */
-const JSON_FACTOR = 4;
-/** Fields that speak of a JSON body, or of another connection. */
-const OF_JSON: ReadonlySet<string> = new Set([...HOP_BY_HOP, "cache-control", "retry-after", "vary", "via"]);
+/** Longer native responses are not compared. */
+const WATCHED_BYTES = 4 * 1024 ** 2;
+/** Of a list whose length is not known, this many times what has come is waited for. */
+const GROWTH = 8;
 
 /** The request as the sentence takes it: v1's own, over HTTP. */
 export function contextOf(call: GrpcCall, method: string, target: string): RequestContext {
@@ -71,6 +72,7 @@ export function contextOf(call: GrpcCall, method: string, target: string): Reque
   const headers: HeaderList = [
     ...call.headers.filter(([name]) => name !== "content-type"),
     ["content-type", "application/json"],
+    ...metadataFields(call.headers),
   ];
   return { method, target, headers, credential, deadline, exchange };
 }
@@ -85,9 +87,9 @@ export async function serveUnary(
   const controller = createSignalController();
   call.stop = controller.abort;
   const { signal } = controller;
-  const { bodyBytes, maxBytes } = parts.limits;
+  const { bodyBytes, requestBytes } = parts.limits;
   try {
-    const most = unread === undefined ? Math.min(bodyBytes, maxBytes) : maxBytes;
+    const most = unread === undefined ? Math.min(bodyBytes, requestBytes) : requestBytes;
     const message = await readMessage(call, most, parts.limits, signal);
     call.stream.on("close", message.release);
     const step = stepsOf(call, message.bytes, parts, signal);
@@ -97,10 +99,12 @@ export async function serveUnary(
       return undefined;
     });
     if (request === undefined) return;
-    const plan = await step(() => parts.decide(contextOf(call, request.method, request.target)));
+    const context = contextOf(call, request.method, request.target);
+    const plan = await step(() => parts.decide(context));
     if (plan.kind === "pass") passWhole(call, rpc, plan, { request: request.body, whole: message.whole }, parts);
     else if (plan.kind === "answer") {
-      await respond(call, rpc, plan, () => step(() => plan.respond(request.body, signal)), parts);
+      const begin = () => step(() => plan.respond(request.body, signal));
+      await respond({ call, rpc, plan, context, signal, begin }, parts);
     } else throw new Error("a gRPC call is not a form");
   } catch (error) {
     failCall(call, Problem.from(error));
@@ -167,68 +171,115 @@ function noteUnknownNumbers(
   throw new Problem("INVALID_BODY", `fields that v1 does not know: ${shown}`, { options: ["unknownFields.request"] });
 }
 
-async function respond(
-  call: GrpcCall,
-  rpc: Rpc,
-  plan: ResponsePlan,
-  begin: () => Promise<ClientResponse>,
-  { limits, callers, descriptors, turn }: UnaryParts,
-): Promise<void> {
+/** A translated call whose response is to be made. */
+interface TranslatedCall {
+  readonly call: GrpcCall;
+  readonly rpc: Rpc;
+  readonly plan: ResponsePlan;
+  readonly context: RequestContext;
+  readonly signal: Signal;
+  readonly begin: () => Promise<ClientResponse>;
+}
+
+async function respond(translated: TranslatedCall, parts: UnaryParts): Promise<void> {
+  const { call, plan, begin } = translated;
   const { exchange, stream } = call;
   let answer: ClientResponse;
   try {
     answer = await begin();
   } finally {
-    recordCredential(call, callers);
+    recordCredential(call, parts.callers);
   }
   if (call.ended) {
     discard(answer.body);
     return;
   }
-  const hold = limits.memory.open(limits.shareOf(call.credential));
-  stream.on("close", () => hold.resize(0));
-  const isError = answer.status >= 300;
-  // Of an error, no more is read than its status has room for.
-  const most = isError ? MOST_ERROR_BYTES : limits.maxBytes * JSON_FACTOR;
-  const json = answer.body instanceof Uint8Array ? answer.body : await gather(answer.body, most, hold.resize);
-  if (call.ended) return;
   const planned = plan.headers ?? [];
-  if (isError) {
-    endCall(call, call.codec.ofJson(answer.status, json ?? NO_BYTES), [...own(answer.headers), ...planned]);
+  if (answer.status >= 300) {
+    // Of an error, no more is read than its status has room for.
+    const json = answer.body instanceof Uint8Array ? answer.body : await gather(answer.body, MOST_ERROR_BYTES);
+    if (call.ended) return;
+    endCall(call, call.codec.ofJson(answer.status, json ?? NO_BYTES), [...metadataOf(answer.headers), ...planned]);
     return;
   }
-  if (json === undefined) throw responseTooLarge(most, limits.maxBytes);
-  hold.resize(json.length);
-  const bytes = await responseOf(rpc, json, descriptors.registry, turn);
+  const { body } = answer;
+  const messages =
+    body instanceof Uint8Array
+      ? [await wholeMessage(translated, body, parts)]
+      : await longMessage(translated, body, answer.expected, parts);
   if (call.ended) return;
-  if (bytes.length > limits.maxBytes) throw responseTooLarge(bytes.length, limits.maxBytes, exchange.list?.records);
-  hold.resize(bytes.length);
-  const fields = ownFields([CONTENT_TYPE, ...own(answer.headers)], exchange.requestId, planned);
+  const fields = ownFields([CONTENT_TYPE, ...metadataOf(answer.headers)], exchange.requestId, planned);
+  const [first = NO_BYTES, ...rest] = messages;
+  const length = messages.reduce((sum, part) => sum + part.length, 0);
   call.ended = true;
   recordStatus(exchange, 0);
-  exchange.responseBytes = bytes.length;
+  exchange.responseBytes = length;
   writeHead(stream, 200, http2Headers(fields), false);
-  endWithTrailers(stream, statusTrailers({ code: 0, message: "" }), withPrefix(bytes));
+  if (rest.length > 0) stream.write(withPrefix(first, length));
+  const last = rest.pop();
+  for (const part of rest) stream.write(part);
+  endWithTrailers(stream, statusTrailers({ code: 0, message: "" }), last ?? withPrefix(first));
   closeAfter(stream);
 }
 
-function own(headers: HeaderList): HeaderList {
-  return headers.filter(([name]) => !OF_JSON.has(name) && !name.startsWith("content-") && !name.startsWith("grpc-"));
+/** The message of a short response. Throws Problem for one that is too large. */
+async function wholeMessage(
+  { call, rpc }: TranslatedCall,
+  json: Uint8Array,
+  { limits, descriptors, turn }: UnaryParts,
+): Promise<Uint8Array> {
+  const hold = limits.memory.open(limits.shareOf(call.credential));
+  call.stream.on("close", () => hold.resize(0));
+  hold.resize(json.length);
+  const bytes = await responseOf(rpc, json, descriptors.registry, turn);
+  const { responseBytes: limit } = limits;
+  if (bytes.length > limit) throw responseTooLarge(bytes.length, limit, call.exchange.list?.records);
+  hold.resize(call.stream.closed ? 0 : bytes.length);
+  return bytes;
 }
 
-/** Undefined for more than `most` bytes. Calls `hold` with the number of bytes so far. */
-async function gather(
+/**
+ * The message of a long list, in parts. Waits for memory once its size can be guessed. Throws Problem for one that is too large as soon as
+ * the platform's total shows it: no record to come is taken to be smaller than those that were the smallest so far.
+ */
+async function longMessage(
+  { call, rpc, context, signal }: TranslatedCall,
   pieces: AsyncIterable<Uint8Array>,
-  most: number,
-  hold: (bytes: number) => void,
-): Promise<Uint8Array | undefined> {
+  expected: number | undefined,
+  { limits: { memory, responseBytes: limit, shareOf }, descriptors, turn }: UnaryParts,
+): Promise<Uint8Array[]> {
+  const owner = shareOf(call.credential);
+  const messages: Uint8Array[] = [];
+  let hold: MemoryReservation | undefined;
+  call.stream.on("close", () => hold?.resize(0));
+  let length = 0;
+  let records = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for await (const part of partsOfResponse(rpc, pieces, descriptors.registry, turn)) {
+    length += part.bytes.length;
+    records += part.records;
+    messages.push(part.bytes);
+    if (part.records > 0) least = Math.min(least, part.bytes.length / part.records);
+    const missing = Math.max(0, (expected ?? 0) - records);
+    const whole = length + (missing === 0 ? 0 : Math.floor(missing * least));
+    if (whole > limit) throw responseTooLarge(whole, limit, expected, true);
+    context.holdsResponse = true;
+    const wanted = Math.min(expected === undefined ? length * GROWTH : Math.max(whole, length), limit);
+    hold ??= await memory.reserve(owner, Math.min(wanted, memory.share), signal);
+    if (call.stream.closed) hold.resize(0);
+    else if (length > wanted) hold.resize(Math.min(length, memory.share));
+  }
+  return messages;
+}
+
+/** Undefined for more than `most` bytes. */
+async function gather(pieces: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array | undefined> {
   const all: Uint8Array[] = [];
   let length = 0;
   for await (const piece of pieces) {
     length += piece.length;
     if (length > most) return undefined;
     all.push(piece);
-    hold(length);
   }
   return Buffer.concat(all, length);
 }
@@ -264,7 +315,7 @@ function passWhole(
 interface WatchOptions {
   /** Whose memory the copy of a response takes. */
   readonly owner: string;
-  readonly limits: MessageLimits;
+  readonly limits: Pick<MessageLimits, "memory">;
   readonly toJson: (message: Uint8Array) => Promise<string>;
   readonly statusJson: (status: RpcStatus) => string;
 }
@@ -272,9 +323,9 @@ interface WatchOptions {
 /** Hands a native response on in JSON, once it is whole. Drops a copy that is too large, or for which there is no memory. */
 function watchJson(
   observer: PassThroughObserver,
-  { owner, limits: { maxBytes, memory }, toJson, statusJson }: WatchOptions,
+  { owner, limits: { memory }, toJson, statusJson }: WatchOptions,
 ): NonNullable<RelayPlan["watch"]> {
-  const copy = createByteBuffer(maxBytes);
+  const copy = createByteBuffer(WATCHED_BYTES);
   const hold = memory.open(owner);
   let dropped = false;
   const tell = (http: number, json: string): void => {
@@ -285,12 +336,12 @@ function watchJson(
   const read = async (): Promise<void> => {
     const whole = copy.take();
     const bytes = whole.subarray(PREFIX);
-    tell(200, await toJson(whole[0] === 1 ? await decode("gzip", bytes, maxBytes) : bytes));
+    tell(200, await toJson(whole[0] === 1 ? await decode("gzip", bytes, WATCHED_BYTES) : bytes));
   };
   return {
     data(chunk) {
       if (dropped) return;
-      dropped = copy.length() + chunk.length > maxBytes || !memory.fits(owner, chunk.length);
+      dropped = copy.length() + chunk.length > WATCHED_BYTES || !memory.fits(owner, chunk.length);
       if (dropped) copy.take();
       else copy.add(chunk);
       hold.resize(copy.length());

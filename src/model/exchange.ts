@@ -128,8 +128,8 @@ export interface Exchange {
   readonly notes: ExchangeNote[];
   /** The client left before its answer was complete. */
   aborted: boolean;
-  /** Of a gRPC call: what it calls, and its status. */
-  rpc?: { readonly service: string; readonly method: string; code: number } | undefined;
+  /** Of a gRPC call: what it calls, and its status. `known`: a descriptor or an upstream knows that name; anybody can invent others. */
+  rpc?: { readonly service: string; readonly method: string; code: number; known?: boolean } | undefined;
   /** How many requests this stands for, when more than one: those refused together; this was the first of them. */
   times?: number | undefined;
 }

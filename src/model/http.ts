@@ -36,6 +36,8 @@ export interface ClientResponse {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: Uint8Array | BodyStream;
+  /** Records of a long list, as far as totals tell before it is read. */
+  readonly expected?: number | undefined;
 }
 
 /** On whose behalf calls are made. */
@@ -163,6 +165,9 @@ export const CONDITIONS: readonly string[] = [
 
 /** Headers that let a client change the method on some servers without the proxy noticing. */
 export const METHOD_OVERRIDES: readonly string[] = ["x-http-method", "x-http-method-override", "x-method-override"];
+
+/** Before the name of gRPC metadata that travels as a field of HTTP, as grpc-gateway reads and writes it. */
+export const METADATA_PREFIX = "grpc-metadata-";
 
 /** A request that changes nothing, by its method (RFC 9110 section 9.2.1). */
 export function isSafe(method: string): boolean {

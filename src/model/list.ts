@@ -78,6 +78,8 @@ export interface StreamedList {
   /** Headers of the first page. */
   readonly headers: HeaderList;
   readonly floor: Witness;
+  /** Records by the platform's own count; undefined where that is not known, or counts hidden ones. */
+  readonly expected: number | undefined;
   /** As in `DrainedList`; to be iterated once. Rejects with a `Problem`, or the signal's reason, if the list cannot be completed. */
   readonly chunks: BodyStream;
 }

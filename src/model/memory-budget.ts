@@ -8,6 +8,8 @@ export interface MemoryReservation {
 }
 
 export interface MemoryBudget {
+  /** Bytes that one owner may hold, however much it needs. */
+  readonly share: number;
   held(): number;
   /** True if so little is held that small amounts need not wait. */
   hasHeadroom(): boolean;
@@ -95,6 +97,7 @@ export function createMemoryBudget(limit: number): MemoryBudget {
     return reserveNow(name, bytes);
   };
   return {
+    share,
     held: () => total,
     hasHeadroom: () => total < limit * HEADROOM,
     fits: (name, bytes) => fits(owners.get(name), bytes),

@@ -85,7 +85,7 @@ export const PROBLEMS = {
     http: 413,
     code: RpcCode.RESOURCE_EXHAUSTED,
     fault: "client",
-    options: ["grpc.maxMessageBytes", "limits.bodyBytes"],
+    options: ["grpc.maxResponseBytes", "grpc.maxRequestBytes", "limits.bodyBytes"],
   },
   URI_TOO_LONG: { http: 414, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: ["limits.uriBytes"] },
   GRPC_UNSUPPORTED: { http: 415, code: RpcCode.UNIMPLEMENTED, fault: "client", options: [] },
@@ -102,7 +102,7 @@ export const PROBLEMS = {
     http: 501,
     code: RpcCode.UNIMPLEMENTED,
     fault: "translation",
-    options: ["upstream.v1.url", "fallback"],
+    options: ["upstream.v1.url", "fallback", "listen.grpc.extraServices"],
   },
   LIST_UNPROVEN: {
     http: 502,

@@ -73,6 +73,8 @@ export interface RequestContext extends RequestHead {
   readonly exchange: Exchange;
   /** What it asks for; set once, when it is routed. */
   route?: RouteResult | undefined;
+  /** Its response is held until it is whole: calls that bring the rest do not wait for the memory that it takes. */
+  holdsResponse?: boolean | undefined;
 }
 
 interface PlannedResponse {

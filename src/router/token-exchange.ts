@@ -25,8 +25,13 @@ export function withAudience(pairs: string, { from, to }: Audience): string {
 
 function isAudience(value: string, audience: string): boolean {
   try {
-    return decodeURIComponent(value.replaceAll("+", " ")).replace(/\/$/, "") === audience.replace(/\/$/, "");
+    return isSameAudience(decodeURIComponent(value.replaceAll("+", " ")), audience);
   } catch {
     return false;
   }
+}
+
+/** A slash at the end does not count. */
+export function isSameAudience(value: string, audience: string): boolean {
+  return value.replace(/\/$/, "") === audience.replace(/\/$/, "");
 }

@@ -1,9 +1,7 @@
 /** One request, from its head to the last byte of its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CredentialShares } from "../model/credential-shares.ts";
-import { type Exchange, recordCall } from "../model/exchange.ts";
+import { recordCall } from "../model/exchange.ts";
 import { type HeaderList, header, type StreamCall } from "../model/http.ts";
-import type { Problem } from "../model/problem.ts";
 import type { PassPlan, PassThroughObserver, RequestContext } from "../model/request.ts";
 import type { SignalController } from "../model/signal.ts";
 import type { ResponseBatch } from "./response-batch.ts";
@@ -51,15 +49,6 @@ export interface IncomingRequest extends RequestContext {
   controller: SignalController | undefined;
 }
 
-/** Tells `callers` how the platform answered the calls of a request so far. What is no resource may be open to anybody. */
-export function recordCredential(
-  { exchange, credential }: Pick<IncomingRequest, "exchange" | "credential">,
-  callers: CredentialShares,
-): void {
-  if (exchange.resource === "unknown" || exchange.apiVersion === "sts") return;
-  for (const { status } of exchange.calls) callers.answered(credential, status);
-}
-
 /** True when nothing can be answered any more: the head has gone out, or the connection. */
 export function isAnswered({ req, res }: IncomingRequest): boolean {
   return res.headersSent || res.destroyed || req.socket.destroyed;
@@ -90,12 +79,4 @@ export function recordPassedCall({ exchange, pass, passedAt, server }: IncomingR
     status,
     server.now() - passedAt,
   );
-}
-
-/** Notes in the exchange that carryover itself answers. */
-export function recordProblem(exchange: Exchange, problem: Problem): void {
-  exchange.reason = problem.reason;
-  exchange.fault = problem.fault;
-  exchange.options = problem.options;
-  exchange.cause = problem.cause;
 }

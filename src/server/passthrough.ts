@@ -1,16 +1,18 @@
 import { Readable } from "node:stream";
+import { type BodyLimits, callerOf } from "../edge/body-limits.ts";
+import { addResponseHeaders } from "../edge/headers.ts";
+import { guardWatch, recordCredential } from "../edge/record.ts";
 import { missingHeaders } from "../model/deprecation.ts";
 import type { Upstream } from "../model/exchange.ts";
 import { header, type StreamSend, type StreamSink } from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
-import type { PassPlan, PassThroughObserver } from "../model/request.ts";
-import { createStallTimer, STALL_MS, type StallTimer, stallProblem } from "./client-timeouts.ts";
-import { addResponseHeaders } from "./headers.ts";
-import { hasBody, type IncomingRequest, recordCredential, recordPassedCall } from "./incoming-request.ts";
-import { type BodyLimits, callerOf, holdUnsent, relayBody } from "./request-body.ts";
+import type { PassPlan } from "../model/request.ts";
+import { hasBody, type IncomingRequest, recordPassedCall } from "./incoming-request.ts";
+import { holdUnsent, relayBody } from "./request-body.ts";
 import { endWithProblem, sendProblem, writeHead } from "./response.ts";
-import type { UploadSlots } from "./upload-limits.ts";
+import { createStallTimer, STALL_MS, type StallTimer, stallProblem } from "./stall-timer.ts";
+import type { UploadSlots } from "./upload-slots.ts";
 
 export interface PassThroughOptions {
   readonly upstreams: Partial<Readonly<Record<Upstream, StreamSend>>>;
@@ -127,29 +129,5 @@ function sinkOf(request: IncomingRequest, { basePath, timeouts, bodies }: PassTh
       request.watch?.over(false);
       sendProblem(request, problem);
     },
-  };
-}
-
-/** `watch`, called once at the end. An error that it throws ends the watching and nothing else. */
-export function guardWatch(watch: PassThroughObserver, failed: (error: unknown) => void): PassThroughObserver {
-  let watching = true;
-  const tell = (what: () => void): void => {
-    if (!watching) return;
-    try {
-      what();
-    } catch (error) {
-      watching = false;
-      failed(error);
-    }
-  };
-  return {
-    sent: (chunk) => tell(() => watch.sent(chunk)),
-    head: (status, headers) => tell(() => watch.head(status, headers)),
-    data: (chunk) => tell(() => watch.data(chunk)),
-    over: (whole) =>
-      tell(() => {
-        watching = false;
-        watch.over(whole);
-      }),
   };
 }

@@ -1,44 +1,13 @@
 import { Readable } from "node:stream";
-import type { CredentialShares } from "../model/credential-shares.ts";
+import { type BodyLimits, callerOf, GATHERED_BYTES, roomFor } from "../edge/body-limits.ts";
+import { createByteBuffer } from "../edge/byte-buffer.ts";
+import { afterReading, createSendRateWatch } from "../edge/send-rate.ts";
 import { header, isSafe } from "../model/http.ts";
-import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
+import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem, tooLarge } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
-import { createByteBuffer } from "./byte-buffer.ts";
-import { afterReading, createSendRateWatch } from "./client-timeouts.ts";
 import { type IncomingRequest, isAnswered } from "./incoming-request.ts";
-import { inTurn, type ProcessorShare, type UploadSlots } from "./upload-limits.ts";
-
-/** What all bodies of requests share. */
-export interface BodyLimits {
-  /** As in `PaceOptions`. */
-  readonly minRate: number;
-  readonly graceMs: number;
-  readonly stallMs: number;
-  /** A body of up to so many bytes is here as a whole before a connection to an upstream is taken for it, if memory has room. */
-  readonly heldBytes: number;
-  readonly memory: MemoryBudget;
-  readonly callers: CredentialShares;
-  /** The turns of callers whose credential the platform has not accepted yet. */
-  readonly processorShare: ProcessorShare;
-}
-
-/** So much of each body may be here, whatever else is held. */
-export const GATHERED_BYTES = 64 * 1024;
-
-/** What reading costs the processor, roughly. */
-const MS_PER_BYTE = 4 / 2 ** 20;
-
-/** Waits for the turn of `caller`, then for memory. Rejects with the signal's reason if it aborts first. */
-export async function roomFor(
-  caller: string,
-  bytes: number,
-  { memory, processorShare }: Pick<BodyLimits, "memory" | "processorShare">,
-  signal: Signal,
-): Promise<MemoryReservation> {
-  await inTurn(caller, processorShare, signal, () => {}, bytes * MS_PER_BYTE);
-  return memory.reserve(caller, bytes, signal);
-}
+import type { UploadSlots } from "./upload-slots.ts";
 
 /** A body that is here, until `release` is called. */
 export interface WholeBody {
@@ -226,11 +195,6 @@ export function relayBody(request: IncomingRequest, parts: BodyLimits, relaying:
 function statedLength({ received }: IncomingRequest): number | undefined {
   const length = header(received, "content-length");
   return length === undefined ? undefined : Number(length);
-}
-
-/** Who counts as the caller of a request; worked out for those that take up much. */
-export function callerOf({ credential }: IncomingRequest, callers: CredentialShares): string {
-  return callers.shareOf(credential);
 }
 
 /** Counts what was written to a client and not taken by it, until its response is over. */

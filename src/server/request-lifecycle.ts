@@ -1,14 +1,16 @@
 /** What happens to every request before it is routed and after its response, and the requests open on each connection. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { type ShedReason, shedProblem } from "../edge/admission.ts";
+import { createDeadlines, endsEarly } from "../edge/deadlines.ts";
+import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "../edge/headers.ts";
+import { recordProblem } from "../edge/record.ts";
+import { checkRequest } from "../edge/request-checks.ts";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
 import { type HeaderList, header, isSafe, onlyValue, readHeaders } from "../model/http.ts";
 import { Problem, type ProblemOption } from "../model/problem.ts";
-import { createLoadShedder, plainRequestId, type ShedReason, shedProblem } from "./admission.ts";
-import { createDeadlines, endsEarly } from "./deadlines.ts";
-import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "./headers.ts";
-import { type IncomingRequest, recordProblem, type ServerContext, stopRequest } from "./incoming-request.ts";
-import { checkRequest } from "./request-checks.ts";
+import { type IncomingRequest, type ServerContext, stopRequest } from "./incoming-request.ts";
+import { createLoadShedder, plainRequestId } from "./load-shedder.ts";
 import { endWithProblem, rawProblem, sendProblem } from "./response.ts";
 import { createResponseBatch } from "./response-batch.ts";
 

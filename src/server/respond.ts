@@ -1,6 +1,11 @@
 /** Responses of carryover's own: read the body, run the plan, deliver the response whole or in portions, compressed where that is asked for. */
 import { promisify } from "node:util";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
+import { type BodyLimits, callerOf, GATHERED_BYTES } from "../edge/body-limits.ts";
+import { type BodyPortions, discard, readPortions } from "../edge/body-portions.ts";
+import { withBasePath } from "../edge/headers.ts";
+import { inTurn } from "../edge/processor-share.ts";
+import { recordCredential } from "../edge/record.ts";
 import { missingHeaders } from "../model/deprecation.ts";
 import {
   type BodyStream,
@@ -15,12 +20,10 @@ import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { ResponsePlan } from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
-import { createStallTimer, STALL_MS, stallProblem } from "./client-timeouts.ts";
-import { withBasePath } from "./headers.ts";
-import { hasBody, type IncomingRequest, isAnswered, recordCredential } from "./incoming-request.ts";
-import { type BodyLimits, callerOf, GATHERED_BYTES, holdUnsent, readBody, type WholeBody } from "./request-body.ts";
+import { hasBody, type IncomingRequest, isAnswered } from "./incoming-request.ts";
+import { holdUnsent, readBody, type WholeBody } from "./request-body.ts";
 import { isBodyless, sendProblem, writeHead, writeWhole } from "./response.ts";
-import { inTurn } from "./upload-limits.ts";
+import { createStallTimer, STALL_MS, stallProblem } from "./stall-timer.ts";
 
 interface RespondOptions {
   readonly bodyBytes: number;
@@ -159,11 +162,6 @@ interface StreamedResponseOptions {
   /** How long a client may take nothing, milliseconds (half a minute). */
   readonly stallMs?: number | undefined;
   readonly bodies: BodyLimits;
-}
-
-/** Cancels a body that will not be sent. */
-export function discard(body: Uint8Array | BodyStream): void {
-  if (!(body instanceof Uint8Array)) readPortions(body).stop();
 }
 
 /** True where `body` comes in pieces and the client speaks HTTP/1.0, which has none. `httpVersion` undefined: 1.1. */
@@ -356,58 +354,4 @@ function compressPortions(pieces: BodyPortions, encoding: ContentEncoding): Body
 function joinPortion(portion: readonly Uint8Array[]): Uint8Array {
   const [only] = portion;
   return portion.length === 1 && only !== undefined ? only : Buffer.concat(portion);
-}
-
-/** A portion has at least so many bytes: separators and brackets go out with what is beside them, in one write. */
-const PORTION_BYTES = 1024;
-
-/** The pieces of a body, taken one portion after another. */
-interface BodyPortions {
-  /** The next portion, its pieces as they came and none empty; undefined at the end. Rejects as the body does. */
-  next(): Promise<readonly Uint8Array[] | undefined>;
-  /** Nothing more is wanted: ends the making at once, even while a portion is being waited for. Never throws; counts once. */
-  stop(): void;
-}
-
-/** To be made once for a body; it asks for nothing before `next`, and for one piece at a time. */
-function readPortions(body: BodyStream): BodyPortions {
-  const iterator = body[Symbol.asyncIterator]();
-  let over = false;
-  const take = async (): Promise<Uint8Array | undefined> => {
-    try {
-      const step = await iterator.next();
-      if (step.done !== true) return step.value;
-    } catch (error) {
-      // An iteration that failed has ended: there is nothing left to stop.
-      over = true;
-      throw error;
-    }
-    over = true;
-    return undefined;
-  };
-  return {
-    next: async () => {
-      const portion: Uint8Array[] = [];
-      for (let bytes = 0; !over && bytes < PORTION_BYTES; ) {
-        const piece = await take();
-        if (piece === undefined || piece.length === 0) continue;
-        portion.push(piece);
-        bytes += piece.length;
-      }
-      return portion.length === 0 ? undefined : portion;
-    },
-    stop: () => {
-      if (over) return;
-      over = true;
-      void endIteration(iterator);
-    },
-  };
-}
-
-async function endIteration(iterator: AsyncIterator<Uint8Array>): Promise<void> {
-  try {
-    await iterator.return?.();
-  } catch {
-    // The pieces are not needed any more, and neither is an error in making them.
-  }
 }

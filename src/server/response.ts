@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
+import { recordProblem } from "../edge/record.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { type HeaderField, type HeaderList, OurHeader, writeHeaders } from "../model/http.ts";
 import { type Problem, problemBody } from "../model/problem.ts";
-import { hasBody, type IncomingRequest, isAnswered, recordProblem, stopRequest } from "./incoming-request.ts";
+import { hasBody, type IncomingRequest, isAnswered, stopRequest } from "./incoming-request.ts";
 
 /** How long a client that still sends may go on after its response. */
 const LINGER_MS = 500;

@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { BodyLimits } from "../edge/body-limits.ts";
+import { createProcessorShare, type ProcessorShare } from "../edge/processor-share.ts";
 import { type CredentialShares, SINGLE_SHARE } from "../model/credential-shares.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
 import type { StreamSend } from "../model/http.ts";
@@ -10,7 +12,7 @@ import type { Decide, DeferredPlan, SettledPlan } from "../model/request.ts";
 import { createSignalController } from "../model/signal.ts";
 import { hasBody, type IncomingRequest, isAnswered } from "./incoming-request.ts";
 import { passThrough } from "./passthrough.ts";
-import { type BodyLimits, readBody } from "./request-body.ts";
+import { readBody } from "./request-body.ts";
 import {
   createRequestLifecycle,
   type Expectation,
@@ -19,7 +21,7 @@ import {
 } from "./request-lifecycle.ts";
 import { respond } from "./respond.ts";
 import { sendProblem } from "./response.ts";
-import { createProcessorShare, createUploadSlots, type ProcessorShare } from "./upload-limits.ts";
+import { createUploadSlots } from "./upload-slots.ts";
 
 /**
  * Connections that may wait until they are accepted; the system may allow fewer (Linux: 4096). A crowd that comes at once is no reason

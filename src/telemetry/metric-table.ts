@@ -47,7 +47,7 @@ export const METRICS = {
   ),
   grpc_requests_total: counter(
     "calls",
-    "Calls over gRPC by status; names that no upstream serves are `unknown`",
+    "Calls over gRPC by status; a name is `unknown` until a descriptor or a successful call proves it",
     ["service", "method", "code"],
     1000,
   ),

@@ -81,11 +81,9 @@ export function wordLabel(word: string): string {
 
 const RPC_CODES: ReadonlyMap<number, string> = new Map(Object.entries(RpcCode).map(([name, code]) => [code, name]));
 
-/** Anybody can invent names: those of a call that is not implemented say nothing. */
-export function rpcLabels({ service, method, code }: NonNullable<Exchange["rpc"]>): readonly string[] {
+export function rpcLabels({ service, method, code, known }: NonNullable<Exchange["rpc"]>): readonly string[] {
   const label = RPC_CODES.get(code) ?? OTHER_LABEL;
-  const isName = /^[\w.]{1,128}$/.test(service) && /^\w{1,64}$/.test(method);
-  return code === RpcCode.UNIMPLEMENTED || !isName ? ["unknown", "unknown", label] : [service, method, label];
+  return known === true ? [service, method, label] : ["unknown", "unknown", label];
 }
 
 /** The resources and operations that labels may name: the catalogue's. */

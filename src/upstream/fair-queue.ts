@@ -43,6 +43,8 @@ export interface FairQueueOptions {
   readonly kept: number;
   /** Slots that may be taken at present; default: all. */
   readonly places?: () => number;
+  /** Slots that `credential` may hold while `taken` are; default: all. */
+  readonly mostOf?: (credential: string, taken: number) => number;
   /** Slots that pages may take at present. */
   readonly pages?: () => number;
   /** The most that pages may ever take. The last sixteenth is for credentials that read no page: pages of others may hang. */
@@ -107,7 +109,7 @@ const SPARE_MS = 1_000;
 
 export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOptions): FairQueue<E> {
   const { capacity, kept, mostPages = capacity, pages = () => mostPages } = options;
-  const { mayRead = () => true, accepted = () => true, places = () => capacity } = options;
+  const { mayRead = () => true, accepted = () => true, places = () => capacity, mostOf } = options;
   const owners = new Map<string, CredentialQueue<E>>();
   /** Credentials with waiting calls; the first has waited for longest since its last start. */
   const acceptedOwners = new Set<CredentialQueue<E>>();
@@ -148,7 +150,8 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
     if (owner.taken === 0 && owner.tag <= virtual) owners.delete(owner.credential);
   };
   const hasRoom = (owner: CredentialQueue<E>): boolean =>
-    taken < Math.min(places(), capacity - (owner.taken < kept ? 0 : kept));
+    taken < Math.min(places(), capacity - (owner.taken < kept ? 0 : kept)) &&
+    (mostOf === undefined || owner.taken < mostOf(owner.credential, taken));
   const mayReadNow = (owner: CredentialQueue<E>, now: number): boolean => {
     const most = owner.pages === 0 ? mostPages : Math.min(pages(), mostPages - (mostPages >> 4));
     return pagesTaken < Math.min(most, places() - (places() >> 3)) && mayRead(owner.credential, owner.pages, now);

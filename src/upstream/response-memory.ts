@@ -24,8 +24,8 @@ export interface ResponseMemory {
   isAmple(target: string): boolean;
   /** Hears how long the response to such a call is. */
   readonly notice: (bytes: number) => true;
-  /** To be called once for a request of `credential`, before the first call that may have to wait. */
-  reserve(credential: string): ReservedCalls;
+  /** To be called once for a request of `credential`, before the first call that may have to wait. `holding`: none has to from then on. */
+  reserve(credential: string, holding?: () => boolean): ReservedCalls;
 }
 
 /** Responses up to this size need not wait. */
@@ -60,7 +60,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
     const [oldest] = expected.keys();
     if (expected.size > MOST_CALLERS && oldest !== undefined) expected.delete(oldest);
   };
-  const reserve = (credential: string): ReservedCalls => {
+  const reserve = (credential: string, holding = (): boolean => false): ReservedCalls => {
     const caller = (): string => callerOf(credential);
     /** The platform may accept the credential meanwhile: from then on it has a share of its own. */
     const wait = async (bytes: number, signal: Signal): Promise<MemoryReservation> => {
@@ -93,7 +93,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
     };
     /** Bytes to reserve before the call. */
     const wantedFor = (target: string): number => {
-      if (kept > 0) return 0;
+      if (kept > 0 || holding()) return 0;
       const bytes = isList(target) ? (expected.get(caller()) ?? FIRST_BYTES) : SMALL_BYTES;
       return bytes <= SMALL_BYTES && memory.hasHeadroom() ? 0 : bytes;
     };
@@ -116,7 +116,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
           hold = undefined;
           mine = 0;
         }
-        if (mayRefuse && kept === 0 && !memory.fits(owner, bytes - mine)) return false;
+        if (mayRefuse && kept === 0 && !holding() && !memory.fits(owner, bytes - mine)) return false;
         hold ??= memory.open(owner);
         hold.resize(bytes);
         lastOwner = owner;

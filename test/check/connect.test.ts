@@ -1,11 +1,14 @@
 import { createServer as createHttp, type RequestListener } from "node:http";
 import { createServer as createHttps, type ServerOptions } from "node:https";
 import { createServer as createTcp, type Server, type Socket } from "node:net";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { QUESTIONS } from "../../src/commands/check/check.ts";
 import { checkCertificate } from "../../src/commands/check/reach.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { listening, takeDownAfterEach } from "../app/rig.ts";
+import { fileWith } from "../grpc/support/translating.ts";
 import { LOCALHOST, OTHER_NAME } from "../listener/support/certificates.ts";
 import { EXPIRED } from "./certificates.ts";
 import { check, type Judged, judged, platform, settings, usualPlatform } from "./support.ts";
@@ -301,5 +304,42 @@ describe("the clock", () => {
   it("cannot be judged without a date", async () => {
     const { judge } = dated("yesterday");
     expect((await judge()).told("clock")).toEqual(["skipped the platform's answers carry no date"]);
+  });
+});
+
+describe("gRPC", () => {
+  const asked = async (change: (files: FileDescriptorProto[]) => FileDescriptorProto[]): Promise<readonly string[]> => {
+    const { judge, sandbox, url } = usual();
+    const { file } = fromBinary(FileDescriptorSetSchema, sandbox.descriptors());
+    const bytes = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: change(file) }));
+    const upstreams = [
+      "--upstream-sts-url",
+      `http://127.0.0.1:${await listening(createTcp((socket) => socket.end("no")))}`,
+    ];
+    const port = ["--listen-grpc-port", "0", "--upstream-v2-grpc-url", url, "--grpc-descriptors", fileWith(bytes)];
+    return (await judge([...upstreams, ...port], "admin", { files: "disk" })).told("grpc");
+  };
+
+  it("a file of descriptors that is not used is named with the type that it lacks, and so is a token service without gRPC", async () => {
+    const bill = create(FileDescriptorProtoSchema, {
+      name: "bill.proto",
+      package: "acme",
+      syntax: "proto3",
+      messageType: [{ name: "Bill", field: [{ name: "sum", number: 1, type: 11, label: 1, typeName: ".acme.Money" }] }],
+    });
+    expect(await asked((files) => [bill, ...files])).toEqual([
+      expect.stringMatching(/^ok upstream.v2 speaks HTTP\/2/),
+      expect.stringMatching(/^warn upstream.sts does not speak HTTP\/2/),
+      "ok grpc.descriptors: 51 rpcs of v1 are translated",
+      expect.stringMatching(/^note grpc.descriptors lacks fields/),
+      expect.stringMatching(
+        /^note grpc.descriptors: not used, since types are missing: .*bill.proto \(needs acme.Money\)/,
+      ),
+    ]);
+  });
+
+  it("descriptors of the API that lack types are a failure that names them", async () => {
+    const lacking = await asked((files) => files.filter(({ name }) => !name.includes("common")));
+    expect(lacking.at(-1)).toMatch(/^fail types are missing: \S+ \(needs .*\. Imports without a file: .*common/);
   });
 });

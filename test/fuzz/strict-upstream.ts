@@ -34,10 +34,10 @@ const LINE = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (\/[\x21-\x22\x24-\x7e\x
 const FIELD = /^([!#$%&'*+.^_`|~A-Za-z0-9-]+): ?([\t\x20-\x7e\x80-\xff]*)$/;
 /** Of the connection, or able to pass for somebody else's; never sent on. */
 const FORBIDDEN =
-  /^(?:keep-alive|proxy-connection|proxy-authorization|te|trailer|upgrade|http2-settings|expect|x-http-method(?:-override)?|x-method-override|grpc-.*|forwarded)$/;
+  /^(?:keep-alive|proxy-connection|proxy-authorization|te|trailer|upgrade|http2-settings|expect|x-http-method(?:-override)?|x-method-override|grpc-(?!metadata-).*|forwarded|grpc-metadata-(?:authorization|cookie|host|forwarded|x-forwarded-.*|x-real-ip|content-length|content-type|connection|te|trailer|transfer-encoding|upgrade|grpc.*)?)$/;
 /** Names with signs that some programs read as a field that carryover controls: `x_forwarded_for`. */
 export const LOOK_ALIKE =
-  /^(?=.*[^a-z0-9-])[^a-z0-9]*(?:x[^a-z0-9]*forwarded.*|grpc.*|(?:x[^a-z0-9]*real[^a-z0-9]*ip|forwarded|host|via|cookie|authorization|content[^a-z0-9]*length|transfer[^a-z0-9]*encoding|connection)[^a-z0-9]*)$/;
+  /^(?=.*[^a-z0-9-])[^a-z0-9]*(?:x[^a-z0-9]*forwarded.*|grpc(?!-metadata-).*|(?:x[^a-z0-9]*real[^a-z0-9]*ip|forwarded|host|via|cookie|authorization|content[^a-z0-9]*length|transfer[^a-z0-9]*encoding|connection)[^a-z0-9]*)$/;
 const DOTS = /(?:^|\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:;[^/]*)?(?:\/|%2f|\\|%5c|$)/i;
 
 /** What is wrong with the head of a request for everybody, whatever it asks. */

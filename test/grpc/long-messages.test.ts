@@ -1,7 +1,8 @@
 /** Long messages become JSON, and JSON long messages, with turns for others in between. */
 import { create, createRegistry, fromBinary, fromJson, type JsonValue, toBinary, toJson } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { partsOfList } from "../../src/grpc/list-stream.ts";
 import { bytesOfLong, jsonOfLong } from "../../src/grpc/long-messages.ts";
 
 const TYPE = FileDescriptorSetSchema;
@@ -62,4 +63,31 @@ it.each([
   const bytes = Buffer.from(spoil(JSON.stringify(json)));
   if (what === "invalid UTF-8") bytes[bytes.indexOf(0xef)] = 0xff;
   await expect(bytesOfLong(TYPE, bytes, registry, async () => {})).rejects.toThrow(Error);
+});
+
+describe("a list whose JSON comes in pieces", () => {
+  const parts = async (text: Uint8Array, size: number) => {
+    async function* pieces() {
+      for (let at = 0; at < text.length; at += size) yield text.subarray(at, at + size);
+    }
+    const all: { bytes: Uint8Array; records: number }[] = [];
+    for await (const part of partsOfList(TYPE, pieces(), registry, async () => {})) all.push(part);
+    return all;
+  };
+
+  it.each([7_001, 64 * 1024, 300_000, 10 ** 7])("is converted as it comes, in pieces of %s bytes", async (size) => {
+    const text = Buffer.from(
+      JSON.stringify({ before: ["x"], ...(json as object), after: { a: [1, "]"] } }, undefined, 1),
+    );
+    const all = await parts(text, size);
+    const bytes = Buffer.concat(all.map((part) => part.bytes));
+    expect(toJson(TYPE, fromBinary(TYPE, bytes))).toEqual(toJson(TYPE, fromJson(TYPE, json)));
+    expect(all.reduce((sum, { records }) => sum + records, 0)).toBe(file.length);
+    expect(all.length > 1).toBe(size < text.length);
+  });
+
+  it("may be empty, or end in the middle of a record, which is refused", async () => {
+    expect(await parts(Buffer.from('{"file":[]}'), 4)).toEqual([{ bytes: new Uint8Array(), records: 0 }]);
+    await expect(parts(Buffer.from(JSON.stringify(json).slice(0, 200_000)), 9_000)).rejects.toThrow(Error);
+  });
 });

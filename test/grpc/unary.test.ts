@@ -1,8 +1,14 @@
 /** Unary v1 calls that carryover translates: modes, errors, messages, limits. */
+import { createServer } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { framed as frame, grpcClient } from "../../sandbox/test/grpc-client.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
+import { createDouble, ok } from "../listener/support/double.ts";
+import { startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { answered, call, open, session } from "./support/rpc.ts";
 import { fileWith, translating } from "./support/translating.ts";
@@ -44,6 +50,82 @@ it("tells which mode served it, and with what a list was made", async () => {
     "grpc-status": "0",
   });
   expect(Object.keys(headers).filter((name) => /^content-l|^cache|^vary|^grpc-metadata/.test(name))).toEqual([]);
+});
+
+describe("V79: metadata of a translated call", () => {
+  const platform = async (head = "") => {
+    const double = await createDouble(Buffer.from(ok('{"groups":[]}', head), "latin1"));
+    const { grpcUrl = "", close } = await startCarryover({
+      v2Url: double.url,
+      flags: { listenGrpcPort: "0", grpcDescriptors: fileWith(seededSandbox().descriptors()) },
+    });
+    later(async () => {
+      await close();
+      await double.close();
+    });
+    const list = (headers: OutgoingHttpHeaders) =>
+      call(grpcUrl, `/${VENDOR_TYPES}.${LIST}`, frame(new Uint8Array()), headers);
+    return { double, list };
+  };
+
+  it("reaches v2's gateway under the name that the gateway reads as metadata", async () => {
+    const { double, list } = await platform();
+    const answer = await list({
+      authorization: "Bearer t",
+      "x-bypass-cache": ["1", "2"],
+      "my_key.x": "a",
+      "cache-control": "no-cache",
+      "trace-bin": "AAEC,AwQ=",
+      traceparent: "00-1",
+      cookie: "a=b",
+      "x-forwarded-for": "6.6.6.6",
+      "x-real-ip": "6.6.6.6",
+      "x-request-id": "own",
+      "grpcgateway-authorization": "Bearer other",
+      x_forwarded_for: "6.6.6.6",
+      "grpc-metadata-x-other": "kept",
+    });
+    expect(answer).toMatchObject({ status: 0 });
+    const { fields } = double.requests[0]!;
+    expect(fields.filter(([name]) => name.startsWith("grpc-metadata-"))).toEqual([
+      ["grpc-metadata-x-other", "kept"],
+      ["grpc-metadata-x-bypass-cache", "1"],
+      ["grpc-metadata-x-bypass-cache", "2"],
+      ["grpc-metadata-my_key.x", "a"],
+      ["grpc-metadata-cache-control", "no-cache"],
+      ["grpc-metadata-trace-bin", "AAEC"],
+      ["grpc-metadata-trace-bin", "AwQ="],
+    ]);
+    expect(fields).toContainEqual(["x-request-id", "own"]);
+    expect(fields).toContainEqual(["traceparent", "00-1"]);
+  });
+
+  it("with a second credential is refused", async () => {
+    const { double, list } = await platform();
+    expect(await list({ "grpc-metadata-authorization": "Bearer other" })).toMatchObject({ status: 16 });
+    expect(double.requests).toEqual([]);
+  });
+
+  it("of the response comes back under its own name", async () => {
+    const metadata = [
+      "X-Shard: a",
+      "X-Shard: b",
+      "Raw-Bin: a\u00ff",
+      "Content-Type: application/grpc",
+      "X-Plain: 2",
+      "Grpc-Status: 5",
+    ];
+    const { list } = await platform(`X-Plain: 1\r\n${metadata.map((field) => `Grpc-Metadata-${field}\r\n`).join("")}`);
+    const { head, status } = await list({});
+    expect(status).toBe(0);
+    expect(head).toMatchObject({
+      "x-shard": "a, b",
+      "raw-bin": "Yf8=",
+      "x-plain": "1",
+      "content-type": "application/grpc",
+    });
+    expect(Object.keys(head).filter((name) => name.startsWith("grpc-metadata"))).toEqual([]);
+  });
 });
 
 it("a rule's native v1 gets the client's own bytes", async () => {
@@ -104,6 +186,26 @@ it("shadow serves native's bytes and compares the translation with them", async 
   expect(exchanges.map(({ mode }) => mode)).toEqual(Array(4).fill("shadow"));
 });
 
+it("a token is exchanged for one of the platform's audience, and the new one is accepted", async () => {
+  const audience = "https://platform.acme.example";
+  const publicUrl = "https://api.acme.example";
+  const { client, sandbox } = await translating(
+    { listenPublicUrl: publicUrl, upstreamV2Audience: audience },
+    { platform: { audience } },
+  );
+  const { identity, assumable } = sandbox.wellKnown;
+  const asked = { token: sandbox.oidcToken(assumable.issuer, assumable.subject) };
+  const exchanged = await client.call("oidc.SecurityTokenService/Exchange", { aud: [publicUrl], identity }, asked);
+  expect(exchanged).toMatchObject({ code: 0, json: { token: expect.any(String), refreshToken: expect.any(String) } });
+  expect(await client.call(LIST, {}, { token: exchanged.json.token })).toMatchObject({ code: 0 });
+  const refreshed = await client.call(
+    "oidc.SecurityTokenService/ExchangeRefreshToken",
+    { aud: [publicUrl] },
+    { token: exchanged.json.refreshToken },
+  );
+  expect(refreshed).toMatchObject({ code: 0, json: { token: { token: expect.any(String) } } });
+});
+
 it("fields that the descriptors do not know are kept out of the request, and counted", async () => {
   const { client, exchanges } = await translating();
   const unknown = Buffer.from([0xfa, 0x3f, 1, 65]);
@@ -114,12 +216,76 @@ it("fields that the descriptors do not know are kept out of the request, and cou
 });
 
 it("a response over the limit is RESOURCE_EXHAUSTED with its size and its records, before a byte is sent", async () => {
-  const { client, exchanges } = await translating({ grpcMaxMessageBytes: "1KiB" });
+  const { client, exchanges } = await translating({ grpcMaxResponseBytes: "1KiB" });
   const answer = await client.call("registry.Registry/ListTags", {});
   expect(answer).toMatchObject({ code: 8, json: undefined, details: [{ reason: "MESSAGE_TOO_LARGE" }] });
   const { count, limit, unit, records } = answer.details[0].metadata;
   expect([Number(count) > 1024, limit, unit, Number(records) > 10]).toEqual([true, "1024", "bytes", true]);
   expect(exchanges).toMatchObject([{ reason: "MESSAGE_TOO_LARGE", status: 429, responseBytes: 0 }]);
+});
+
+describe("a list of many pages", () => {
+  const SIZE = 1_000;
+  /** A platform with `total` groups; each has about `SIZE` bytes. */
+  const platform = async (
+    total: number,
+    flags: Readonly<Record<string, string>>,
+    says: object = { totalCount: total },
+  ) => {
+    let pages = 0;
+    const server = createServer((request, response) => {
+      pages += 1;
+      const query = new URL(request.url ?? "", "http://a").searchParams;
+      const from = Number(query.get("skip") ?? 0) + Number(query.get("page_token") ?? 0);
+      const to = Math.min(total, from + Number(query.get("page_size")));
+      const groups = Array.from({ length: to - from }, (_, i) => ({
+        uid: String(from + i).padStart(40, "0"),
+        name: "g",
+        description: "d".repeat(SIZE),
+      }));
+      const page = { groups, ...(to < total ? { nextPageToken: String(to) } : {}), ...says };
+      response.setHeader("content-type", "application/json").end(JSON.stringify(page));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const started = await startCarryover({
+      v2Url: `http://127.0.0.1:${port}`,
+      flags: { listenGrpcPort: "0", grpcDescriptors: fileWith(seededSandbox().descriptors()), ...flags },
+    });
+    later(async () => {
+      await started.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    const list = () =>
+      call(started.grpcUrl ?? "", `/${VENDOR_TYPES}.${LIST}`, frame(new Uint8Array()), { authorization: "Bearer t" });
+    return { list, pages: () => pages, adminUrl: started.adminUrl };
+  };
+
+  it("is one message, even of several times the memory that a client may take", async () => {
+    const { list, adminUrl } = await platform(24_000, { limitsMemoryBytes: "16MiB" });
+    const { body, status } = await list();
+    expect(status).toBe(0);
+    expect(body.readUInt32BE(1)).toBe(body.length - 5);
+    expect(body.length).toBeGreaterThan(24_000 * SIZE);
+    const held = async () =>
+      /^carryover_held_bytes (\d+)$/m.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[1];
+    await expect.poll(held).toBe("0");
+  });
+
+  it("that cannot fit is refused after the first pages, with the size and the records that it would have", async () => {
+    const { list, pages } = await platform(50_000, { grpcMaxResponseBytes: "16MiB" });
+    const { status, message, body } = await list();
+    expect([status, body.length]).toEqual([8, 0]);
+    expect(message).toMatch(/with 50000 records has some 5\d{7} bytes or more, and the limit is 16777216/);
+    expect(pages()).toBeLessThan(40);
+  });
+
+  it("whose platform states no total is refused once it is too long", async () => {
+    const { list, pages } = await platform(50_000, { grpcMaxResponseBytes: "8MiB" }, {});
+    expect(await list()).toMatchObject({ status: 8, message: expect.stringMatching(/has some \d+ bytes or more/) });
+    expect(pages()).toBeLessThan(120);
+  });
 });
 
 it("a request may be compressed with gzip, within a bounded ratio", async () => {

@@ -102,7 +102,16 @@ describe("the fields of a request", () => {
       "X-HTTP-Method-Override: DELETE",
       "X-HTTP-Method: DELETE",
       "X-Method-Override: DELETE",
-      "Grpc-Metadata-Authorization: Bearer evil",
+      ...["Cookie: a", "Host: evil", "Forwarded: for=1.2.3.4", "X-Forwarded-For: 1.2.3.4", "X-Real-IP: 1.2.3.4"].map(
+        (field) => `Grpc-Metadata-${field}`,
+      ),
+      ...["Te: a", "Connection: a", "Content-Length: 7", "Content-Type: a", "Grpc-Timeout: 1n"].map(
+        (field) => `Grpc-Metadata-${field}`,
+      ),
+      ...["X_Forwarded_For: 1.2.3.4", "Auth_orization: a", "Grpcgateway-Authorization: a", ": a"].map(
+        (field) => `Grpc-Metadata-${field}`,
+      ),
+      "Grpc_Metadata_X: 1",
       "Grpc-Timeout: 9S",
       "X_Forwarded_For: 1.2.3.4",
       "Content_Length: 7",
@@ -129,6 +138,14 @@ describe("the fields of a request", () => {
     expect(fieldsOf(sent, "x-forwarded-for")).toEqual(["127.0.0.1"]);
     expect(fieldsOf(sent, "x-forwarded-host")).toEqual(["api.example"]);
     expect(fieldsOf(sent, "host")).toEqual([`127.0.0.1:${double.port}`]);
+  });
+
+  it("V79: that a gateway hands on as metadata arrive as they were sent, repeats and spelling included", async () => {
+    const { port, double } = await rig();
+    const sent = ["Grpc-Metadata-X-Cache: no", "grpc-metadata-x-cache: no", "Grpc-Metadata-My_Key.x-Bin: AAEC"];
+    await ask(port, "GET /x", `${sent.join("\r\n")}\r\n`);
+    const { fields } = double.requests[0]!;
+    expect(fields.filter(([name]) => /^grpc/i.test(name)).map((field) => field.join(": "))).toEqual(sent);
   });
 
   it("T-SMG-17: named by Connection are dropped before ours are added", async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createUploadSlots } from "../../src/server/upload-limits.ts";
+import { createUploadSlots } from "../../src/server/upload-slots.ts";
 
 function entered(connections: number) {
   const uploads = createUploadSlots(connections);

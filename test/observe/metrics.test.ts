@@ -47,17 +47,17 @@ describe("the text", () => {
 });
 
 describe("what is counted", () => {
-  test("gRPC calls by what they call and their status; nobody can make series of invented names", async () => {
+  test("gRPC calls by what they call and their status; names that are not known share one series", async () => {
     const rpc = { service: "acme.iam.Groups", method: "List" };
     const parsed = await scraped([
-      finished({ rpc: { ...rpc, code: 0 } }),
-      finished({ rpc: { ...rpc, code: 8 } }),
-      finished({ rpc: { ...rpc, method: "Invented", code: 12 } }),
+      finished({ rpc: { ...rpc, code: 0, known: true } }),
+      finished({ rpc: { ...rpc, code: 8, known: true } }),
+      ...["Invented", "Guessed"].map((method) => finished({ rpc: { ...rpc, method, code: 16, known: false } })),
     ]);
     const counted = (labels: Record<string, string>) => sampleValue(parsed, "carryover_grpc_requests_total", labels);
     expect(counted({ ...rpc, code: "OK" })).toBe(1);
     expect(counted({ ...rpc, code: "RESOURCE_EXHAUSTED" })).toBe(1);
-    expect(counted({ service: "unknown", method: "unknown", code: "UNIMPLEMENTED" })).toBe(1);
+    expect(counted({ service: "unknown", method: "unknown", code: "UNAUTHENTICATED" })).toBe(2);
   });
 
   test("requests by kind and status, their time and their bytes", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ANONYMOUS_SHARE } from "../../src/model/credential-shares.ts";
-import { type IncomingRequest, recordCredential } from "../../src/server/incoming-request.ts";
+import { recordCredential } from "../../src/edge/record.ts";
+import type { IncomingRequest } from "../../src/server/incoming-request.ts";
 import { createAcceptedCallers } from "../../src/upstream/credentials.ts";
 
 describe("callers", () => {

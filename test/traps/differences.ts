@@ -707,8 +707,8 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V79",
         v1: "all header fields reached the platform's gateway",
         carryover:
-          "not forwarded: `Grpc-Metadata-…`, `Forwarded`, and names that some programs take for such a field, such as `X_Forwarded_For`. `X-Forwarded-…` and `X-Real-IP` are forwarded from trusted networks only",
-        why: "a client could forge them",
+          "not forwarded: `Forwarded`, `Grpc-…`, and names that some programs take for such a field, such as `X_Forwarded_For`. `X-Forwarded-…` and `X-Real-IP` are forwarded from trusted networks only. `Grpc-Metadata-…` is forwarded, except names that say who calls or frame a message (`Cookie`, `Host`, `X-Forwarded-For`, …); with `Grpc-Metadata-Authorization` the request is 401",
+        why: "a client could forge them, and a gateway merges such metadata with the field of that name",
         option: "`listen.trustedProxies`",
         native: true,
       },

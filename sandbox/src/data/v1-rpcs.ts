@@ -146,4 +146,27 @@ service Advisories
 package ${VENDOR_TYPES}.events
 service Identities
   UpdateMetadata IdentityMetadata IdentityMetadata PATCH /iam/v1/identities/metadata *
+package ${VENDOR_TYPES}.oidc
+message ExchangeRequest
+  1 aud []string
+  2 scope string
+  4 identity string
+  5 cap []string
+  7 identity_provider string
+  8 scopes []string
+message ExchangeRefreshTokenRequest
+  1 aud []string
+  2 scope string
+  3 cap []string
+  4 scopes []string
+message RawToken
+  1 token string
+  2 refresh_token string
+  3 expiry timestamp
+message TokenPair
+  1 token RawToken
+  2 refresh_token RawToken
+service SecurityTokenService
+  Exchange ExchangeRequest RawToken POST /sts/exchange
+  ExchangeRefreshToken ExchangeRefreshTokenRequest TokenPair POST /sts/exchange_refresh_token
 `;

@@ -87,7 +87,7 @@ export const errors = {
     lines({
       title: "gRPC calls that fail",
       description:
-        "The ten methods with most failures a second. RESOURCE_EXHAUSTED of a list: it is longer than grpc.maxMessageBytes. UNIMPLEMENTED has no method: nobody serves such a call.",
+        "The ten methods with most failures a second. RESOURCE_EXHAUSTED of a list: it is longer than grpc.maxResponseBytes. UNIMPLEMENTED has no method: no upstream serves such a call.",
       unit: "reqps",
       width: 12,
       noValue: "none",

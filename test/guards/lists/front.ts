@@ -2,7 +2,7 @@
 import { guards } from "../guard.ts";
 
 /** Pure: without a listener. */
-const GATE = ["test/listener/gate.test.ts"];
+const GATE = ["test/edge/gate.test.ts"];
 /** Over sockets, before the whole program. */
 const sent = (...rows: readonly string[]) => rows.map((row) => `test/corpus/requests.test.ts > ${row}`);
 /** By itself: Node refuses these too. */
@@ -11,7 +11,7 @@ const PASSED = "test/listener/passthrough.test.ts";
 const HEADERS = [`${PASSED} > T-SMG-19`];
 
 export const FRONT = [
-  ...guards("src/server/request-checks.ts", GATE, [
+  ...guards("src/edge/request-checks.ts", GATE, [
     ["only HTTP 1.0 and 1.1", 'httpVersion !== "1.1" && httpVersion !== "1.0"', "false", sent("T-SMG-09: HTTP/2.0")],
     [
       "a Host with HTTP/1.1",
@@ -60,6 +60,7 @@ export const FRONT = [
       sent("T-SMG-16: two Authorizations"),
     ],
     ["an Authorization of valid bytes", 'if (!NOT_IN_VALUE.test(values[0] ?? "")) return', "if (true) return"],
+    ["no Grpc-Metadata-Authorization", "if (header(received, AUTHORIZATION_METADATA) !== undefined)", "if (false)"],
     ["no gRPC", "if (media === undefined || !", "if (media === undefined || true || !"],
   ]),
   ...guards("src/model/http.ts", HEADERS, [
@@ -75,17 +76,24 @@ export const FRONT = [
     ["no X-HTTP-Method for the platform", '"x-http-method", ', ""],
     ["no X-Method-Override for the platform", ', "x-method-override"', ""],
   ]),
-  ...guards("src/server/headers.ts", HEADERS, [
+  ...guards("src/edge/headers.ts", HEADERS, [
     ["no Forwarded for the platform", ', "forwarded"]', "]"],
     ["X-Real-IP of trusted proxies only", '|| name === "x-real-ip" ?', "?"],
     ["X-Forwarded-* of trusted proxies only", 'name.startsWith("x-forwarded-") ||', ""],
-    ["no Grpc-* for the platform", '|| name.startsWith("grpc-")) return', ") return"],
+    ["no Grpc-* for the platform", ': "drop";\n  }\n  if (DROPPED', ': "keep";\n  }\n  if (DROPPED'],
+    ["no identity in Grpc-Metadata-*", "NOT_METADATA.has(name) || ", ""],
+    ["no name of the gateway's own in Grpc-Metadata-*", ' || name.startsWith("grpc")) return', ") return"],
+    [
+      "no X-Forwarded-* in Grpc-Metadata-*",
+      'return handling === "forwarded" ? "drop" : handling',
+      'return handling === "forwarded" ? "keep" : handling',
+    ],
     ["no names that look like those of ours", 'isLookAlike(lettersOf(name)) ? "odd" : "keep"', '"keep"'],
     ["what Connection names ends here", "|| named.has(name)) continue", ") continue"],
   ]),
   ...guards(
-    "src/server/admission.ts",
-    ["test/upstream/queue/admission.test.ts"],
+    "src/edge/admission.ts",
+    ["test/edge/admission.test.ts"],
     [
       ["the number of requests at a time", 'if (here >= inFlight) return refuse("shed-in-flight", true);', ""],
       ["the share of one credential in it", " || used > (inFlight - here) * CREDENTIAL_SHARE", ""],
@@ -93,8 +101,8 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/server/headers.ts",
-    ["test/listener/trust.test.ts"],
+    "src/edge/headers.ts",
+    ["test/edge/trust.test.ts"],
     [["nobody is trusted unasked", "return () => false", "return () => true"]],
   ),
   ...guards(
@@ -128,7 +136,7 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/server/upload-limits.ts",
+    "src/server/upload-slots.ts",
     ["test/listener/uploads.test.ts"],
     [
       ["half of the connections for bodies", "total < most ? waiting : []", "waiting"],
@@ -136,8 +144,8 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/server/client-timeouts.ts",
-    ["test/listener/pace.test.ts"],
+    "src/edge/send-rate.ts",
+    ["test/edge/pace.test.ts"],
     [
       ["bytes a second", "if (latest.length < beats || bytes >= ", "if (true || bytes >= "],
       ["nothing sent over a connection", "if (connected && silentMs >= stallMs)", "if (false)"],
@@ -145,8 +153,8 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/server/upload-limits.ts",
-    ["test/listener/duty.test.ts"],
+    "src/edge/processor-share.ts",
+    ["test/edge/duty.test.ts"],
     [["the processor's rest after work for strangers", "PAUSE_FACTOR * (ended - began + knownMs)", "0"]],
   ),
   ...guards(
@@ -165,7 +173,7 @@ export const FRONT = [
     [
       ["memory before a call", "wanted > 0 ? await wait(wanted, options.signal) : undefined", "undefined"],
       ["memory for a response", "!memory.fits(owner, bytes - mine)", "false"],
-      ["a request never waits for itself", "if (kept > 0) return 0;", ""],
+      ["a request never waits for itself", "if (kept > 0 || holding()) return 0;", ""],
     ],
   ),
   ...guards(

@@ -3,6 +3,7 @@ import { guards } from "../guard.ts";
 
 const ATTACKS = ["test/grpc/attack.test.ts"];
 const UNARY = ["test/grpc/unary.test.ts"];
+const SESSIONS = ["test/grpc/sessions.test.ts"];
 const PASSES = ["test/grpc/pass-through.test.ts"];
 
 export const GRPC = [
@@ -30,6 +31,19 @@ export const GRPC = [
       "if (up === undefined) up.close",
     ],
   ]),
+  ...guards("src/grpc/stream-queue.ts", SESSIONS, [
+    ["a credential's part of all streams", "Math.max(1, (most() - taken - 1) * CREDENTIAL_SHARE)", "most()"],
+    ["the streams of strangers", "const UNACCEPTED_SHARE = 0.75;", "const UNACCEPTED_SHARE = 2;"],
+  ]),
+  ...guards("src/grpc/session.ts", SESSIONS, [
+    ["sessions that may be dead", 'turn("avoided");', ""],
+    ["pings that a server counts", "if (isSilent && pings === 0)", "if (isSilent)"],
+    ["sessions that fall silent", "silence.add(session);", ""],
+  ]),
+  ...guards("src/grpc/sessions.ts", SESSIONS, [
+    ["what is the platform's fault", "pool.ready > 0 ? full() : failure(TOO_LATE, UNSENT)", "full()"],
+  ]),
+  ...guards("src/grpc/rpcs.ts", ATTACKS, [["names of rpcs", "if (code !== RpcCode.OK || ", "if ("]]),
   ...guards("src/grpc/messages.ts", UNARY, [
     ["messages that are too large", "if (length > most) throw", "if (length < 0) throw"],
     ["messages that are cut off", "gathered.length() === PREFIX + prefix.length) resolve", "true) resolve"],
@@ -39,8 +53,13 @@ export const GRPC = [
     ["fields of a message", 'if (counted === undefined) throw tooManyValues("fields");', ""],
     ["the body of a message", "if (request.body.length > bodyBytes) throw", "if (false) throw"],
     ["the target of a message", "if (count <= limit) return;", "return;"],
-    ["the message of a request that is translated", "Math.min(bodyBytes, maxBytes)", "maxBytes"],
-    ["responses that are too large", "if (bytes.length > limits.maxBytes) throw", "if (bytes.length < 0) throw"],
+    ["the message of a request that is translated", "Math.min(bodyBytes, requestBytes)", "requestBytes"],
+    ["responses that are too large", "if (bytes.length > limit) throw", "if (bytes.length < 0) throw"],
+    ["lists that are too large", "if (whole > limit) throw", "if (whole < 0) throw"],
+    ["lists that are going to be too large", "Math.floor(missing * least)", "0"],
+  ]),
+  ...guards("src/upstream/response-memory.ts", UNARY, [
+    ["pages of a list whose message is held", "if (kept > 0 || holding()) return 0;", "if (kept > 0) return 0;"],
   ]),
   ...guards(
     "src/grpc/wire.ts",

@@ -49,7 +49,7 @@ const STATE: readonly Remembered[] = [
     "64, the oldest goes",
     "anybody who lists: only how long answers of that path take",
   ],
-  ["server/admission.ts pending", "why requests are turned away", "2, for 100 ms", "nobody: no text of a client's"],
+  ["server/load-shedder.ts pending", "why requests are turned away", "2, for 100 ms", "nobody: no text of a client's"],
   ["upstream/adaptive-limits.ts accounts", DIGEST, "1,000", "anybody who lists: only how much of his own runs"],
   ["upstream/adaptive-limits.ts pauses", DIGEST, "1,000, 5 s each", "only who gets the platform to answer 429 or 503"],
   ["upstream/credentials.ts accepted", DIGEST, "10,000, the one used least lately goes", THE_LET_IN],
@@ -60,7 +60,7 @@ const STATE: readonly Remembered[] = [
     "only credentials that the platform accepted have a key of their own: how long a list is taken to be",
   ],
   [
-    "server/upload-limits.ts taken",
+    "server/upload-slots.ts taken",
     DIGEST,
     "half of the connections",
     "only credentials that the platform accepted have a key of their own",

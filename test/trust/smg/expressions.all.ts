@@ -130,7 +130,7 @@ async function tryAll(all: readonly Expression[], mostMs: number): Promise<{ slo
 }
 
 interface Expression {
-  /** `src/server/request-checks.ts:27`. */
+  /** `src/edge/request-checks.ts:27`. */
   readonly where: string;
   readonly source: string;
   readonly flags: string;

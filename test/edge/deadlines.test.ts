@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createDeadlines } from "../../src/server/deadlines.ts";
+import { createDeadlines } from "../../src/edge/deadlines.ts";
 import type { IncomingRequest } from "../../src/server/incoming-request.ts";
 
 const USUAL_MS = 1_000;

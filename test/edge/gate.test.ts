@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { checkRequest } from "../../src/edge/request-checks.ts";
 import { readHeaders } from "../../src/model/http.ts";
-import { checkRequest } from "../../src/server/request-checks.ts";
 
 function verdict(raw: string[], target = "/iam/v2beta1/groups", method = "GET", httpVersion = "1.1"): string {
   const received = readHeaders(["Host", "api.example", ...raw], true);
@@ -89,6 +89,8 @@ describe("the gate refuses", () => {
   it.each([
     ["two", ["Authorization", "Bearer a", "authorization", "Bearer a"]],
     ["a control byte", ["Authorization", "a\u007fb"]],
+    ["as metadata", ["grpc-metadata-AUTHORIZATION", "Bearer a"]],
+    ["as metadata, too", ["Authorization", "Bearer a", "Grpc-Metadata-Authorization", "Bearer a"]],
   ])("Authorization: %s", (_, raw) => {
     expect(verdict(raw)).toBe("UNAUTHENTICATED");
   });

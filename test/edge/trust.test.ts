@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createTrustedProxies, plainAddress } from "../../src/server/headers.ts";
+import { createTrustedProxies, plainAddress } from "../../src/edge/headers.ts";
 
 describe("trusted proxies", () => {
   const trusts = createTrustedProxies(["10.1.0.0/16", "192.168.1.1", "fd00::/8"]);

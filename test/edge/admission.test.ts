@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { createAdmission } from "../../../src/server/admission.ts";
-import type { CallQueue } from "../../../src/upstream/call-queue.ts";
+import { createAdmission } from "../../src/edge/admission.ts";
+import type { CallQueue } from "../../src/upstream/call-queue.ts";
 
 interface Known {
   readonly held?: number;
+  readonly streams?: number;
   readonly accepted?: boolean;
   /** Of the other queue. */
   readonly idleMs?: number;
@@ -28,6 +29,7 @@ function subject(known: Known = {}) {
     requestSeconds: 50,
     calls: both,
     accepted: () => known.accepted === true,
+    streamsOf: () => known.streams ?? 0,
     lists: { usedBy: () => 0, overloaded: () => {} },
     now: () => clock.now,
   });
@@ -48,6 +50,7 @@ describe("a request is let in", () => {
   it("not when its credential holds nearly all that there is", () => {
     expect(subject({ accepted: true, held: 880 }).admit(880)).toBeUndefined();
     expect(subject({ accepted: true, held: 895 }).admit(895)).toBe("shed-in-flight");
+    expect(subject({ accepted: true, held: 95, streams: 800 }).admit(895)).toBe("shed-in-flight");
     expect(subject({ accepted: true, held: 100 }).admit(950)).toBeUndefined();
   });
 

@@ -6,6 +6,7 @@ import {
   HOP_BY_HOP,
   header,
   headerValues,
+  METADATA_PREFIX,
   METHOD_OVERRIDES,
   namedByConnection,
   onlyValue,
@@ -33,11 +34,24 @@ const PROTECTED: ReadonlySet<string> = new Set(
   [...DROPPED, "authorization", "content-length", "cookie", "via", "x-real-ip", "x-request-id"].map(lettersOf),
 );
 
+/** Names that say who calls, or where a message ends: a gateway would merge them with the fields of that meaning. */
+const NOT_METADATA: ReadonlySet<string> = new Set(["authorization", "content-length", "content-type", "cookie"]);
+
 /** How a client's field of this name (lower case) is handled: `forwarded` ones may be set by trusted proxies only. */
 export function handlingOf(name: string): "keep" | "drop" | "forwarded" | "odd" {
-  if (DROPPED.has(name) || name.startsWith("grpc-")) return "drop";
+  if (name.startsWith("grpc-")) {
+    return name.startsWith(METADATA_PREFIX) ? handlingOfMetadata(name.slice(METADATA_PREFIX.length)) : "drop";
+  }
+  if (DROPPED.has(name)) return "drop";
   if (!PLAIN_NAME.test(name)) return isLookAlike(lettersOf(name)) ? "odd" : "keep";
   return name.startsWith("x-forwarded-") || name === "x-real-ip" ? "forwarded" : "keep";
+}
+
+/** How metadata of this name (lower case) is handled, which a gateway hands to the platform's servers. Names with "grpc" in front are the gateway's own. */
+export function handlingOfMetadata(name: string): "keep" | "drop" | "odd" {
+  if (name === "" || NOT_METADATA.has(name) || name.startsWith("grpc")) return "drop";
+  const handling = handlingOf(name);
+  return handling === "forwarded" ? "drop" : handling;
 }
 
 /** Some programs replace signs in names (CGI: RFC 3875 section 4.1.18): to them `X_Forwarded_For` is X-Forwarded-For. */

@@ -1,5 +1,5 @@
 /** What makes a request too malformed to be looked at. */
-import { type HeaderList, headerValues, onlyValue, pathOf } from "../model/http.ts";
+import { type HeaderList, header, headerValues, METADATA_PREFIX, onlyValue, pathOf } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 
 /** What the gate judges, all of it before anything is routed or read. */
@@ -115,7 +115,13 @@ function checkUpgrade(received: HeaderList): Problem | undefined {
   return new Problem("UPGRADE_REFUSED", "protocol upgrades are not supported");
 }
 
+/** Metadata of that name becomes a second credential at the platform's gateway, which takes either of the two. */
+const AUTHORIZATION_METADATA = `${METADATA_PREFIX}authorization`;
+
 function checkAuthorization(received: HeaderList): Problem | undefined {
+  if (header(received, AUTHORIZATION_METADATA) !== undefined) {
+    return new Problem("UNAUTHENTICATED", "Grpc-Metadata-Authorization: send Authorization alone", { options: [] });
+  }
   const values = headerValues(received, "authorization");
   if (values.length === 0) return undefined;
   if (values.length > 1) return new Problem("UNAUTHENTICATED", "Authorization: more than one", { options: [] });

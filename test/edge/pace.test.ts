@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSendRateWatch } from "../../src/server/client-timeouts.ts";
+import { createSendRateWatch } from "../../src/edge/send-rate.ts";
 import { fakeClock } from "../upstream/clock.ts";
 
 function paced(minRate = 1024) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientTimeout } from "../../src/server/headers.ts";
+import { clientTimeout } from "../../src/edge/headers.ts";
 
 describe("Grpc-Timeout", () => {
   it.each([

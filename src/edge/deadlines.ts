@@ -1,5 +1,11 @@
 /** Ends requests whose time is over. */
-import type { IncomingRequest } from "./incoming-request.ts";
+import type { Exchange } from "../model/exchange.ts";
+
+/** What has a deadline, on the clock of `Exchange.startedAt`. */
+export interface TimedRequest {
+  readonly deadline: number;
+  readonly exchange: Pick<Exchange, "startedAt">;
+}
 
 /** One request's deadline. */
 export interface Deadline {
@@ -8,18 +14,18 @@ export interface Deadline {
 }
 
 /** Calls `expire` for a request when its time is over, unless it is cleared before. */
-export type WatchDeadline = (request: IncomingRequest) => Deadline;
+export type WatchDeadline<T extends TimedRequest> = (request: T) => Deadline;
 
 /**
  * Requests that have `usualMs` come to their end in the order in which they began, so one timer is enough for all of them: a timer for each
- * would cost more than everything else that is noted about a request. `now`: the clock of `IncomingRequest.deadline`.
+ * would cost more than everything else that is noted about a request. `now`: the clock of `TimedRequest.deadline`.
  */
-export function createDeadlines(
+export function createDeadlines<T extends TimedRequest>(
   usualMs: number,
   now: () => number,
-  expire: (request: IncomingRequest) => void,
-): WatchDeadline {
-  const ring = new QueuedDeadline(undefined);
+  expire: (request: T) => void,
+): WatchDeadline<T> {
+  const ring = new QueuedDeadline<T>(undefined);
   let timer: NodeJS.Timeout | undefined;
   const expireAll = (): void => {
     timer = undefined;
@@ -31,7 +37,7 @@ export function createDeadlines(
     const { request } = ring.next;
     if (request !== undefined) wait(request, at);
   };
-  const wait = ({ deadline }: IncomingRequest, at: number): void => {
+  const wait = ({ deadline }: T, at: number): void => {
     // The connections of requests keep the process running, where it should.
     timer = setTimeout(expireAll, Math.max(1, deadline - at)).unref();
   };
@@ -46,7 +52,7 @@ export function createDeadlines(
 }
 
 /** True when the client itself wants its request to end before `usualMs` (Grpc-Timeout). */
-export function endsEarly({ deadline, exchange }: IncomingRequest, usualMs: number): boolean {
+export function endsEarly({ deadline, exchange }: TimedRequest, usualMs: number): boolean {
   // The same sum as that of the deadline: a difference would be rounded.
   return deadline < exchange.startedAt + usualMs;
 }
@@ -64,16 +70,16 @@ class OwnTimer implements Deadline {
 }
 
 /** A place in a ring. What stands at the begin and the end of the queue has no request. */
-class QueuedDeadline implements Deadline {
-  readonly request: IncomingRequest | undefined;
-  next: QueuedDeadline = this;
-  private previous: QueuedDeadline = this;
+class QueuedDeadline<T> implements Deadline {
+  readonly request: T | undefined;
+  next: QueuedDeadline<T> = this;
+  private previous: QueuedDeadline<T> = this;
 
-  constructor(request: IncomingRequest | undefined) {
+  constructor(request: T | undefined) {
     this.request = request;
   }
 
-  insertBefore(next: QueuedDeadline): void {
+  insertBefore(next: QueuedDeadline<T>): void {
     this.next = next;
     this.previous = next.previous;
     next.previous.next = this;
