@@ -9,15 +9,15 @@ import { problemHeaders } from "./response.ts";
 
 export interface Http2RefusalOptions {
   readonly headerBytes: number;
-  /** How long a connection may stay without a call, in milliseconds. */
-  readonly idleMs: number;
+  /** How long a connection may stay, in milliseconds. */
+  readonly lifeMs: number;
   readonly newRequestId: () => string;
   readonly now: () => number;
   /** Called once per call. */
   readonly report: (exchange: Exchange) => void;
 }
 
-/** What the parser for HTTP/1.1 says about bytes that it cannot read. */
+/** An error of the parser for HTTP/1.1. */
 export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
@@ -26,11 +26,12 @@ export interface ParserError extends NodeJS.ErrnoException {
 /** Takes the connection over when `error` says that it began with HTTP/2; false when it did not. */
 export type RefuseHttp2 = (error: ParserError, socket: Socket) => boolean;
 
-/** What every connection with HTTP/2 begins with (RFC 9113 section 3.4). */
+/** The first bytes of every connection with HTTP/2 (RFC 9113 section 3.4). */
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-const MOST_STREAMS = 100;
+/** Calls of one connection, at a time and in all. */
+const MOST_CALLS = 100;
 const MOST_FIELDS = 128;
-/** For calls that came together with the first. */
+/** For calls whose client does not end them. */
 const LAST_CALLS_MS = 1_000;
 
 /**
@@ -42,18 +43,21 @@ export function createHttp2Refusal(options: Http2RefusalOptions): RefuseHttp2 {
   const server = createServer({
     maxSessionMemory: 1,
     maxHeaderListPairs: MOST_FIELDS,
-    settings: { maxConcurrentStreams: MOST_STREAMS, maxHeaderListSize: options.headerBytes },
+    settings: { maxConcurrentStreams: MOST_CALLS, maxHeaderListSize: options.headerBytes },
   });
   server.on("session", (session) => {
-    session.setTimeout(options.idleMs, () => session.destroy());
-  });
-  server.on("stream", (stream, headers) => {
-    refuse(stream, headers, options);
-    const { session } = stream;
-    if (session === undefined || session.closed) return;
-    session.close();
-    const timer = setTimeout(() => session.destroy(), LAST_CALLS_MS);
+    let calls = 0;
+    const end = () => {
+      clearTimeout(timer);
+      session.close();
+      timer = setTimeout(() => session.destroy(), LAST_CALLS_MS);
+    };
+    let timer = setTimeout(end, options.lifeMs);
     session.once("close", () => clearTimeout(timer));
+    session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      refuse(stream, headers, options);
+      if (++calls === MOST_CALLS) end();
+    });
   });
   return (error, socket) => {
     // The parser of HTTP/1.1 goes on to report what it cannot read, and that time is up.

@@ -132,7 +132,7 @@ export function isGrpc(media: string | undefined): boolean {
   return media !== undefined && /^application\/grpc(?:[-+;\s]|$)/i.test(media);
 }
 
-/** What a gRPC client gets on the port for HTTP. */
+/** The response to gRPC on the port for HTTP. */
 export function grpcUnsupported(): Problem {
   return new Problem("GRPC_UNSUPPORTED", "this port serves JSON over HTTP/1.1; gRPC is served on listen.grpc.port");
 }

@@ -37,7 +37,7 @@ export interface RequestLifecycle {
   accept(req: IncomingMessage, res: ServerResponse, expectation: Expectation): IncomingRequest | undefined;
   /** A connection could not be read any further. */
   broken(error: NodeJS.ErrnoException, socket: Socket): void;
-  /** For what is no request: hands `exchange` to the observer. */
+  /** Hands `exchange` to the observer: for connections that no request could be read from. */
   report(exchange: Exchange): void;
   /** From now on every answer is the last of its connection. */
   beginShutdown(): void;

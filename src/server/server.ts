@@ -130,7 +130,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const lifecycle = createRequestLifecycle({ ...options, keepAliveMs: timeouts.keepAliveMs, log });
   const serve = createServe(options);
   const refuseHttp2 = createHttp2Refusal({
-    ...{ headerBytes: limits.headerBytes, idleMs: timeouts.headersMs, report: lifecycle.report },
+    ...{ headerBytes: limits.headerBytes, lifeMs: timeouts.headersMs, report: lifecycle.report },
     ...{ newRequestId: options.newRequestId, now: options.now },
   });
   const server = createServer({

@@ -22,7 +22,7 @@ export interface Program {
   readonly checksHealth: boolean;
   /** Does it take HTTP/2 without TLS on the port of HTTP/1.1? Else it has one of its own. */
   readonly oneListener: boolean;
-  /** What a TLS client gets that offers both. */
+  /** The protocol of a TLS client that offers both. */
   readonly prefers: Wire;
   /** Over which an answer that breaks off seems to be whole to the client. */
   readonly hidesBreaks: readonly Wire[];

@@ -30,7 +30,7 @@ async function behindTls(program: Program) {
   return { url: proxy.tlsUrl, sandbox, exchanges };
 }
 
-/** What a client gets that offers `protocols`; empty when it gets none of them. */
+/** The protocol of a client that offers `protocols`; empty when it gets none of them. */
 function negotiated(url: string, protocols: readonly string[]): Promise<string> {
   const { port } = new URL(url);
   return new Promise((done) => {
