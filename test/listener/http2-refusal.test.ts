@@ -82,7 +82,7 @@ describe("T-SMG-39, V61: on the port for HTTP/1.1", () => {
   });
 
   it("a preface after a request of HTTP/1.1 gets 400 after the response", async () => {
-    const { port } = await rig();
+    const { port } = await rig({ timeouts: { headersMs: 300, checkMs: 50 } });
     const client = await dial(port);
     client.send(`GET /x HTTP/1.1\r\nHost: a\r\n\r\n${PREFACE.toString("latin1")}`);
     expect(await client.closed()).toMatch(/^HTTP\/1\.1 200 [\s\S]+okHTTP\/1\.1 400 /);
