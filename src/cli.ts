@@ -174,6 +174,7 @@ function addSandbox(program: Command, io: CommandIo, outcome: Outcome): void {
           io.print(
             `Sandbox platform (made-up records) over HTTP and gRPC at ${url}\n\nTOKEN=${sandbox.token("admin")}`,
           );
+          io.print(`# v2 lets only staff change the readme of a repo:\nSTAFF=${sandbox.token("staff")}`);
           io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);
           io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v1/roles?name=viewer'`);
         });

@@ -15,6 +15,12 @@ function encodePart(value: Json): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
+/**
+ * When tokens expire that need not be exchanged, in seconds: in 2100, whatever the clock says, so that one name always has one token.
+ * Clients that keep tokens refuse those without `exp`.
+ */
+const LATE = Date.UTC(2100, 0, 1) / 1000;
+
 /** A token in JWT form over `claims`, signed with `secret`: shaped like the real thing, worth nothing elsewhere. */
 export function signToken(secret: string, claims: JsonObject): string {
   const head = `${encodePart({ alg: "HS256", typ: "JWT" })}.${encodePart(claims)}`;
@@ -69,18 +75,32 @@ function unauthenticated(message: string): Refusal {
 
 /**
  * A ready token for `name`: `ROLE[@GROUP_UID][#SUBJECT]` with role `admin`, `staff`, `viewer` or `nobody`; a group
- * limits it to that subtree, a subject tells clients apart. It never expires. Throws for an unknown role.
+ * limits it to that subtree, a subject tells clients apart. It expires in 2100. Throws for an unknown role.
  */
 export function namedToken(secret: string, name: string): string {
   const [, role = "", scope = "", subject = ""] = /^(\w+)(?:@([^#]+))?(?:#(.+))?$/.exec(name) ?? [];
   if (!ROLES.has(role)) throw new Error(`unknown role in token name ${JSON.stringify(name)}`);
-  return signToken(secret, { iss: TOKEN_ISSUER, sub: subject === "" ? name : subject, role, scope });
+  return signToken(secret, { iss: TOKEN_ISSUER, sub: subject === "" ? name : subject, exp: LATE, role, scope });
+}
+
+/** A token as a workload's own platform would issue it. The sandbox reads it without a look at its signature. */
+export function workloadToken(issuer: string, subject: string, audience: string): string {
+  return signToken("a platform elsewhere", { iss: issuer, sub: subject, aud: audience, exp: LATE });
 }
 
 /** A token for an identity, good for one hour of the clock. */
 export function identityToken(context: Context, secret: string, uid: string, audience: string): string {
-  const exp = Math.floor(context.settings.clock().getTime() / 1000) + EXCHANGED_SECONDS;
+  const exp = exchangedUntil(context);
   return signToken(secret, { iss: TOKEN_ISSUER, sub: uid, aud: audience, exp, identity: uid });
+}
+
+function exchangedUntil(context: Context): number {
+  return Math.floor(context.settings.clock().getTime() / 1000) + EXCHANGED_SECONDS;
+}
+
+function isExpired(context: Context, claims: JsonObject): boolean {
+  const expires = member(claims, "exp");
+  return typeof expires === "number" && expires * 1000 <= context.settings.clock().getTime();
 }
 
 /** The caller that the headers name. Throws 401 for no token, a forged one, or one that has expired. */
@@ -99,10 +119,7 @@ export function createAuthenticator(context: Context, secret: string): Authentic
     if (claims === undefined) throw unauthenticated("Unauthenticated: the token is not valid");
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(token, claims);
-    const expires = member(claims, "exp");
-    if (typeof expires === "number" && expires * 1000 <= context.settings.clock().getTime()) {
-      throw unauthenticated("Unauthenticated: the token has expired");
-    }
+    if (isExpired(context, claims)) throw unauthenticated("Unauthenticated: the token has expired");
     return callerOf(context, claims);
   };
 }
@@ -155,7 +172,7 @@ export function exchange(context: Context, secret: string, request: ApiRequest, 
   const seen = makeRecord({ ...identity.value, lastSeenTime: now(context) }, identity.extra);
   context.store.collection("identities").put(seen);
   const token = newToken(context, identityToken(context, secret, uid, audience));
-  return JSON.stringify({ ...token, refreshToken: refreshToken(secret, uid) });
+  return JSON.stringify({ ...token, refreshToken: refreshToken(context, secret, uid) });
 }
 
 /** The answer to `/sts/exchange_refresh_token`: a pair of fresh tokens for the refresh token that is presented. */
@@ -163,12 +180,15 @@ export function exchangeRefreshToken(context: Context, secret: string, request: 
   const presented = bearerToken(header(request.headers, "authorization"));
   const claims = presented === undefined ? undefined : verifyToken(secret, presented);
   const uid = member(claims, "refreshes");
-  if (typeof uid !== "string") throw refuse(RpcCode.UNAUTHENTICATED, "Unauthenticated: a refresh token is required");
+  if (claims === undefined || typeof uid !== "string") {
+    throw unauthenticated("Unauthenticated: a refresh token is required");
+  }
+  if (isExpired(context, claims)) throw unauthenticated("Unauthenticated: the refresh token has expired");
   const audience = audienceOf(context, [...formParameters(request), ...query]);
   if (context.store.collection("identities").get(uid) === undefined) throw denied();
   return JSON.stringify({
     token: newToken(context, identityToken(context, secret, uid, audience)),
-    refreshToken: newToken(context, refreshToken(secret, uid)),
+    refreshToken: newToken(context, refreshToken(context, secret, uid)),
   });
 }
 
@@ -177,8 +197,8 @@ function newToken(context: Context, token: string): JsonObject {
   return { token, expiry };
 }
 
-function refreshToken(secret: string, uid: string): string {
-  return signToken(secret, { iss: TOKEN_ISSUER, sub: uid, refreshes: uid });
+function refreshToken(context: Context, secret: string, uid: string): string {
+  return signToken(secret, { iss: TOKEN_ISSUER, sub: uid, exp: exchangedUntil(context), refreshes: uid });
 }
 
 /** The first audience; each of them must be this API. */

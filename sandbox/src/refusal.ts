@@ -82,8 +82,8 @@ export function notFound(type: string, uid: string): Refusal {
 }
 
 /** The caller may not do that there. */
-export function forbidden(): Refusal {
-  return refuse(RpcCode.PERMISSION_DENIED, "Permission denied: the caller lacks a capability on this resource");
+export function forbidden(capability = "a capability"): Refusal {
+  return refuse(RpcCode.PERMISSION_DENIED, `Permission denied: the caller lacks ${capability} on this resource`);
 }
 
 /** The state of the platform forbids it. */

@@ -1,6 +1,6 @@
 /** A small platform in one process: v2, native v1 and token exchange over the same records. */
 import { createHash } from "node:crypto";
-import { createAuthenticator, namedToken, signToken } from "./auth.ts";
+import { createAuthenticator, namedToken, workloadToken } from "./auth.ts";
 import type { Context } from "./context.ts";
 import { createHandler } from "./gateway/handle.ts";
 import {
@@ -108,8 +108,7 @@ export function createSandbox(options: SandboxOptions = {}, seed?: Seed): Sandbo
     snapshot: () => snapshotOf(context.store),
     contents: () => contentsOf(context.store),
     token: (name) => namedToken(secret, name),
-    oidcToken: (issuer, subject, audience = "sandbox") =>
-      signToken("a platform elsewhere", { iss: issuer, sub: subject, aud: audience }),
+    oidcToken: (issuer, subject, audience = "sandbox") => workloadToken(issuer, subject, audience),
     wellKnown,
     requests,
   };

@@ -35,6 +35,16 @@ describe("a call", () => {
     expect((await ask(sandbox, "GET", `/iam/v2beta1/roles/${viewerRole}`, { token })).status).toBe(200);
   });
 
+  test("can be made with tokens that say when they expire, and one name always has the same", () => {
+    const expires = (token: string) => JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()).exp;
+    const later = seededSandbox({ clock: () => new Date("2050-01-01") });
+    for (const name of ["admin", "viewer#someone"]) {
+      expect(expires(sandbox.token(name))).toBe(Date.UTC(2100, 0, 1) / 1000);
+      expect(later.token(name)).toBe(sandbox.token(name));
+    }
+    expect(expires(sandbox.oidcToken("https://ci.example.com", "s"))).toBe(Date.UTC(2100, 0, 1) / 1000);
+  });
+
   test("with a token of a role that does not exist cannot even be asked for", () => {
     expect(() => sandbox.token("root")).toThrow(/unknown role/);
   });
@@ -87,8 +97,8 @@ describe("token exchange", () => {
     expect((await post(JSON.stringify({ aud: ["api"], identity }), "application/json")).status).toBe(400);
   });
 
-  test("gives fresh tokens for a refresh token, and for no other", async () => {
-    const { sandbox, identity, oidc, exchange } = setup();
+  test("gives fresh tokens for a refresh token within its hour, and for no other", async () => {
+    const { sandbox, time, identity, oidc, exchange } = setup();
     const { token: used, refreshToken } = (await exchange(`?aud=api&identity=${identity}`)).json;
     const refresh = (token: string, method = "POST") =>
       ask(sandbox, method, "/sts/exchange_refresh_token?aud=api", { token });
@@ -98,6 +108,8 @@ describe("token exchange", () => {
     for (const other of [used, oidc]) expect((await refresh(other)).status).toBe(401);
     expect((await ask(sandbox, "GET", V2, { token: refreshToken })).status).toBe(401);
     expect((await refresh(refreshToken, "GET")).status).toBe(501);
+    time.now = start + 3_600_000;
+    expect((await refresh(refreshToken)).status).toBe(401);
   });
 
   test("refuses a token that does not match, a missing identity, audience or token", async () => {

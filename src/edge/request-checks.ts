@@ -130,7 +130,15 @@ function checkAuthorization(received: HeaderList): Problem | undefined {
 }
 
 function checkGrpc(received: HeaderList): Problem | undefined {
-  const media = onlyValue(received, "content-type");
-  if (media === undefined || !/^application\/grpc(?:[-+;\s]|$)/i.test(media)) return undefined;
-  return new Problem("GRPC_UNSUPPORTED", "gRPC is not served here: use HTTP with JSON bodies");
+  return isGrpc(onlyValue(received, "content-type")) ? grpcUnsupported() : undefined;
+}
+
+/** True for a media type of gRPC. */
+export function isGrpc(media: string | undefined): boolean {
+  return media !== undefined && /^application\/grpc(?:[-+;\s]|$)/i.test(media);
+}
+
+/** The response to gRPC on the port for HTTP. */
+export function grpcUnsupported(): Problem {
+  return new Problem("GRPC_UNSUPPORTED", "this port serves JSON over HTTP/1.1; gRPC is served on listen.grpc.port");
 }

@@ -39,6 +39,8 @@ export interface RequestLifecycle {
   accept(req: IncomingMessage, res: ServerResponse, expectation: Expectation): IncomingRequest | undefined;
   /** A connection could not be read any further. */
   broken(error: NodeJS.ErrnoException, socket: Socket): void;
+  /** Hands `exchange` to the observer: for connections that no request could be read from. */
+  report(exchange: Exchange): void;
   /** From now on every answer is the last of its connection. */
   beginShutdown(): void;
   /** Ends the connections that have had a request and have none. */
@@ -145,6 +147,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       recordProblem(exchange, problem);
       report(exchange, options);
     },
+    report: (exchange) => report(exchange, options),
     beginShutdown() {
       server.closing = true;
       shed.flush();

@@ -161,7 +161,8 @@ export function rawHead(problem: Problem, body: string, first: HeaderList = []):
   return text;
 }
 
-function problemHeaders(problem: Problem): HeaderField[] {
+/** Of a response with the problem as its body. */
+export function problemHeaders(problem: Problem): HeaderField[] {
   const headers: HeaderField[] = [
     ["content-type", "application/json"],
     ["cache-control", "private, no-store"],

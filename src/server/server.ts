@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { BodyLimits } from "../edge/body-limits.ts";
 import { createProcessorShare, type ProcessorShare } from "../edge/processor-share.ts";
 import { type CredentialShares, SINGLE_SHARE } from "../model/credential-shares.ts";
@@ -10,6 +10,7 @@ import { type MemoryBudget, unlimitedMemory } from "../model/memory-budget.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import type { Decide, DeferredPlan, SettledPlan } from "../model/request.ts";
 import { createSignalController } from "../model/signal.ts";
+import { createHttp2Refusal } from "./http2-refusal.ts";
 import { hasBody, type IncomingRequest, isAnswered } from "./incoming-request.ts";
 import { passThrough } from "./passthrough.ts";
 import { readBody } from "./request-body.ts";
@@ -130,6 +131,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const lifecycle = createRequestLifecycle({ ...options, keepAliveMs: timeouts.keepAliveMs, log });
   const serve = createServe(options);
+  const refuseHttp2 = createHttp2Refusal({
+    ...{ headerBytes: limits.headerBytes, lifeMs: timeouts.headersMs, report: lifecycle.report },
+    ...{ newRequestId: options.newRequestId, now: options.now },
+  });
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: timeouts.headersMs,
@@ -153,7 +158,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.on("request", on("none"));
   server.on("checkContinue", on("continue"));
   server.on("checkExpectation", on("unknown"));
-  server.on("clientError", lifecycle.broken);
+  server.on("clientError", (error, socket: Socket) => {
+    if (!refuseHttp2(error, socket)) lifecycle.broken(error, socket);
+  });
   return {
     listen: async () => {
       server.listen({ host: options.host, port: options.port, backlog: BACKLOG });

@@ -1,6 +1,11 @@
 /** Sends a request through a proxy byte for byte, and reports whether the response arrived whole. */
-import { type IncomingMessage, request } from "node:http";
+import { type IncomingMessage, request as requestPlain } from "node:http";
 import { connect } from "node:http2";
+import { request as requestTls } from "node:https";
+import { LOCALHOST } from "../listener/support/certificates.ts";
+
+/** Whom a client trusts where the URL says https. */
+const TRUST = { ca: LOCALHOST.cert };
 
 export interface Outgoing {
   readonly method?: string;
@@ -28,8 +33,9 @@ export function ask(url: string, outgoing: Outgoing): Promise<Incoming> {
   const length = body === undefined ? [] : ["Content-Length", String(Buffer.byteLength(body))];
   const fields = headers.some((name, index) => index % 2 === 0 && name.toLowerCase() === "host") ? [] : ["Host", host];
   return new Promise((done) => {
+    const request = url.startsWith("https:") ? requestTls : requestPlain;
     const sent = request({
-      ...{ hostname, port, method, path: target, agent: false },
+      ...{ hostname, port, method, path: target, agent: false, ...TRUST },
       headers: [...fields, ...headers, ...length],
     });
     sent.once("response", (incoming) => done(read(incoming, onFirstByte)));
@@ -51,10 +57,10 @@ async function read(incoming: IncomingMessage, onFirstByte = () => {}): Promise<
   };
 }
 
-/** Over HTTP/2 without TLS, on a connection of its own. Never rejects. */
+/** Over HTTP/2, on a connection of its own. Never rejects. */
 export function askH2(url: string, outgoing: Outgoing): Promise<Incoming> {
   const { method = "GET", target, headers = [], body, onFirstByte = () => {} } = outgoing;
-  const session = connect(url);
+  const session = connect(url, TRUST);
   const pieces: Buffer[] = [];
   let status = 0;
   let fields: Incoming["headers"] = new Map();

@@ -27,9 +27,9 @@ function beyond(what: () => Promise<"serve" | "fail">): SendLayer {
 
 async function between(program: Program, faults: SendLayer) {
   const { url: carryoverUrl, adminUrl, sandboxUrl, sandbox } = await rigForTest({ sandbox: { size: RECORDS, faults } });
-  const { url, h2Url } = await startProxy(program, { carryoverUrl, adminUrl, platformUrl: sandboxUrl });
+  const proxy = await startProxy(program, { carryoverUrl, adminUrl, platformUrl: sandboxUrl });
   const list = (name: string) => ({ target: TARGET, headers: ["Authorization", `Bearer ${sandbox.token(name)}`] });
-  return { url, h2Url, list };
+  return { ...proxy, list };
 }
 
 describe.each(PROGRAMS)("$title", (program) => {
@@ -50,14 +50,18 @@ describe.each(PROGRAMS)("$title", (program) => {
   });
 
   it("breaks off a list that carryover breaks off, but where docs/ingress.md warns: and never is it JSON", async () => {
-    const { url, h2Url, list } = await between(
+    const { url, h2Url, tlsUrl, list } = await between(
       program,
       beyond(async () => "fail"),
     );
     const answers = { "HTTP/1.1": await ask(url, list("admin")), "HTTP/2": await askH2(h2Url, list("admin#other")) };
     const whole = Object.entries(answers).flatMap(([wire, answer]) => (answer.whole ? [wire] : []));
     expect(whole).toEqual(program.hidesBreaks);
-    for (const answer of Object.values(answers)) {
+    // A TLS client that offers both.
+    const askPreferred = program.prefers === "HTTP/2" ? askH2 : ask;
+    const overTls = await askPreferred(tlsUrl, list("admin#third"));
+    expect(overTls.whole).toBe(program.hidesBreaks.includes(program.prefers));
+    for (const answer of [...Object.values(answers), overTls]) {
       expect(answer.status).toBe(200);
       expect(answer.text.length).toBeGreaterThan(0);
       expect(() => JSON.parse(answer.text)).toThrow();

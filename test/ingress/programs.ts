@@ -22,6 +22,8 @@ export interface Program {
   readonly checksHealth: boolean;
   /** Does it take HTTP/2 without TLS on the port of HTTP/1.1? Else it has one of its own. */
   readonly oneListener: boolean;
+  /** The protocol of a TLS client that offers both. */
+  readonly prefers: Wire;
   /** Over which an answer that breaks off seems to be whole to the client. */
   readonly hidesBreaks: readonly Wire[];
   /** Does it send a GET again when a connection used before is closed without an answer? */
@@ -62,6 +64,7 @@ const CADDY = {
   recipe: "Caddyfile",
   checksHealth: true,
   oneListener: true,
+  prefers: "HTTP/2" as const,
   hidesBreaks: [],
   repeatsReads: true,
   prepare: nothing,
@@ -76,6 +79,7 @@ export const PROGRAMS: readonly Program[] = [
     recipe: "nginx.conf",
     checksHealth: false,
     oneListener: false,
+    prefers: "HTTP/2",
     hidesBreaks: [],
     repeatsReads: false,
     path: join(TOOLS, "usr/sbin/nginx"),
@@ -88,7 +92,8 @@ export const PROGRAMS: readonly Program[] = [
     title: "HAProxy 2.6",
     recipe: "haproxy.cfg",
     checksHealth: true,
-    oneListener: false,
+    oneListener: true,
+    prefers: "HTTP/1.1",
     hidesBreaks: ["HTTP/2"],
     repeatsReads: false,
     path: join(TOOLS, "usr/sbin/haproxy"),
@@ -102,6 +107,7 @@ export const PROGRAMS: readonly Program[] = [
     recipe: "envoy.yaml",
     checksHealth: true,
     oneListener: true,
+    prefers: "HTTP/2",
     hidesBreaks: [],
     repeatsReads: false,
     path: join(TOOLS, "pypi/envoy"),

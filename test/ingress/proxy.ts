@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { freePorts } from "../../scripts/free-ports.mjs";
 import { later } from "../app/rig.ts";
+import { LOCALHOST } from "../listener/support/certificates.ts";
 import { environment, filledIn, installed, type Program, RECIPES } from "./programs.ts";
 
 export interface Behind {
@@ -27,6 +28,8 @@ export interface Ingress {
   readonly url: string;
   /** Where HTTP/2 without TLS is spoken. */
   readonly h2Url: string;
+  /** HTTP/1.1 and HTTP/2 over TLS, with the certificate `LOCALHOST` of the tests. */
+  readonly tlsUrl: string;
   /** Everything the program has said. */
   said(): string;
 }
@@ -52,10 +55,13 @@ export async function startProxy(program: Program, behind: Behind): Promise<Ingr
 async function tryProxy(program: Program, behind: Behind): Promise<Ingress | string> {
   const folder = await mkdtemp(join(tmpdir(), `carryover-${program.name}-`));
   later(() => rm(folder, { recursive: true, force: true }));
-  const [port, h2Port] = (await freePorts(2)) as [number, number];
+  const ports = (await freePorts(3)) as Ports;
+  const [port, h2Port, tlsPort] = ports;
   const { edit = (recipe) => recipe } = behind;
   const recipe = edit(await readFile(join(RECIPES, program.recipe), "utf8"));
-  await writeFile(join(folder, program.recipe), filledIn(recipe, valuesOf(behind, port, h2Port)));
+  await writeFile(join(folder, program.recipe), filledIn(recipe, valuesOf(behind, ports, folder)));
+  await writeFile(join(folder, "tls.crt"), LOCALHOST.cert);
+  await writeFile(join(folder, "tls.key"), LOCALHOST.key);
   await program.prepare(folder);
   const check = spawned(program.path, program.check(folder), folder);
   if ((await check.ended) !== 0) throw new Error(`${program.title} refuses the recipe:\n${check.said()}`);
@@ -65,15 +71,19 @@ async function tryProxy(program: Program, behind: Behind): Promise<Ingress | str
     child.kill();
     await child.ended;
   });
-  while (!(await listens(port))) {
+  // The recipe for Envoy's transcoder has no TLS.
+  const opened = recipe.includes("LISTEN_TLS_PORT") ? [port, tlsPort] : [port];
+  while ((await Promise.all(opened.map(listens))).includes(false)) {
     if (child.over()) return child.said();
     await wait(20);
   }
   const h2Url = `http://127.0.0.1:${program.oneListener ? port : h2Port}`;
-  return { url: `http://127.0.0.1:${port}`, h2Url, said: child.said };
+  return { url: `http://127.0.0.1:${port}`, h2Url, tlsUrl: `https://localhost:${tlsPort}`, said: child.said };
 }
 
-function valuesOf(behind: Behind, port: number, h2Port: number): Record<string, string> {
+type Ports = [port: number, h2Port: number, tlsPort: number];
+
+function valuesOf(behind: Behind, [port, h2Port, tlsPort]: Ports, folder: string): Record<string, string> {
   const carryover = new URL(behind.carryoverUrl);
   const platform = new URL(behind.platformUrl);
   const grpc = new URL(behind.grpcUrl ?? behind.platformUrl);
@@ -81,6 +91,9 @@ function valuesOf(behind: Behind, port: number, h2Port: number): Record<string, 
   return {
     LISTEN_PORT: String(port),
     LISTEN_GRPC_PORT: String(h2Port),
+    LISTEN_TLS_PORT: String(tlsPort),
+    TLS_CERT: join(folder, "tls.crt"),
+    TLS_KEY: join(folder, "tls.key"),
     PROXY_HOST: carryover.hostname,
     PROXY_PORT: carryover.port,
     PROXY_ADMIN_PORT: new URL(behind.adminUrl ?? behind.carryoverUrl).port,

@@ -1,5 +1,4 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -54,19 +53,6 @@ describe.each(WAYS)("%s", (_, way) => {
     const { json } = await rig.ask("GET", new URL(url).pathname);
     expect(json).toMatchObject({ name: "expected", description: DESCRIPTION });
   });
-});
-
-it("T-SMG-39: a client that speaks HTTP/2 from the start is told at once that nobody does here", async () => {
-  const rig = await rigForTest();
-  const session = connect(rig.url);
-  const error = await new Promise<unknown>((told) => {
-    session.once("error", told);
-    session.once("close", () => told(undefined));
-    session.request({ ":path": "/iam/v1/groups" }).on("error", () => {});
-  });
-  session.destroy();
-  expect(error).toMatchObject({ code: "ERR_HTTP2_ERROR" });
-  expect(rig.arrived).toEqual([]);
 });
 
 it("a gRPC call over HTTP/1.1 is refused with 415 and gRPC's own code for what is not served", async () => {

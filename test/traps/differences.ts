@@ -543,7 +543,7 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V61",
         v1: "the same host also spoke gRPC and HTTP/2",
         carryover:
-          "gRPC has a port of its own (`listen.grpc.port`). The other port speaks HTTP/1.1 only: there gRPC is 415 `GRPC_UNSUPPORTED`, and an upgrade other than `h2c` is 400 `UPGRADE_REFUSED`",
+          "gRPC has a port of its own (`listen.grpc.port`). The other port speaks HTTP/1.1 only: there gRPC is 415 `GRPC_UNSUPPORTED` (over HTTP/2 `UNIMPLEMENTED`), any other call over HTTP/2 is 400 `INVALID_REQUEST`, and an upgrade other than `h2c` is 400 `UPGRADE_REFUSED`",
         why: "HTTP/2 and TLS end at the ingress, which sends gRPC to its port ([grpc.md](grpc.md)), or past carryover ([ingress.md](ingress.md))",
         option: NONE,
         native: true,

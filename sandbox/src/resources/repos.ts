@@ -12,6 +12,8 @@ import { encodeMessage } from "../wire/encode.ts";
 import { V2 } from "../wire/schema.ts";
 import { type Draft, type Resource, readable, updateRecord, type Write } from "./resource.ts";
 
+/** Only staff has it. */
+const INTERNAL = "the capability repo.internal.admin";
 /** What the source decides on a repo that is synced. */
 export const SYNCED_FIELDS = ["catalogTier", "bundles", "aliases", "activeTags"] as const;
 /** Members of `sync_config` that a client sets, and those that only the platform does. */
@@ -270,9 +272,9 @@ function guard(next: JsonObject, before: StoredRecord | undefined, { settings }:
   if (before === undefined || caller.staff || settings.repoGuard === "readme") return;
   const changed = guardedChange(before.value, next);
   if (changed === undefined) return;
-  if (settings.repoGuard === "forbid") throw forbidden();
+  if (settings.repoGuard === "forbid") throw forbidden(INTERNAL);
   const path = V2.message("Repo").byKey.get(changed)?.proto;
-  throw invalid("update_mask", `${JSON.stringify(path)} takes the capability repo.internal.admin`);
+  throw invalid("update_mask", `${JSON.stringify(path)} takes ${INTERNAL}`);
 }
 
 export const reposV2: V2Face = {
@@ -306,7 +308,7 @@ export function readmeRoutes(context: Context): readonly Route[] {
     const { given, node } = decodeBody(message, call.body);
     const paths = patchPaths(context, message, node, call.query);
     return (caller) => {
-      if (!caller.staff) throw forbidden();
+      if (!caller.staff) throw forbidden(INTERNAL);
       const named = paths().some((path) => path[0]?.json === "content");
       const record = updateRecord(context, repos, caller, call.tail, (before) => {
         const { readme: old, ...rest } = before.extra;

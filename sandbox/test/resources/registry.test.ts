@@ -86,7 +86,9 @@ describe("repos", () => {
       }
       expect((await patch(repo, { description: `${description}!` })).status).toBe(200);
       expect((await patch(fullRepo, { bundles: (await item(fullRepo)).bundles })).status).toBe(200);
-      expect((await patch(`${repo}/readme`, { content: "# new" })).status).toBe(readme);
+      const refused = await patch(`${repo}/readme`, { content: "# new" });
+      expect([refused.status, refused.json.message]).toEqual([readme, expect.stringContaining("repo.internal.admin")]);
+      expect((await patch(`${repo}/readme`, { content: "# new" }, sandbox.token("staff"))).status).toBe(200);
       expect((await ask(sandbox, "PUT", `${V1}/${repo}`, { body: { name: "n", bundles } })).status).toBe(200);
     },
   );
@@ -100,7 +102,7 @@ describe("repos", () => {
     const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", domain: "registry.platform.example" };
     expect(await refused("forbid")).toEqual({
       code: 7,
-      message: "Permission denied: the caller lacks a capability on this resource",
+      message: "Permission denied: the caller lacks the capability repo.internal.admin on this resource",
       details: [{ ...info, reason: "PERMISSION_DENIED", metadata: {} }],
     });
     const description = '"catalog_tier" takes the capability repo.internal.admin';

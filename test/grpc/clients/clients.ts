@@ -63,9 +63,11 @@ function detailsIn(registry: FileRegistry, bytes: Uint8Array | undefined): reado
   return status.details ?? [];
 }
 
-/** `@grpc/grpc-js`, which compresses its requests. */
-export function grpcJs(url: string, registry: FileRegistry): Client {
-  const client = new GrpcJs(new URL(url).host, credentials.createInsecure(), {
+/** `@grpc/grpc-js`, which compresses its requests. `ca` signs the server's certificate, where the URL says https. */
+export function grpcJs(url: string, registry: FileRegistry, ca = ""): Client {
+  const { protocol, host } = new URL(url);
+  const trust = protocol === "https:" ? credentials.createSsl(Buffer.from(ca)) : credentials.createInsecure();
+  const client = new GrpcJs(host, trust, {
     "grpc.default_compression_algorithm": compressionAlgorithms.gzip,
   });
   return {

@@ -5,6 +5,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VENDOR_TYPES } from "../../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
+import { startCarryover } from "../../support/carryover.ts";
+import { fileWith } from "../support/translating.ts";
 import { everyCall } from "./calls.ts";
 import { program, readDescriptors } from "./clients.ts";
 import { ALIKE, everyOperationThroughCarryover, expectSame, expectSameRefusals } from "./same.ts";
@@ -39,6 +41,23 @@ test("Go's generated clients get of every v1 operation what HTTP gets", async ()
 
 test("Go's generated clients get through carryover, from v2, what native v1 responds", async () => {
   expect(await everyOperationThroughCarryover((front) => program(CALLS, front))).toHaveLength(51);
+});
+
+test("a client of grpc-go that meets the port for HTTP gets UNIMPLEMENTED at once, and hears which port to call", async () => {
+  const carryover = await startCarryover({ v2Url: url });
+  const client = program(CALLS, carryover.url);
+  // grpcurl waits until it is connected, as clients that dial with WithBlock do.
+  const words = ["-plaintext", "-protoset", fileWith(overGrpc.descriptors()), new URL(carryover.url).host];
+  words.push(`${VENDOR_TYPES}.iam.Groups/List`);
+  const waits = promisify(execFile)(join(TOOLS, "grpcurl"), words).catch(({ stderr }: { stderr: string }) => stderr);
+  try {
+    const { code, message } = await client.call({ rpc: "iam.Groups/List", request: {}, token: "t" });
+    expect([code, message]).toEqual([12, expect.stringContaining("gRPC is served on listen.grpc.port")]);
+    expect(await waits).toContain("gRPC is served on listen.grpc.port");
+  } finally {
+    await client.close();
+    await carryover.close();
+  }
 });
 
 test("grpcurl finds the services and calls one without any descriptors of its own", async () => {

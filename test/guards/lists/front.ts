@@ -61,8 +61,18 @@ export const FRONT = [
     ],
     ["an Authorization of valid bytes", 'if (!NOT_IN_VALUE.test(values[0] ?? "")) return', "if (true) return"],
     ["no Grpc-Metadata-Authorization", "if (header(received, AUTHORIZATION_METADATA) !== undefined)", "if (false)"],
-    ["no gRPC", "if (media === undefined || !", "if (media === undefined || true || !"],
+    ["no gRPC", "return media !== undefined && ", "return media !== undefined && false && "],
   ]),
+  ...guards(
+    "src/server/http2-refusal.ts",
+    ["test/listener/http2-refusal.test.ts"],
+    [
+      ["no HTTP/2 after HTTP/1.1", " || socket.bytesRead !== PREFACE.length + rest.length", ""],
+      ["the life of a connection with HTTP/2", "setTimeout(end, options.lifeMs)", "setTimeout(end, 60_000)"],
+      ["the calls of a connection with HTTP/2", "if (++calls === MOST_CALLS) end();", ""],
+      ["nothing of HTTP/1.1 on a connection with HTTP/2", "if (taken.has(socket)) return true;", ""],
+    ],
+  ),
   ...guards("src/model/http.ts", HEADERS, [
     ["no Proxy-Authorization for the platform", '  "proxy-authorization",\n', ""],
     ["no Keep-Alive for the platform", '  "keep-alive",\n', ""],
