@@ -1,6 +1,6 @@
 /** What each row of a catalogue is used for. A change that no use can show is not a mutant. */
 import type { Catalogue } from "../../src/catalogue.ts";
-import type { Join, Operation, Row, Shape } from "../../src/model/resource.ts";
+import { isUnpublished, type Join, type Operation, type Row, type Shape } from "../../src/model/resource.ts";
 
 export interface Use {
   /** Some operation reads it from a body. */ readonly body: boolean;
@@ -45,7 +45,8 @@ export function usesOf({ resources }: Catalogue): ReadonlyMap<object, Use> {
   const addRows = (rows: readonly Row[], given: Use, joins: readonly Join[] = []): void => {
     for (const row of rows) {
       const use = { ...given, update: given.update && isSent(row), made: given.made || isMade(row) };
-      add(row, use);
+      // Bodies ignore it before its type is judged.
+      add(row, isUnpublished(row) ? { ...use, body: false } : use);
       if (row.kind === "enum") add(row.values, { ...use, body: use.body && isSent(row) });
       const nested = use.nested || (use.answer && !joins.some(({ v1 }) => v1 === row.v1));
       if (row.kind === "message") addRows(row.rows, { ...insideOf(row, use), nested });

@@ -128,6 +128,18 @@ describe("a joined record", () => {
     );
   });
 
+  test("is put into a long page a part at a time, so that other requests get their turns", async () => {
+    const page = Array.from({ length: 100 }, (_, i) => ({ uid: `l${i}`, part: { uid: "p" }, text: "x".repeat(10_000) }));
+    const resource = links([PART]);
+    const input = { resources: [resource, PARTS], answer: platform({ links: [page], parts: [{ uid: "p" }] }) };
+    let turns = 0;
+    const inTurns = await run(resource, "list", { ...input, turn: () => turns++ });
+    const atOnce = await run(resource, "list", input);
+    expect(Buffer.from(inTurns.response.body).equals(atOnce.response.body)).toBe(true);
+    // The page is read in slices of 128 KiB, and then searched for what its records need in as many.
+    expect(turns).toBe(2 * 7);
+  });
+
   test("counts the members in it that no row knows, each once", async () => {
     const link = (uid: string, part: string) => ({ uid, part: { uid: part } });
     const result = await listOf([PART], {

@@ -48,6 +48,8 @@ export interface RunInput {
   readonly knownInBodies?: Tools["mask"]["known"];
   /** Default: false. */
   readonly fixed?: boolean;
+  /** Called at each turn of long work; default: no work is long. */
+  readonly turn?: () => void;
   /** How lists are read; default: believing everything. */
   readonly drains?: (send: Tools["send"]) => Pick<Tools, "drain" | "longDrain">;
   /** The platform. */
@@ -73,6 +75,7 @@ export async function runOperation(input: RunInput): Promise<Run> {
       learn: (spelling) => learned.push(`${spelling} in bodies`),
     },
     reads: send,
+    inTurns: input.turn && ((work) => work(async () => input.turn?.())),
     ...(input.drains ?? believingDrains)(send),
   };
   const translation = sharedTranslations(input.resources, { ...OPTIONS, ...input.options }).get(input.operation);
