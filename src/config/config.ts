@@ -50,7 +50,11 @@ export interface Config
   readonly cutover: Readonly<Settings["cutover"]> & { readonly mode: CutoverMode };
   readonly fallback: "native" | "refuse";
   /** `descriptors`: the contents of the file. */
-  readonly grpc: { readonly descriptors?: Uint8Array; readonly maxMessageBytes: number };
+  readonly grpc: {
+    readonly descriptors?: Uint8Array;
+    readonly maxMessageBytes: number;
+    readonly streamIdleSeconds: number;
+  };
 }
 
 /** Default of `lists.bufferBytes`, lowered to `lists.maxBytes` where that is smaller. */
@@ -229,11 +233,12 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
   const { tokenFile } = settings.admin;
   const { saltFile } = settings.cutover;
   const { lists } = settings;
-  const { descriptors, maxMessageBytes } = settings.grpc;
+  const { descriptors, maxMessageBytes, streamIdleSeconds = settings.limits.requestSeconds } = settings.grpc;
   return {
     ...settings,
     grpc: {
       maxMessageBytes,
+      streamIdleSeconds,
       ...(descriptors === undefined ? {} : { descriptors: read("grpc.descriptors", descriptors) }),
     },
     lists: {

@@ -220,6 +220,8 @@ export interface CarryoverConfig {
     readonly descriptors?: string | undefined;
     /** Largest message of a translated gRPC call, request or response; clients take 4 MiB unless told otherwise. Default: `4MiB`. */
     readonly maxMessageBytes?: number | string | undefined;
+    /** How long a gRPC stream may go on while nothing of it moves; default limits.requestSeconds. 0: until its client's own deadline. */
+    readonly streamIdleSeconds?: number | string | undefined;
   } | undefined;
   readonly log?: {
     /** Lowest level to log; requests are logged at info. Default: `info`. */

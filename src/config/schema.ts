@@ -302,6 +302,11 @@ const grpc = z.strictObject({
     .describe(
       "Largest message of a translated gRPC call, request or response; clients take 4 MiB unless told otherwise",
     ),
+  streamIdleSeconds: seconds(0, 86_400)
+    .optional()
+    .describe(
+      "How long a gRPC stream may go on while nothing of it moves; default limits.requestSeconds. 0: until its client's own deadline",
+    ),
 });
 
 const limits = z.strictObject({

@@ -2,11 +2,13 @@
 import { Problem } from "../model/problem.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import type { ListQueue } from "../upstream/list-queue.ts";
+import type { Crowd } from "./crowd.ts";
 
 /** Why a request is turned away, as metrics say it: too many are here, or it would wait too long. */
 export type ShedReason = "shed-in-flight" | "shed-wait";
 
 export interface AdmissionOptions {
+  readonly crowd: Pick<Crowd, "receivedFrom">;
   /** Requests in the process, those that wait included (`limits.inFlight`): the bound of their memory. */
   readonly inFlight: number;
   /** What a request has in all (`limits.requestSeconds`). */
@@ -39,7 +41,8 @@ const OVERLOAD_MS = 1_000;
  * done, that is overload: what is let in waits for a moment only, so that its client is still there when it is served, and all else
  * is refused at once, which costs least of all.
  */
-export function createAdmission({ inFlight, requestSeconds, calls, lists, accepted, now }: AdmissionOptions): Admit {
+export function createAdmission(options: AdmissionOptions): Admit {
+  const { crowd, inFlight, requestSeconds, calls, lists, accepted, now } = options;
   const leftMs = requestSeconds * 1_000;
   let overloadedAt = Number.NEGATIVE_INFINITY;
   const refuse = (why: ShedReason, overloaded: boolean): ShedReason => {
@@ -58,7 +61,8 @@ export function createAdmission({ inFlight, requestSeconds, calls, lists, accept
     const credential = credentialOf();
     if (isPressed) {
       const isKnown = accepted(credential);
-      const used = calls.reduce((sum, queue) => sum + queue.usedBy(credential), lists.usedBy(credential));
+      const received = crowd.receivedFrom(credential);
+      const used = calls.reduce((sum, queue) => sum + queue.usedBy(credential), received + lists.usedBy(credential));
       const isFull = here >= inFlight * UNACCEPTED_SHARE && !isKnown;
       if (isFull || used > (inFlight - here) * CREDENTIAL_SHARE) return refuse("shed-in-flight", false);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readHeaders } from "../../src/model/http.ts";
 import { checkRequest } from "../../src/edge/request-checks.ts";
+import { readHeaders } from "../../src/model/http.ts";
 
 function verdict(raw: string[], target = "/iam/v2beta1/groups", method = "GET", httpVersion = "1.1"): string {
   const received = readHeaders(["Host", "api.example", ...raw], true);
