@@ -13,6 +13,8 @@ import { type ConfigSource, createConfigWatch } from "./config/reloaded-config.t
 import { readBounded } from "./config/watched-file.ts";
 import { createListSharing } from "./drain/list-sharing.ts";
 import { createAdmission } from "./edge/admission.ts";
+import { createCrowd } from "./edge/crowd.ts";
+import type { EdgeOptions } from "./edge/edge.ts";
 import { createProcessorShare } from "./edge/processor-share.ts";
 import { createGrpcListener, type GrpcListener } from "./grpc-listener.ts";
 import { clientsTable, clientsView } from "./ledger/clients-view.ts";
@@ -107,7 +109,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   });
   const responseMemory = createResponseMemory(memory, callers.shareOf);
   const toolbox = createToolbox(config, { ...upstreams.v2, responseMemory });
-  const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
+  const state = { ready: false };
+  const crowd = createCrowd();
   const decisions = createDecisions(config, catalogue, options.translate);
   const migration = createMigration(config, catalogue, decisions, {
     log,
@@ -136,7 +139,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const metrics = createMetrics({
     version: VERSION,
     resources: knownLabels(catalogue),
-    inFlight: () => state.inFlight(),
+    inFlight: () => crowd.here,
     inFlightLimit: config.limits.inFlight,
     heldBytes: memory.held,
     ready: () => state.ready,
@@ -178,54 +181,53 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     rule: migration.rollout.rule,
   });
   const calls = [upstreams.queues.get("v1"), upstreams.queues.get("v2")].filter((queue) => queue !== undefined);
-  const admit = createAdmission({
-    ...config.limits,
-    calls,
-    lists: toolbox.lists,
-    streamsOf: (credential) => grpc?.streamsOf(credential) ?? 0,
-    accepted: callers.accepted,
+  const edge: Omit<EdgeOptions, "limits"> = {
+    trustedProxies: config.listen.trustedProxies,
+    crowd,
+    admit: createAdmission({
+      ...config.limits,
+      calls,
+      lists: toolbox.lists,
+      crowd,
+      streamsOf: (credential) => grpc?.streamsOf(credential) ?? 0,
+      accepted: callers.accepted,
+      now,
+    }),
+    credentialOf: createDigest(randomBytes(32).toString("hex")),
+    observe,
+    newRequestId: () => randomUUID(),
     now,
-  });
-  const credentialOf = createDigest(randomBytes(32).toString("hex"));
-  const decide = decisions.decide(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice });
+    log: logError,
+  };
+  const proxy = decisions.proxy(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice });
   const processorShare = createProcessorShare(now);
   const grpc = createGrpcListener(config, {
     catalogue,
     renewal,
     queues: upstreams.queues,
     callers,
-    admit: (here, credential) => admit(here + listener.inFlight(), credential),
-    credentialOf,
+    edge,
     nameOf: migration.cutover.nameOf,
     route: decisions.route,
-    decide,
-    preview: decisions.decide(toolbox.tools, { cutover: { ...migration.cutover, shadow: undefined }, notice }),
+    proxy,
     memory,
     processorShare,
-    observe,
-    newRequestId: () => randomUUID(),
     now,
     random: Math.random,
     log,
   });
-  const listener: HttpServer = createHttpServer({
+  const listener = createHttpServer({
     ...config.listen,
+    ...edge,
     limits: config.limits,
     timeouts: { keepAliveMs: config.listen.keepAliveSeconds * 1_000 },
-    admit: (here, credential) => admit(here + (grpc?.inFlight() ?? 0), credential),
-    credentialOf,
-    decide,
+    decide: proxy.decide,
     upstreams: Object.fromEntries(upstreams.streams),
     connections: upstreams.connections,
     memory,
     callers,
     processorShare,
-    observe,
-    newRequestId: () => randomUUID(),
-    now,
-    log: logError,
   });
-  state.inFlight = () => listener.inFlight() + (grpc?.inFlight() ?? 0);
   const admin = createAdminServer({
     host: config.admin.host,
     port: config.admin.port,

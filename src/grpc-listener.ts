@@ -18,7 +18,6 @@ export function createGrpcListener(config: Config, parts: GrpcPortParts): GrpcLi
     },
     beginShutdown: () => made?.beginShutdown(),
     close: async (graceMs) => (await made?.close(graceMs)) ?? 0,
-    inFlight: () => made?.inFlight() ?? 0,
     breakers: () => made?.breakers() ?? [],
     streamsOf: (credential) => made?.streamsOf(credential) ?? 0,
   };

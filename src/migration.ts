@@ -342,7 +342,7 @@ function createBackgroundShadow(
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
     const { method, target } = head;
     const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), method, target);
-    const decide = decisions.decide((asked, stop) => toolbox.tools(asked, stop, layer));
+    const { decide } = decisions.proxy((asked, stop) => toolbox.tools(asked, stop, layer));
     const plan = decide({ ...head, exchange });
     if (plan.kind !== "answer") throw new Error("what is compared is translated");
     try {

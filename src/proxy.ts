@@ -5,11 +5,13 @@ import type { Exchange, Upstream } from "./model/exchange.ts";
 import { type ClientResponse, type HeaderList, OurHeader, withValue } from "./model/http.ts";
 import { Problem, problemBody, tooLarge } from "./model/problem.ts";
 import type {
+  Choice,
   Decide,
   DeferredPlan,
   OperationMatch,
   PassPlan,
   RequestContext,
+  RequestProxy,
   ResponsePlan,
   RouteResult,
   SettledPlan,
@@ -43,10 +45,10 @@ export interface Decisions {
    * The proxy, for whatever `tools` a request is given: those that send, or those that only write down. Without `cutover`
    * everything that can be is translated; `fallback` takes the place of the configuration's.
    */
-  decide(
+  proxy(
     tools: ProxyParts["tools"],
     other?: Partial<Pick<ProxyParts, "cutover" | "fallback" | "share" | "notice">>,
-  ): Decide;
+  ): RequestProxy;
 }
 
 /** Throws `Error` for a catalogue whose paths contradict each other. `translate` makes the translations. */
@@ -78,7 +80,7 @@ export function createDecisions(
     audience: { from: config.listen.publicUrl, to: v2.audience },
     limits: config.limits,
   };
-  return { route, decide: (tools, other) => createProxy({ ...parts, ...other, tools }) };
+  return { route, proxy: (tools, other) => createProxy({ ...parts, ...other, tools }) };
 }
 
 export interface ProxyParts {
@@ -114,24 +116,25 @@ export interface Cutover {
 }
 
 /** Decides on each request from its head. Throws `Problem` for what must be refused. */
-export function createProxy(parts: ProxyParts): Decide {
-  const settle = (request: RequestContext): SettledPlan => {
-    const { exchange } = request;
-    if (isV1(request.target)) exchange.apiVersion = "v1";
-    request.route = routeOf(request, parts);
-    const plan = planOf(request, request.route, parts);
-    const shared = parts.share?.(request, plan) ?? plan;
+export function createProxy(parts: ProxyParts): RequestProxy {
+  const choose = (request: RequestContext): Choice => choiceOf(request, parts);
+  const plan = (choice: Choice, request: RequestContext, compares = true): SettledPlan => {
+    const own = request.route === choice.route ? choice : choiceFor(choice, request, parts);
+    const planned = planOf(own, request, parts, compares);
+    const shared = parts.share?.(request, planned) ?? planned;
     const notice = parts.notice?.(request) ?? [];
     return notice.length === 0 ? shared : { ...shared, headers: [...(shared.headers ?? []), ...notice] };
   };
-  return (request) => {
+  const settle = (request: RequestContext): SettledPlan => plan(choose(request), request);
+  const decide: Decide = (request) => {
     if (runsAsGet(request, parts.route)) return deferForm(request, parts.limits.uriBytes, settle);
-    const plan = settle(request);
-    const isExchange = plan.kind === "pass" && plan.upstream === "sts" && parts.audience.from !== undefined;
+    const settled = settle(request);
+    const isExchange = settled.kind === "pass" && settled.upstream === "sts" && parts.audience.from !== undefined;
     return isExchange && request.method === "POST" && isForm(request.headers)
-      ? deferExchange(plan, request, parts)
-      : plan;
+      ? deferExchange(settled, request, parts)
+      : settled;
   };
+  return { choose, plan, decide };
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -162,31 +165,71 @@ function deferForm(
   };
 }
 
-function planOf(request: RequestContext, route: RouteResult | undefined, parts: ProxyParts): SettledPlan {
-  const { exchange, target } = request;
-  if (route === undefined) return passNative(request, "native");
+function choiceOf(request: RequestContext, parts: ProxyParts): Choice {
+  const { exchange } = request;
+  if (isV1(request.target)) exchange.apiVersion = "v1";
+  const choice = routeOf(request, parts);
+  const { route } = choice;
+  request.route = route;
+  if (route === undefined) return choice;
   // A token that is to be exchanged is not read here.
   if (route.kind !== "sts" && parts.cutover !== undefined) exchange.client = parts.cutover.nameOf(request.headers);
   switch (route.kind) {
     case "v2":
       exchange.apiVersion = "v2";
       exchange.resource = route.resource;
-      return pass("v2", target, exchange);
+      return choice;
     case "sts":
       exchange.apiVersion = "sts";
-      return exchangeToken(route.query, request, parts);
+      return choice;
     case "native":
       exchange.resource = route.resource;
       exchange.operation = route.operation;
       exchange.apiVersion = "v1";
-      return native(request, parts, route.otherwise);
+      return choice;
     case "options":
       exchange.operation = "options";
-      return options(route.v2Target, request, parts);
+      return choice;
     case "match":
       exchange.resource = route.match.resource.name;
       exchange.operation = route.match.operation.name;
-      return serve(route.match, request, parts);
+      return serverOf(route, request, parts);
+    default:
+      return route satisfies never;
+  }
+}
+
+/** `choice` with the route of `request`, or another choice where that is another operation. */
+function choiceFor(choice: Choice, request: RequestContext, parts: ProxyParts): Choice {
+  const { route, decision } = routeOf(request, parts, choice.decision);
+  request.route = route;
+  if (route === undefined) return { route, mode: "native", decision };
+  const isSame =
+    route.kind === "match" && choice.route?.kind === "match" && route.match.operation === choice.route.match.operation;
+  return isSame ? { ...choice, route } : choiceOf(request, parts);
+}
+
+function planOf(
+  { route, mode, decision }: Choice,
+  request: RequestContext,
+  parts: ProxyParts,
+  compares: boolean,
+): SettledPlan {
+  const { exchange, target } = request;
+  switch (route?.kind) {
+    case undefined:
+      return passNative(request, "native");
+    case "v2":
+      return pass("v2", target, exchange);
+    case "sts":
+      return exchangeToken(route.query, request, parts);
+    case "native":
+      return native(request, parts, route.otherwise);
+    case "options":
+      return options(route.v2Target, request, parts);
+    case "match":
+      if (mode === "native" && decision === undefined) return native(request, parts);
+      return serve(route.match, decision, request, parts, compares);
     default:
       return route satisfies never;
   }
@@ -195,28 +238,32 @@ function planOf(request: RequestContext, route: RouteResult | undefined, parts: 
 /** Refused by translations only: a method that v1 does not have, and a path that cannot be rebuilt for v2. */
 const OF_V1: ReadonlySet<string> = new Set(["METHOD_NOT_ALLOWED", "INVALID_PATH"]);
 
+/** How a route is served that no rule decides on. */
+const MODES = { v2: "pass", sts: "pass", native: "native", options: "native", match: "translate" } as const;
+
 /**
  * The operation that a request asks for. Undefined where v1's own response to a bad request is due: a client that is not translated must
- * not notice carryover.
+ * not notice carryover. `known`: what the rules said of it before.
  */
-function routeOf(request: RequestContext, parts: ProxyParts): RouteResult | undefined {
+function routeOf(request: RequestContext, parts: ProxyParts, known?: ModeDecision): Choice {
   try {
-    return parts.route(request.method, request.target);
+    const route = parts.route(request.method, request.target);
+    return { route, mode: MODES[route.kind], decision: undefined };
   } catch (error) {
     const { exchange } = request;
     const { cutover } = parts;
     const isOfV1 = error instanceof Problem && OF_V1.has(error.reason) && exchange.apiVersion === "v1";
     if (!isOfV1 || cutover === undefined || !parts.upstreams.has("v1")) throw error;
     exchange.client = cutover.nameOf(request.headers);
-    const { mode, rule } = choose(request, cutover);
-    if (mode === "translate") throw error;
-    noteRule(exchange, rule);
-    return undefined;
+    const decision = known ?? rulesOn(request, cutover);
+    if (decision.mode === "translate") throw error;
+    noteRule(exchange, decision.rule);
+    return { route: undefined, mode: "native", decision };
   }
 }
 
 /** What the rules in force say of a request; its exchange says which operation it is, and whose. */
-function choose({ method, headers, exchange }: RequestContext, { rollout }: Cutover, guessed = false): ModeDecision {
+function rulesOn({ method, headers, exchange }: RequestContext, { rollout }: Cutover, guessed = false): ModeDecision {
   const { resource, operation, client } = exchange;
   const write = method !== "GET" && method !== "HEAD";
   return rollout.choose({ resource, operation, write, guessed, client, headers });
@@ -232,17 +279,35 @@ function pass(upstream: Upstream, target: string, exchange: Exchange): PassPlan 
   return { kind: "pass", upstream, target };
 }
 
-/** An operation of the catalogue: the rules say who serves it, and whether the other version's response is compared. */
-function serve(match: OperationMatch, request: RequestContext, parts: ProxyParts): SettledPlan {
-  const translation = parts.translations.get(match.operation);
-  if (translation === undefined) return native(request, parts);
+/** An operation of the catalogue: the rules say who serves it. */
+function serverOf(route: RouteResult & { kind: "match" }, request: RequestContext, parts: ProxyParts): Choice {
+  const { operation } = route.match;
+  if (!parts.translations.has(operation)) return { route, mode: "native", decision: undefined };
   const { cutover } = parts;
-  if (cutover === undefined) return translate(match, translation, request, parts);
-  const { exchange, method, target, headers, httpVersion, credential, deadline } = request;
-  const guessed = match.operation.guessed === true && servesNative(parts);
-  const { mode, rule, shadow: settings, why } = choose(request, cutover, guessed);
-  if (why === "guessed") return native(request, parts);
+  if (cutover === undefined) return { route, mode: "translate", decision: undefined };
+  const decision = rulesOn(request, cutover, operation.guessed === true && servesNative(parts));
+  if (decision.why === "guessed") return { route, mode: "native", decision: undefined };
+  const { exchange, headers } = request;
+  const { mode, rule } = decision;
   noteRule(exchange, rule);
+  if (mode === "translate" && rule !== undefined) exchange.credential = () => cutover.credentialOf(headers);
+  return { route, mode, decision };
+}
+
+/** The operation as `decision` has it served, and whether the other version's response is compared. */
+function serve(
+  match: OperationMatch,
+  decision: ModeDecision | undefined,
+  request: RequestContext,
+  parts: ProxyParts,
+  compares: boolean,
+): SettledPlan {
+  const { cutover, translations } = parts;
+  const translation = translations.get(match.operation);
+  if (translation === undefined) return native(request, parts);
+  if (cutover === undefined || decision === undefined) return translate(match, translation, request, parts);
+  const { exchange, method, target, headers, httpVersion, credential, deadline } = request;
+  const { mode, rule, shadow: settings } = decision;
   const { client, requestId, ruleId } = exchange;
   const write = method !== "GET";
   const comparison = (): ComparisonRequest => {
@@ -251,10 +316,9 @@ function serve(match: OperationMatch, request: RequestContext, parts: ProxyParts
     return { match, head, client, rule: rule?.name, ruleId, settings, requestId, write };
   };
   if (mode !== "translate") {
-    const watch = mode === "shadow" ? cutover.shadow?.watch(comparison()) : undefined;
+    const watch = mode === "shadow" && compares ? cutover.shadow?.watch(comparison()) : undefined;
     return { ...passNative(request, mode), ...(watch === undefined ? {} : { watch }) };
   }
-  if (rule !== undefined) exchange.credential = () => cutover.credentialOf(headers);
   const plan = translate(match, translation, request, parts);
   // Native cannot be asked what a write would have done without doing it.
   if (cutover.shadow === undefined || write || settings.sample === 0) return plan;
@@ -335,7 +399,7 @@ function native(request: RequestContext, parts: ProxyParts, otherwise?: Problem)
   if (servesNative(parts)) {
     // No rule decides on what only v1 has; the matching one still sets the deprecation headers.
     if (parts.cutover !== undefined && exchange.apiVersion === "v1") {
-      noteRule(exchange, choose(request, parts.cutover).rule);
+      noteRule(exchange, rulesOn(request, parts.cutover).rule);
     }
     return passNative(request, "native");
   }

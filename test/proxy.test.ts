@@ -84,7 +84,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
   };
   const exchange = createExchange("id", 0, method, target.split("?")[0] ?? "");
   const head: RequestHead = { method, target, headers };
-  return { plan: () => createProxy(parts)({ ...head, exchange }), exchange, sent, asked };
+  return { plan: () => createProxy(parts).decide({ ...head, exchange }), exchange, sent, asked };
 }
 
 function nativePass(target: string, mode = "native"): Plan {
@@ -333,7 +333,7 @@ describe("a target that the router refuses", () => {
         throw new Problem("INVALID_PATH", "odd");
       },
     } as unknown as ProxyParts;
-    expect(problemOf(() => createProxy(parts)({ method: "GET", target, headers: [], exchange })).reason).toBe(
+    expect(problemOf(() => createProxy(parts).decide({ method: "GET", target, headers: [], exchange })).reason).toBe(
       "INVALID_PATH",
     );
     return exchange.apiVersion;

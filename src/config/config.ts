@@ -51,7 +51,10 @@ export interface Config
   readonly cutover: Readonly<Settings["cutover"]> & { readonly mode: CutoverMode };
   readonly fallback: "native" | "refuse";
   /** `descriptors`: the contents of the file. */
-  readonly grpc: Readonly<Omit<Settings["grpc"], "descriptors">> & { readonly descriptors?: Uint8Array };
+  readonly grpc: Readonly<Omit<Settings["grpc"], "descriptors" | "streamIdleSeconds">> & {
+    readonly descriptors?: Uint8Array;
+    readonly streamIdleSeconds: number;
+  };
 }
 
 /** Default of `lists.bufferBytes`, lowered to `lists.maxBytes` where that is smaller. */
@@ -230,11 +233,12 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
   const { tokenFile } = settings.admin;
   const { saltFile } = settings.cutover;
   const { lists } = settings;
-  const { descriptors, ...messages } = settings.grpc;
+  const { descriptors, streamIdleSeconds = settings.limits.requestSeconds, ...messages } = settings.grpc;
   return {
     ...settings,
     grpc: {
       ...messages,
+      streamIdleSeconds,
       ...(descriptors === undefined ? {} : { descriptors: read("grpc.descriptors", descriptors) }),
     },
     lists: {

@@ -323,6 +323,11 @@ const grpc = z.strictObject({
     .describe(
       "Largest response message of a translated call. It counts as half of limits.memoryBytes at most. Clients have limits of their own, often 4 MiB",
     ),
+  streamIdleSeconds: seconds(0, 86_400)
+    .optional()
+    .describe(
+      "How long a gRPC stream may go on while nothing of it moves; default limits.requestSeconds. 0: until its client's own deadline",
+    ),
 });
 
 const limits = z.strictObject({

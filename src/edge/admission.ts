@@ -2,11 +2,13 @@
 import { Problem } from "../model/problem.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import type { ListQueue } from "../upstream/list-queue.ts";
+import type { Crowd } from "./crowd.ts";
 
 /** Why a request is turned away, as metrics say it: too many are here, or it would wait too long. */
 export type ShedReason = "shed-in-flight" | "shed-wait";
 
 export interface AdmissionOptions {
+  readonly crowd: Pick<Crowd, "receivedFrom">;
   /** Requests in the process, those that wait included (`limits.inFlight`): the bound of their memory. */
   readonly inFlight: number;
   /** What a request has in all (`limits.requestSeconds`). */
@@ -42,7 +44,7 @@ const OVERLOAD_MS = 1_000;
  * is refused at once, which costs least of all.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
-  const { inFlight, requestSeconds, calls, lists, streamsOf = () => 0, accepted, now } = options;
+  const { crowd, inFlight, requestSeconds, calls, lists, streamsOf = () => 0, accepted, now } = options;
   const leftMs = requestSeconds * 1_000;
   let overloadedAt = Number.NEGATIVE_INFINITY;
   const refuse = (why: ShedReason, overloaded: boolean): ShedReason => {
@@ -61,7 +63,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const credential = credentialOf();
     if (isPressed) {
       const isKnown = accepted(credential);
-      const others = lists.usedBy(credential) + streamsOf(credential);
+      const others = crowd.receivedFrom(credential) + lists.usedBy(credential) + streamsOf(credential);
       const used = calls.reduce((sum, queue) => sum + queue.usedBy(credential), others);
       const isFull = here >= inFlight * UNACCEPTED_SHARE && !isKnown;
       if (isFull || used > (inFlight - here) * CREDENTIAL_SHARE) return refuse("shed-in-flight", false);

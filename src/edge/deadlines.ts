@@ -1,95 +1,117 @@
 /** Ends requests whose time is over. */
-import type { Exchange } from "../model/exchange.ts";
+import { createSweep, type Sweep } from "./sweep.ts";
 
-/** What has a deadline, on the clock of `Exchange.startedAt`. */
-export interface TimedRequest {
-  readonly deadline: number;
-  readonly exchange: Pick<Exchange, "startedAt">;
-}
+/** A request with a deadline. It is its own place in a ring, so a deadline costs no further object. */
+export class Timed {
+  readonly startedAt: number;
+  /** When its client gives it up; Infinity: never. */
+  readonly clientAt: number;
+  /** Since when it has `lifeMs`: when it began, or when something of it last moved. */
+  aliveAt: number;
+  /** Milliseconds. */
+  lifeMs: number;
+  /** Its time was over. */
+  isLate = false;
+  next: Timed = this;
+  previous: Timed = this;
+  /** Who looks at it, once it has left the ring. */
+  sweep: Sweep<Timed> | undefined = undefined;
 
-/** One request's deadline. */
-export interface Deadline {
-  /** The request is over before its time is. */
-  clear(): void;
-}
-
-/** Calls `expire` for a request when its time is over, unless it is cleared before. */
-export type WatchDeadline<T extends TimedRequest> = (request: T) => Deadline;
-
-/**
- * Requests that have `usualMs` come to their end in the order in which they began, so one timer is enough for all of them: a timer for each
- * would cost more than everything else that is noted about a request. `now`: the clock of `TimedRequest.deadline`.
- */
-export function createDeadlines<T extends TimedRequest>(
-  usualMs: number,
-  now: () => number,
-  expire: (request: T) => void,
-): WatchDeadline<T> {
-  const ring = new QueuedDeadline<T>(undefined);
-  let timer: NodeJS.Timeout | undefined;
-  const expireAll = (): void => {
-    timer = undefined;
-    const at = now();
-    for (let first = ring.next; first.request !== undefined && first.request.deadline <= at; first = ring.next) {
-      first.clear();
-      expire(first.request);
-    }
-    const { request } = ring.next;
-    if (request !== undefined) wait(request, at);
-  };
-  const wait = ({ deadline }: T, at: number): void => {
-    // The connections of requests keep the process running, where it should.
-    timer = setTimeout(expireAll, Math.max(1, deadline - at)).unref();
-  };
-  return (request) => {
-    const { startedAt } = request.exchange;
-    if (endsEarly(request, usualMs)) return new OwnTimer(setTimeout(expire, request.deadline - startedAt, request));
-    const queued = new QueuedDeadline(request);
-    queued.insertBefore(ring);
-    if (timer === undefined) wait(request, startedAt);
-    return queued;
-  };
-}
-
-/** True when the client itself wants its request to end before `usualMs` (Grpc-Timeout). */
-export function endsEarly({ deadline, exchange }: TimedRequest, usualMs: number): boolean {
-  // The same sum as that of the deadline: a difference would be rounded.
-  return deadline < exchange.startedAt + usualMs;
-}
-
-class OwnTimer implements Deadline {
-  private readonly timer: NodeJS.Timeout;
-
-  constructor(timer: NodeJS.Timeout) {
-    this.timer = timer;
+  /** Milliseconds on the clock of the deadlines. */
+  constructor(startedAt: number, lifeMs: number, clientAt: number) {
+    this.startedAt = startedAt;
+    this.clientAt = clientAt;
+    this.aliveAt = startedAt;
+    this.lifeMs = lifeMs;
   }
 
-  clear(): void {
-    clearTimeout(this.timer);
-  }
-}
-
-/** A place in a ring. What stands at the begin and the end of the queue has no request. */
-class QueuedDeadline<T> implements Deadline {
-  readonly request: T | undefined;
-  next: QueuedDeadline<T> = this;
-  private previous: QueuedDeadline<T> = this;
-
-  constructor(request: T | undefined) {
-    this.request = request;
+  dueAt(): number {
+    return this.isLate ? Number.POSITIVE_INFINITY : Math.min(this.clientAt, this.aliveAt + this.lifeMs);
   }
 
-  insertBefore(next: QueuedDeadline<T>): void {
+  insertBefore(next: Timed): void {
     this.next = next;
     this.previous = next.previous;
     next.previous.next = this;
     next.previous = this;
   }
 
+  /** It is over: it leaves those that are watched. */
   clear(): void {
     this.previous.next = this.next;
     this.next.previous = this.previous;
     this.next = this;
     this.previous = this;
+    this.sweep?.delete(this);
+    this.sweep = undefined;
   }
+}
+
+export interface Deadlines<T extends Timed> {
+  add(one: T): void;
+  /** Sets the time that `one` has from now on. */
+  change(one: T, lifeMs: number): void;
+  /** Those that are open, late ones included. */
+  all(): T[];
+}
+
+/**
+ * Calls `expire` for a request when its time is over, unless it is cleared before. Those that have `usualMs` come to their end in the
+ * order in which they began, so one ring and one timer are enough. A timer for each request would cost more than the rest of its
+ * supervision. `now`: a clock in milliseconds.
+ */
+export function createDeadlines<T extends Timed>(
+  usualMs: number,
+  now: () => number,
+  expire: (one: T) => void,
+): Deadlines<T> {
+  const ring = new Timed(Number.POSITIVE_INFINITY, 0, 0);
+  const end = (one: Timed): void => {
+    one.isLate = true;
+    // Only `add` puts one among them.
+    expire(one as T);
+  };
+  // Clients that want their request to end earlier, and requests that go on while something moves.
+  const sweep = createSweep<Timed>(now, (one) => one.dueAt(), end);
+  let timer: NodeJS.Timeout | undefined;
+  const leaveRing = (one: Timed): void => {
+    one.clear();
+    one.sweep = sweep;
+    sweep.add(one);
+  };
+  const look = (): void => {
+    timer = undefined;
+    const at = now();
+    for (let first = ring.next; first.startedAt + usualMs <= at; first = ring.next) {
+      const isOver = first.dueAt() <= at;
+      if (isOver) first.isLate = true;
+      leaveRing(first);
+      if (isOver) end(first);
+    }
+    if (ring.next !== ring) wait(ring.next, at);
+  };
+  const wait = ({ startedAt }: Timed, at: number): void => {
+    // The connections of requests keep the process running, where it should.
+    timer = setTimeout(look, Math.max(1, startedAt + usualMs - at)).unref();
+  };
+  return {
+    add(one) {
+      if (one.clientAt < one.startedAt + usualMs) {
+        leaveRing(one);
+        return;
+      }
+      one.insertBefore(ring);
+      if (timer === undefined) wait(one, one.startedAt);
+    },
+    change(one, lifeMs) {
+      one.aliveAt = now();
+      one.lifeMs = lifeMs;
+      if (lifeMs < usualMs || one.sweep !== undefined) leaveRing(one);
+    },
+    all() {
+      const all = [...sweep.all];
+      for (let one = ring.next; one !== ring; one = one.next) all.push(one);
+      return all as T[];
+    },
+  };
 }

@@ -1,4 +1,4 @@
-/** What is noted of a request, and who sees it pass. */
+/** Notes on requests, and guards for those that watch them pass. */
 import type { CredentialShares } from "../model/credential-shares.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { Problem } from "../model/problem.ts";

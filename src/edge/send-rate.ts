@@ -1,9 +1,11 @@
+import { Problem } from "../model/problem.ts";
+
 export interface SendRateOptions {
   /** Bytes a second that a client has to send on the average; 0: none. */
   readonly minRate: number;
   /** The interval over which the rate is measured, milliseconds. No client is judged before. */
   readonly graceMs: number;
-  /** How long a client may send nothing at all while a connection to the platform is held for it, milliseconds. */
+  /** How long a client may send nothing at all while a connection to the platform, or memory, is kept for it, milliseconds. */
   readonly stallMs: number;
   /** Called once. */
   readonly tooSlow: (what: string) => void;
@@ -13,8 +15,8 @@ export interface SendRateOptions {
 
 /** Watches one body. Time counts only while carryover waits for the client. */
 export interface SendRateWatch {
-  /** The client is waited for; `connected`: with a connection to the platform in hand. */
-  waits(connected: boolean): void;
+  /** The client is waited for; `held`: while a connection to the platform, or memory, is kept for it. */
+  waits(held: boolean): void;
   came(bytes: number): void;
   /** The client may not send: it is not to blame for this time. */
   rests(): void;
@@ -86,4 +88,9 @@ export function createSendRateWatch({ minRate, graceMs, stallMs, tooSlow, later 
     },
     over,
   };
+}
+
+/** What is said to a client that sends too slowly. `safe`: nothing can have been done for it. */
+export function slowSender(what: string, safe: boolean): Problem {
+  return new Problem("REQUEST_TIMEOUT", `the client sent ${what}`, { metadata: safe ? {} : { state: "unknown" } });
 }

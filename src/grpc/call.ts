@@ -1,13 +1,14 @@
 /** One gRPC call, from its head to its trailers. */
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { constants } from "node:http2";
+import type { Arrival } from "../edge/edge.ts";
+import { addResponseHeaders } from "../edge/headers.ts";
+import { recordProblem } from "../edge/record.ts";
 import { missingHeaders } from "../model/deprecation.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { type HeaderField, type HeaderList, OurHeader } from "../model/http.ts";
 import { httpOfRpc, type Problem } from "../model/problem.ts";
 import type { RequestContext } from "../model/request.ts";
-import { addResponseHeaders } from "../edge/headers.ts";
-import { recordProblem } from "../edge/record.ts";
 import { type RpcStatus, type StatusCodec, statusTrailers } from "./status.ts";
 
 /** `target`: the path of the rpc. `headers`: for an upstream, without what belongs to gRPC itself. */
@@ -19,10 +20,9 @@ export interface GrpcCall extends RequestContext {
   /** Until then it may wait in a queue. */
   readonly deadline: number;
   readonly codec: StatusCodec;
-  /** The client's own deadline; Infinity where it has none. */
-  readonly clientAt: number;
-  /** When something of a call that passes through last moved; it may go on as long as something does. */
-  aliveAt: number;
+  readonly arrival: Arrival<GrpcCall>;
+  /** One message each way, as the descriptors say; false where they do not say. */
+  isUnary: boolean;
   /** Trailers have been handed over, or the client has left. */
   ended: boolean;
   /** Stops what is under way. */

@@ -1,15 +1,15 @@
 /** Messages on the wire: a flag, a length, the bytes. */
 
-import { type BodyLimits, GATHERED_BYTES, roomFor } from "../edge/body-limits.ts";
+import { type BodyLimits, type BodyMemory, createBodyMemory } from "../edge/body-limits.ts";
 import { createByteBuffer } from "../edge/byte-buffer.ts";
+import { slowSender } from "../edge/send-rate.ts";
 import { onlyValue } from "../model/http.ts";
-import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import { decode, mostDecoded } from "../upstream/client.ts";
 import type { GrpcCall } from "./call.ts";
 
-export interface MessageLimits extends Pick<BodyLimits, "memory" | "processorShare"> {
+export interface MessageLimits extends BodyLimits {
   /** Largest request that is read, after decompression too (`grpc.maxRequestBytes`). */
   readonly requestBytes: number;
   /** Largest response that is made (`grpc.maxResponseBytes`). */
@@ -34,8 +34,9 @@ export const PREFIX = 5;
 const GZIP = "gzip";
 
 /**
- * The only message of a unary request, at most `most` bytes of it. Waits for the caller's turn and for memory before the rest of a long
- * one is read. Rejects with MESSAGE_TOO_LARGE as soon as its prefix says so, with INVALID_BODY for what is not one whole message.
+ * The only message of a unary request, at most `most` bytes of it. Before the rest of a long one is read, waits for the caller's turn, and
+ * for memory as it comes. Rejects with MESSAGE_TOO_LARGE as soon as its prefix says so, with INVALID_BODY for what is not one whole message, and with
+ * REQUEST_TIMEOUT for a client that is too slow.
  */
 export async function readMessage(
   call: GrpcCall,
@@ -43,19 +44,36 @@ export async function readMessage(
   limits: MessageLimits,
   signal: Signal,
 ): Promise<ReadMessage> {
+  const { stream, arrival } = call;
   const gathered = createByteBuffer(PREFIX + most);
-  let hold: MemoryReservation | undefined;
+  let memory: BodyMemory | undefined;
   let over = false;
+  let fail: (problem: Problem) => void = () => {};
+  const pace = arrival.waitFor(limits, (what) => fail(slowSender(what, true)));
   const release = (): void => {
     over = true;
-    hold?.resize(0);
+    memory?.keep(0);
   };
   try {
     const isCompressed = await new Promise<boolean>((resolve, reject) => {
-      const { stream } = call;
+      fail = reject;
       let prefix: MessagePrefix | undefined;
+      const takeRoom = (bytes: number, then: () => void): void => {
+        const room = memory?.came(bytes);
+        if (room === undefined) {
+          then();
+          return;
+        }
+        stream.pause();
+        pace.rests();
+        room.then(() => {
+          if (over || call.ended) release();
+          else then();
+        }, reject);
+      };
       stream.on("data", (piece: Buffer) => {
         if (over) return;
+        pace.came(piece.length);
         gathered.add(piece);
         if (prefix === undefined && gathered.length() >= PREFIX) {
           try {
@@ -63,32 +81,37 @@ export async function readMessage(
           } catch (problem) {
             return reject(problem);
           }
-          if (prefix.needs > GATHERED_BYTES) {
-            stream.pause();
-            roomFor(limits.shareOf(call.credential), prefix.needs, limits, signal).then((given) => {
-              hold = given;
-              if (over || call.ended) release();
-              else stream.resume();
-            }, reject);
-          }
+          memory = createBodyMemory(limits.shareOf(call.credential), prefix.needs, limits, signal);
         }
-        if (gathered.length() > PREFIX + (prefix?.length ?? 0)) reject(malformed("more than one message"));
+        if (gathered.length() > PREFIX + (prefix?.length ?? 0)) return reject(malformed("more than one message"));
+        takeRoom(gathered.length() - PREFIX, () => {
+          if (!stream.isPaused()) return;
+          pace.waits(true);
+          stream.resume();
+        });
       });
       stream.on("end", () => {
-        if (prefix !== undefined && gathered.length() === PREFIX + prefix.length) resolve(prefix.isCompressed);
-        else reject(malformed(gathered.length() === 0 ? "no message" : "its message is cut off"));
+        if (prefix === undefined || gathered.length() !== PREFIX + prefix.length) {
+          reject(malformed(gathered.length() === 0 ? "no message" : "its message is cut off"));
+          return;
+        }
+        const { isCompressed, needs } = prefix;
+        takeRoom(isCompressed ? needs : 0, () => resolve(isCompressed));
       });
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      pace.waits(false);
     });
     const whole = gathered.take();
     call.exchange.requestBytes = whole.length;
     const sent = whole.subarray(PREFIX);
     const bytes = isCompressed ? await decompressed(sent, most) : sent;
-    hold?.resize(isCompressed ? whole.length + bytes.length : whole.length);
+    memory?.keep(isCompressed ? whole.length + bytes.length : whole.length);
     return { whole, bytes, release };
   } catch (error) {
     release();
     throw error;
+  } finally {
+    pace.over();
   }
 }
 

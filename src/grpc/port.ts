@@ -2,16 +2,17 @@
 import type { ConnectionRenewal } from "../config/certificate-renewal.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
-import type { Admit } from "../edge/admission.ts";
+import { type BodyLimitOptions, type BodyLimits, createBodyLimits } from "../edge/body-limits.ts";
+import type { EdgeOptions } from "../edge/edge.ts";
 import type { ProcessorShare } from "../edge/processor-share.ts";
 import { recordCredential } from "../edge/record.ts";
 import { later } from "../model/clock.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
-import type { Exchange, Upstream } from "../model/exchange.ts";
+import type { Upstream } from "../model/exchange.ts";
 import { type HeaderList, OurHeader } from "../model/http.ts";
 import type { MemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
-import type { Decide } from "../model/request.ts";
+import type { RequestProxy } from "../model/request.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { Router } from "../router/router.ts";
 import { MOST_VALUES } from "../translate/body.ts";
@@ -50,25 +51,20 @@ export interface GrpcPortParts {
   readonly renewal: Pick<ConnectionRenewal, "attach">;
   readonly queues: ReadonlyMap<string, CallQueue>;
   readonly callers: CredentialShares;
-  readonly admit: Admit;
-  readonly credentialOf: (authorization: string) => string;
+  readonly edge: Omit<EdgeOptions, "limits">;
   /** Which operation an HTTP target asks for. */
   readonly route: Router;
-  /** The proxy: decides on a v1 request as if it had come over HTTP. */
-  readonly decide: Decide;
-  /** Only says what serves a request: compares nothing, shares nothing. */
-  readonly preview: Decide;
+  /** Decides on a v1 request as if it had come over HTTP. */
+  readonly proxy: Pick<RequestProxy, "choose" | "plan">;
   readonly memory: MemoryBudget;
   /** The turns of callers that the platform has not accepted, those over HTTP included. */
   readonly processorShare: ProcessorShare;
   /** Who calls, as the ledger names it. */
   readonly nameOf: (headers: HeaderList) => string;
-  readonly observe: (exchange: Exchange) => void;
-  readonly newRequestId: () => string;
   readonly now: () => number;
   readonly random: () => number;
   readonly log: GrpcLog;
-  readonly timeouts?: Partial<SessionTimeouts> | undefined;
+  readonly timeouts?: Partial<SessionTimeouts & Required<BodyLimitOptions>["timeouts"]> | undefined;
 }
 
 interface GrpcLog {
@@ -87,14 +83,17 @@ export interface GrpcPort extends GrpcServer {
 /** Nothing listens yet. `port`: `listen.grpc.port`. */
 export function createGrpcPort(config: Config, port: number, parts: GrpcPortParts): GrpcPort {
   const { v1, v2, sts } = config.upstream;
+  const { streamIdleSeconds } = config.grpc;
+  const streamIdleMs = streamIdleSeconds === 0 ? Number.POSITIVE_INFINITY : streamIdleSeconds * 1_000;
   const domains = domainsOf(parts.catalogue);
   const descriptors = descriptorsOf(config, { domains, route: parts.route });
   if (descriptors !== undefined) logGaps(gapsOf(descriptors, parts.catalogue.resources), parts.log);
+  const bodies = createBodyLimits({ ...parts, limits: config.limits });
   const codec = createStatusCodec(descriptors?.registry);
   const upstreams = {
-    v2: targetOf("v2", v2, config, parts),
-    v1: v1 === undefined ? undefined : targetOf("v1", v1, config, parts),
-    sts: sts === undefined ? undefined : targetOf("sts", sts, config, parts),
+    v2: targetOf("v2", v2, config, { ...parts, bodies }),
+    v1: v1 === undefined ? undefined : targetOf("v1", v1, config, { ...parts, bodies }),
+    sts: sts === undefined ? undefined : targetOf("sts", sts, config, { ...parts, bodies }),
   };
   const ownerOf = createOwners({ domains, extraServices: config.listen.grpc.extraServices });
   const limits = {
@@ -102,8 +101,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     responseBytes: config.grpc.maxResponseBytes,
     bodyBytes: config.limits.bodyBytes,
     headerBytes: config.limits.headerBytes,
-    memory: parts.memory,
-    processorShare: parts.processorShare,
+    ...bodies,
     shareOf: parts.callers.shareOf,
   };
   const exchangeParts = { audience: { from: config.listen.publicUrl, to: v2.audience }, limits };
@@ -131,13 +129,22 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
       native(call, [[OurHeader.MODE, "native"]]);
       return;
     }
-    const plan = parts.preview(contextOf(call, rpc.bindings[0]?.method ?? "", rpc.example));
-    if (call.exchange.mode === "native") native(call, withoutSuccessor(plan.headers ?? []));
-    else void serveUnary(call, rpc, unary, plan.kind === "pass" ? plan : undefined);
+    // Its record is not known before its message is read, and no rule depends on that.
+    const example = contextOf(call, rpc.bindings[0]?.method ?? "", rpc.example);
+    const choice = parts.proxy.choose(example);
+    if (choice.mode === "native") {
+      native(call, withoutSuccessor(parts.proxy.plan(choice, example).headers ?? []));
+      return;
+    }
+    call.exchange.mode = choice.mode;
+    const planned = choice.mode === "shadow" ? parts.proxy.plan(choice, example, false) : undefined;
+    void serveUnary(call, rpc, unary, { choice, unread: planned?.kind === "pass" ? planned : undefined });
   };
   const serve = (call: GrpcCall): void => {
     const { exchange } = call;
     const rpc = descriptors?.rpcs.get(call.target);
+    call.isUnary = rpc?.method.methodKind === "unary";
+    if (!call.isUnary) call.arrival.stream(streamIdleMs, "grpc.streamIdleSeconds");
     const owner = rpc?.version ?? ownerOf(exchange.rpc?.service ?? "", exchange.rpc?.method ?? "");
     if (owner === undefined || (owner === "native" && config.fallback !== "native")) throw unknownService();
     if (owner === "sts") {
@@ -160,16 +167,16 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   };
   const isKnown = createKnownRpcs((path) => descriptors?.rpcs.has(path) === true);
   const server = createGrpcServer({
-    ...parts,
+    ...parts.edge,
     observe: (exchange) => {
       if (exchange.rpc !== undefined) exchange.rpc.known = isKnown(exchange.rpc);
-      parts.observe(exchange);
+      parts.edge.observe(exchange);
     },
     host: config.listen.host,
     port,
     limits: config.limits,
-    trustedProxies: config.listen.trustedProxies,
     codec,
+    accepted: parts.callers.accepted,
     timeouts: { idleMs: config.listen.grpc.keepAliveSeconds * 1_000, ...parts.timeouts },
     serve,
     log: parts.log.error,
@@ -248,7 +255,7 @@ function targetOf(
   name: Upstream,
   { url, grpcUrl, grpcPingSeconds, tls, timeouts, connections, breaker }: NonNullable<Config["upstream"]["v1"]>,
   { limits }: Config,
-  { now, random, log, renewal, queues, callers }: GrpcPortParts,
+  { now, random, log, renewal, queues, callers, bodies }: GrpcPortParts & { readonly bodies: BodyLimits },
 ): GrpcTarget {
   const turned = (open: boolean, { failures, ms }: { readonly failures: number; readonly ms: number }): void => {
     const facts = { upstream: name, failures, seconds: Math.round(ms / 1_000) };
@@ -267,5 +274,6 @@ function targetOf(
     ...(breaker ? { breaker: (probe) => createBreaker({ now, random, later, probe, turned }) } : {}),
   });
   renewal.attach(name, sessions);
-  return { name, sessions, queue: queues.get(name), heads: awaitHeads(timeouts.headersSeconds * 1_000, now), now };
+  const heads = awaitHeads(timeouts.headersSeconds * 1_000, now);
+  return { name, sessions, queue: queues.get(name), heads, bodies, now };
 }

@@ -1,6 +1,9 @@
 /** Passes a call through to an upstream, byte for byte and both ways, each side no faster than the other takes it. */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2";
 import type { Readable, Writable } from "node:stream";
+import type { BodyLimits } from "../edge/body-limits.ts";
+import { type SendRateWatch, slowSender } from "../edge/send-rate.ts";
+import { createSweep, type Sweep } from "../edge/sweep.ts";
 import { recordCall, type Upstream } from "../model/exchange.ts";
 import { type HeaderList, header } from "../model/http.ts";
 import { httpOfRpc, type Problem, RpcCode, rpcOfHttp } from "../model/problem.ts";
@@ -19,9 +22,9 @@ import {
   recordStatus,
   writeHead,
 } from "./call.ts";
+import { createMessagePlace } from "./pace.ts";
 import { type GrpcSessions, type StreamPlace, wasRefused } from "./sessions.ts";
 import { type RpcStatus, statusOfTrailers } from "./status.ts";
-import { createSweep, type Sweep } from "./sweep.ts";
 
 /** An upstream that calls pass to. */
 export interface RelayTarget {
@@ -30,12 +33,14 @@ export interface RelayTarget {
   readonly queue: Pick<CallQueue, "enter"> | undefined;
   /** Calls whose response has not begun. */
   readonly heads: Sweep<AwaitedHead>;
+  /** Limits of the client's messages. */
+  readonly bodies: BodyLimits;
   readonly now: () => number;
 }
 
 /** A response's head that is waited for. */
 interface AwaitedHead {
-  /** When the request began, and then when it ended. */
+  /** When the request ended; Infinity: it has not. */
   since: number;
   readonly late: () => void;
 }
@@ -90,6 +95,7 @@ export function relayCall(call: GrpcCall, target: RelayTarget, plan: RelayPlan):
     repeated: false,
     listens: false,
     awaited: undefined,
+    pace: undefined,
   };
   if (plan.whole === undefined) call.stream.pause();
   call.stop = () => settle(relay, undefined);
@@ -112,12 +118,15 @@ interface Relay {
   listens: boolean;
   /** Until the response begins. */
   awaited: AwaitedHead | undefined;
+  /** Until the request ends. */
+  pace: SendRateWatch | undefined;
 }
 
 /** Notes the upstream's part of a call, once. */
 function settle(relay: Relay, status: RpcStatus | undefined, http = 0): void {
   if (relay.done) return;
   relay.done = true;
+  relay.pace?.over();
   const { call, target, plan, up } = relay;
   relay.giveUp?.();
   relay.slot?.done({ status: http });
@@ -185,37 +194,57 @@ function request(relay: Relay, place: StreamPlace): void {
 function send(relay: Relay, up: ClientHttp2Stream): void {
   const { call, plan } = relay;
   const { stream } = call;
-  if (plan.whole !== undefined) {
+  if (plan.whole !== undefined || stream.readableEnded) {
     up.end(plan.whole);
-    return;
-  }
-  if (stream.readableEnded) {
-    up.end();
+    requestEnded(relay);
     return;
   }
   // Of a call that is sent again, the client's side has its listeners already.
   if (!relay.listens) {
     relay.listens = true;
+    const place = createMessagePlace();
+    const pace = call.arrival.waitFor(relay.target.bodies, (what) => fail(relay, slowSender(what, false)));
+    relay.pace = pace;
+    // Between two messages a stream may be silent.
+    const isAwaited = (inMessage: boolean): void => {
+      if (inMessage || call.isUnary) pace.waits(true);
+      else pace.rests();
+    };
+    isAwaited(false);
     stream.on("data", (chunk: Uint8Array) => {
-      call.aliveAt = relay.target.now();
+      pace.came(chunk.length);
+      const inMessage = place.after(chunk);
+      call.arrival.moved();
       call.exchange.requestBytes += chunk.length;
       keep(relay, chunk);
-      write(chunk, relay.up, stream);
+      if (write(chunk, relay.up, stream, () => isAwaited(inMessage))) isAwaited(inMessage);
+      else pace.rests();
     });
     stream.on("end", () => {
-      // The time to the response's head counts from the end of the request.
-      if (relay.awaited !== undefined) relay.awaited.since = relay.target.now();
       relay.up?.end();
+      requestEnded(relay);
     });
   }
   stream.resume();
 }
 
-/** Writes a chunk of `from`, which then waits until it is taken. */
-function write(chunk: Uint8Array, to: Writable | undefined, from: Readable): void {
-  if (to === undefined || to.write(chunk)) return;
+/** The time to the response's head counts from here. */
+function requestEnded({ awaited, pace, target }: Relay): void {
+  pace?.over();
+  if (awaited === undefined) return;
+  awaited.since = target.now();
+  target.heads.add(awaited);
+}
+
+/** Writes a chunk of `from`, which waits until it is taken, and then `goes on`. False: it waits. */
+function write(chunk: Uint8Array, to: Writable | undefined, from: Readable, goesOn?: () => void): boolean {
+  if (to === undefined || to.write(chunk)) return true;
   from.pause();
-  to.once("drain", () => from.resume());
+  to.once("drain", () => {
+    from.resume();
+    goesOn?.();
+  });
+  return false;
 }
 
 function keep(relay: Relay, chunk: Uint8Array): void {
@@ -232,16 +261,22 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   let http = 0;
   let trailers: HeaderList = [];
   const awaited: AwaitedHead = {
-    since: target.now(),
+    since: Number.POSITIVE_INFINITY,
     late: () => {
+      target.heads.delete(awaited);
       target.sessions.suspect(up);
+      // A stream may be silent for as long as it likes: only its session has to be alive.
+      if (!call.isUnary) return;
       broken(Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" }));
     },
   };
   relay.awaited = awaited;
-  target.heads.add(awaited);
-  const broken = (error: unknown): void => {
+  const stopWaiting = (): void => {
     target.heads.delete(awaited);
+    if (relay.awaited === awaited) relay.awaited = undefined;
+  };
+  const broken = (error: unknown): void => {
+    stopWaiting();
     if (relay.done || relay.up !== up) return;
     if (
       head === undefined &&
@@ -261,18 +296,18 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   };
   up.on("error", broken);
   up.on("close", () => {
-    target.heads.delete(awaited);
+    stopWaiting();
     // An error takes microseconds, and most streams close because they are done.
     if (!relay.done) broken(new Error("the stream was closed early"));
   });
   up.on("response", ((headers, flags, raw) => {
-    target.heads.delete(awaited);
+    stopWaiting();
     if (relay.done) return;
     target.sessions.breaker.answered();
     relay.sent = undefined;
     head = ownFields(headersOf(raw), call.exchange.requestId, plan.headers ?? []);
     http = Number(headers[":status"]);
-    call.aliveAt = target.now();
+    call.arrival.moved();
     const isLast = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
     // A place is for one call until it is answered: a stream may last.
     relay.slot?.done({ status: http });
@@ -288,7 +323,7 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     trailers = headersOf(raw);
   }) satisfies RawListener as never);
   up.on("data", (chunk: Uint8Array) => {
-    call.aliveAt = target.now();
+    call.arrival.moved();
     call.exchange.responseBytes += chunk.length;
     plan.watch?.data(chunk);
     write(chunk, stream, up);

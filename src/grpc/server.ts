@@ -10,39 +10,23 @@ import {
   type ServerOptions,
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
-import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
+import { createEdge, type Edge, type EdgeOptions } from "../edge/edge.ts";
 import { onlyValue } from "../model/http.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
-import { type Admit, shedProblem } from "../edge/admission.ts";
-import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "../edge/headers.ts";
-import { checkRequest } from "../edge/request-checks.ts";
 import { failCall, type GrpcCall, headersOf } from "./call.ts";
+import { type Cancels, createCancels, createTokens, RESET_LIMITS } from "./cancels.ts";
 import type { StatusCodec } from "./status.ts";
-import { createSweep } from "./sweep.ts";
 
-export interface GrpcServerOptions {
+export interface GrpcServerOptions extends EdgeOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  readonly limits: {
-    readonly headerBytes: number;
-    readonly uriBytes: number;
-    readonly inFlight: number;
-    readonly requestSeconds: number;
-  };
-  readonly trustedProxies: readonly string[];
+  readonly limits: EdgeOptions["limits"] & { readonly headerBytes: number };
   readonly codec: StatusCodec;
-  /** `here`: calls on this port. */
-  readonly admit: Admit;
-  /** A keyed digest of an Authorization value. */
-  readonly credentialOf: (authorization: string) => string;
+  /** Whether the platform has accepted a credential. */
+  readonly accepted: (credential: string) => boolean;
   /** Serves a call that was let in. Throws `Problem` for what must be refused. */
   readonly serve: (call: GrpcCall) => void;
-  /** Called once per call, when it is over. */
-  readonly observe: (exchange: Exchange) => void;
-  readonly newRequestId: () => string;
-  /** Monotonic clock, milliseconds. */
-  readonly now: () => number;
   readonly log: (message: string, cause: unknown) => void;
   readonly timeouts?: Partial<SessionTimeouts> | undefined;
 }
@@ -62,7 +46,6 @@ export interface GrpcServer {
   beginShutdown(): void;
   /** Takes no more connections, lets calls finish for `graceMs`, then ends them. Gives how many were cut off. */
   close(graceMs: number): Promise<number>;
-  inFlight(): number;
 }
 
 const TIMEOUTS: SessionTimeouts = { pingMs: 30_000, idleMs: 300_000 };
@@ -80,30 +63,22 @@ const GRPC = /^application\/grpc(?:\+proto)?(?:\s*;|$)/i;
 const PATH = /^\/([A-Za-z_][\w.]{0,254})\/([A-Za-z_]\w{0,127})$/;
 
 /**
- * Calls that a session may cancel at once, and then each second. nghttp2 has a limit of its own, but leaves the connection open. Beyond it,
- * a client makes others work for nothing (CVE-2023-44487).
- */
-const RESETS = { burst: 500, perSecond: 100 };
-
-/**
  * Pieces of fewer than `bytes` that a session may send at once, and then each second. The first ones of each call are free. A piece costs
  * the same however short it is.
  */
 const CRUMBS = { burst: 500, perSecond: 1_000, bytes: 64, free: 4 };
 
+const TOO_MANY_CANCELS = new Problem("OVERLOADED", "too many calls of this caller were cancelled", {
+  fault: "client",
+  retryAfter: 1,
+  options: [],
+});
+
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
-  const { limits } = options;
+  const { limits, credentialOf = () => "" } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const trusts = createTrustedProxies(options.trustedProxies);
   const sessions = new Map<Http2Session, SessionControl>();
-  const requestMs = limits.requestSeconds * 1_000;
-  // A call may go on while something of it moves.
-  const running = createSweep<GrpcCall>(
-    options.now,
-    (call) => (call.ended ? Number.POSITIVE_INFINITY : Math.min(call.clientAt, call.aliveAt + requestMs)),
-    (call) => failCall(call, expired(call, options.now())),
-  );
-  const calls = running.all;
+  const edge = createEdge<GrpcCall>(options, failCall);
   const settings: ServerOptions = {
     settings: {
       enablePush: false,
@@ -113,9 +88,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     maxHeaderListPairs: MOST_FIELDS,
     maxSessionInvalidFrames: MOST_FAULTS,
     maxSessionRejectedStreams: MOST_FAULTS,
+    ...RESET_LIMITS,
   };
   const server = createServer(settings);
-  const state = { whenEmpty: () => {} };
   // A session is made, and told of, while its connection is.
   let connection: Socket | undefined;
   server.prependListener("connection", (socket) => {
@@ -125,8 +100,11 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const socket = connection;
     const cut = (): void => void socket?.destroy();
     const peer = socket?.remoteAddress ?? "";
-    const [resets, crumbs] = [createTokens(options.now, RESETS), createTokens(options.now, CRUMBS)];
-    sessions.set(session, { peer, cut, cancelled: () => resets() || cut(), crumb: crumbs });
+    const crumbs = createTokens(options.now, CRUMBS);
+    const end = (): void => {
+      if (!session.closed) session.close();
+    };
+    sessions.set(session, { peer, cut, end, cancels: createCancels(options.now), crumb: crumbs.take });
     watchSession(session, cut, timeouts);
     session.once("close", () => sessions.delete(session));
   });
@@ -145,51 +123,50 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const received = headersOf(raw);
     const authority = headers[":authority"];
     if (authority !== undefined && headers.host === undefined) received.push(["host", authority]);
-    const path = headers[":path"] ?? "";
-    const isGrpc = headers[":method"] === "POST" && GRPC.test(onlyValue(received, "content-type") ?? "");
-    const ownId = givenRequestId(received);
-    const requestId = ownId ?? options.newRequestId();
-    const exchange = createExchange(requestId, options.now(), headers[":method"] ?? "", path);
+    const { ":path": path = "", ":method": method = "" } = headers;
+    const isGrpc = method === "POST" && GRPC.test(onlyValue(received, "content-type") ?? "");
     const control = stream.session === undefined ? undefined : sessions.get(stream.session);
-    const peer = control?.peer ?? "";
-    const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer) };
-    const { headers: forwarded, odd } = requestHeaders(received, facts);
-    if (odd > 0) exchange.notes.push("odd-header-name");
-    const ownMs = clientTimeout(onlyValue(received, "grpc-timeout")) ?? Number.POSITIVE_INFINITY;
+    const why = edge.admits(() => credentialOf(onlyValue(received, "authorization") ?? ""));
+    const head = { method, target: path, httpVersion: "2", received, peer: control?.peer ?? "" };
+    const arrival = edge.arrive(head, why);
     const call: GrpcCall = {
       method: "POST",
       target: path,
-      headers: forwarded,
-      credential: options.credentialOf(onlyValue(received, "authorization") ?? ""),
-      deadline: exchange.startedAt + Math.min(requestMs, ownMs),
-      exchange,
+      headers: arrival.headers,
+      credential: arrival.credential,
+      deadline: arrival.deadline,
+      exchange: arrival.exchange,
       route: undefined,
+      arrival,
       stream,
       received,
       codec: options.codec,
-      clientAt: exchange.startedAt + ownMs,
-      aliveAt: exchange.startedAt,
+      isUnary: false,
       ended: false,
       stop: undefined,
     };
-    running.add(call);
+    arrival.request = call;
     if (control !== undefined) limitCrumbs(call, control.crumb);
     stream.on("close", () => {
-      running.delete(call);
-      if (!call.ended) {
-        clientLeft(call);
-        control?.cancelled();
+      const hasLeft = !call.ended;
+      if (hasLeft) {
+        call.ended = true;
+        call.stop?.(new Error("the client left"));
+        if (control?.cancels.add(call.credential) === false && !arrival.trusted) control.end();
       }
-      report(exchange, options);
-      if (calls.size === 0) state.whenEmpty();
+      arrival.end(hasLeft ? "left" : "whole");
     });
     if (!isGrpc) refuseMedia(call);
-    else serve(call, calls.size - 1);
+    else serve(call, control);
   };
 
-  const serve = (call: GrpcCall, here: number): void => {
+  const serve = (call: GrpcCall, control: SessionControl | undefined): void => {
     try {
-      const problem = refusalOf(call, options, here);
+      const problem = call.arrival.problem ?? tooMuchMetadata(call, limits.headerBytes);
+      if (control?.cancels.refuses(call.credential, options.accepted(call.credential))) {
+        if (!control.cancels.refused() && !call.arrival.trusted) control.end();
+        throw TOO_MANY_CANCELS;
+      }
       if (problem !== undefined) throw problem;
       const [, service, method] = PATH.exec(call.target) ?? [];
       if (service === undefined || method === undefined) {
@@ -216,14 +193,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     close: async (graceMs) => {
       const closed = server.listening ? new Promise((resolve) => server.close(resolve)) : Promise.resolve();
       endSessions();
-      const left = await emptyWithin(state, calls, graceMs);
-      for (const call of [...calls]) {
-        failCall(
-          call,
-          new Problem("OVERLOADED", "carryover is stopping, and the call's time is over", { options: [] }),
-        );
-      }
-      if (left > 0) await emptyWithin(state, calls, LAST_WORDS_MS);
+      await emptyWithin(edge, graceMs);
+      const left = edge.cut();
+      if (left > 0) await emptyWithin(edge, LAST_WORDS_MS);
       // Sessions without a call end by themselves, once their clients have what was written.
       const late = setTimeout(() => {
         for (const { cut } of sessions.values()) cut();
@@ -232,7 +204,6 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       clearTimeout(late);
       return left;
     },
-    inFlight: () => calls.size,
   };
 }
 
@@ -241,25 +212,11 @@ interface SessionControl {
   readonly peer: string;
   /** Ends the connection, whatever its client does. */
   cut(): void;
-  /** The client has cancelled a call. */
-  cancelled(): void;
+  /** Takes no more calls, and lets those in progress finish: other clients may have some on the connection of an ingress. */
+  end(): void;
+  readonly cancels: Cancels;
   /** The client has sent a small piece of a message; false when there were too many. */
   crumb(): boolean;
-}
-
-/** A token bucket: false when it is empty. */
-function createTokens(
-  now: () => number,
-  { burst, perSecond }: { readonly burst: number; readonly perSecond: number },
-): () => boolean {
-  let left = burst;
-  let at = now();
-  return () => {
-    const time = now();
-    left = Math.max(-1, Math.min(burst, left + ((time - at) * perSecond) / 1_000) - 1);
-    at = time;
-    return left >= 0;
-  };
 }
 
 /** Ends a call whose message comes in crumbs. They are counted as they come: of a paused stream, too, Node keeps each as an object. */
@@ -277,15 +234,14 @@ function limitCrumbs(call: GrpcCall, crumb: () => boolean): void {
   };
 }
 
-/** Resolves once no call is in progress, or after `ms`; gives how many are left. */
-function emptyWithin(state: { whenEmpty: () => void }, calls: ReadonlySet<GrpcCall>, ms: number): Promise<number> {
-  if (calls.size === 0) return Promise.resolve(0);
+/** Resolves once no call is in progress, or after `ms`. */
+function emptyWithin({ whenEmpty }: Pick<Edge<GrpcCall>, "whenEmpty">, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(calls.size), Math.max(0, Math.min(ms, 2 ** 31 - 1)));
-    state.whenEmpty = () => {
+    const timer = setTimeout(resolve, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
+    whenEmpty(() => {
       clearTimeout(timer);
-      resolve(0);
-    };
+      resolve();
+    });
   });
 }
 
@@ -308,34 +264,12 @@ function watchSession(session: ServerHttp2Session, cut: () => void, { pingMs, id
   session.once("close", () => clearInterval(pings));
 }
 
-/** For the client's deadline, and for a call in which nothing has moved for `limits.requestSeconds`. */
-function expired({ clientAt }: GrpcCall, now: number): Problem {
-  return new Problem("UPSTREAM_TIMEOUT", "the call's time is over", {
-    metadata: { state: "unknown" },
-    options: clientAt <= now ? [] : ["limits.requestSeconds"],
-  });
-}
-
 function ignored(): void {}
 
-/** Why a call is not let in, if it is not. */
-function refusalOf(
-  { target, received, exchange, credential }: GrpcCall,
-  { limits, admit }: GrpcServerOptions,
-  here: number,
-): Problem | undefined {
-  // Node itself only looks at the number of fields.
-  let bytes = target.length;
-  for (const [name, value] of received) bytes += name.length + value.length;
-  if (bytes > limits.headerBytes) {
-    return new Problem("HEADERS_TOO_LARGE", "the call's metadata is too long");
-  }
-  const problem = checkRequest({ method: "POST", target, httpVersion: "2", received }, limits);
-  if (problem !== undefined) return problem;
-  const why = admit(here, () => credential);
-  if (why === undefined) return undefined;
-  exchange.notes.push(why);
-  return shedProblem(why);
+/** Node itself only looks at the number of fields. */
+function tooMuchMetadata({ target, received }: GrpcCall, headerBytes: number): Problem | undefined {
+  const bytes = received.reduce((sum, [name, value]) => sum + name.length + value.length, target.length);
+  return bytes > headerBytes ? new Problem("HEADERS_TOO_LARGE", "the call's metadata is too long") : undefined;
 }
 
 /** What is no gRPC gets an answer of HTTP (gRPC over HTTP/2, "Responses"). */
@@ -345,21 +279,4 @@ function refuseMedia(call: GrpcCall): void {
   call.ended = true;
   stream.respond({ ":status": 415 }, { endStream: true });
   stream.resume();
-}
-
-function clientLeft(call: GrpcCall): void {
-  const { exchange } = call;
-  call.ended = true;
-  exchange.aborted = true;
-  exchange.status = CLIENT_LEFT;
-  if (exchange.rpc !== undefined) exchange.rpc.code = RpcCode.CANCELLED;
-  call.stop?.(new Error("the client left"));
-}
-
-function report(exchange: Exchange, { observe, log }: GrpcServerOptions): void {
-  try {
-    observe(exchange);
-  } catch (cause) {
-    log("an observer failed", cause);
-  }
 }

@@ -1,5 +1,6 @@
 /** gRPC out: HTTP/2 sessions to one upstream, opened as streams are needed. */
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
+import { createSweep } from "../edge/sweep.ts";
 import { later } from "../model/clock.ts";
 import { Problem } from "../model/problem.ts";
 import { type Breaker, type BreakerProbe, noBreaker } from "../upstream/breaker.ts";
@@ -7,7 +8,6 @@ import type { PoolTls } from "../upstream/dial.ts";
 import { failure } from "../upstream/failure.ts";
 import { type GrpcSession, openSession, type SessionListener, type SessionOptions } from "./session.ts";
 import { createStreamQueue, type QueuedStream, type StreamOrigin } from "./stream-queue.ts";
-import { createSweep } from "./sweep.ts";
 
 export interface SessionsOptions {
   /** Only its origin counts: gRPC has no base path. */

@@ -7,7 +7,14 @@ import type { CredentialShares } from "../model/credential-shares.ts";
 import type { ClientResponse, HeaderList } from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { httpOfRpc, Problem, tooLarge } from "../model/problem.ts";
-import type { Decide, PassPlan, PassThroughObserver, RequestContext, ResponsePlan } from "../model/request.ts";
+import type {
+  Choice,
+  PassPlan,
+  PassThroughObserver,
+  RequestContext,
+  RequestProxy,
+  ResponsePlan,
+} from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
 import { tooManyValues } from "../translate/body.ts";
 import { noteUnknown } from "../translate/operation.ts";
@@ -42,7 +49,7 @@ import {
 import type { CountWire } from "./wire.ts";
 
 export interface UnaryParts {
-  readonly decide: Decide;
+  readonly proxy: Pick<RequestProxy, "plan">;
   readonly descriptors: Descriptors;
   /** `headerBytes`: longest head of the HTTP request that a message becomes. */
   readonly limits: MessageLimits & { readonly headerBytes: number };
@@ -54,6 +61,13 @@ export interface UnaryParts {
   readonly count: CountWire;
   /** Resolves when a part of a long piece of work may be done. */
   readonly turn: () => Promise<void>;
+}
+
+/** Decided from the head of a call. */
+export interface ChosenCall {
+  readonly choice: Choice;
+  /** How native v1 gets a message that cannot be read here; then nothing is compared. Undefined where it does not. */
+  readonly unread: PassPlan | undefined;
 }
 
 const NO_BYTES = new Uint8Array();
@@ -77,18 +91,14 @@ export function contextOf(call: GrpcCall, method: string, target: string): Reque
   return { method, target, headers, credential, deadline, exchange };
 }
 
-/** Ends `call` in every case. `unread`: how native v1 gets a message that cannot be read here, and then nothing is compared. */
-export async function serveUnary(
-  call: GrpcCall,
-  rpc: Rpc,
-  parts: UnaryParts,
-  unread: PassPlan | undefined,
-): Promise<void> {
+/** Ends `call` in every case. */
+export async function serveUnary(call: GrpcCall, rpc: Rpc, parts: UnaryParts, chosen: ChosenCall): Promise<void> {
   const controller = createSignalController();
   call.stop = controller.abort;
   const { signal } = controller;
   const { bodyBytes, requestBytes } = parts.limits;
   try {
+    const { choice, unread } = chosen;
     const most = unread === undefined ? Math.min(bodyBytes, requestBytes) : requestBytes;
     const message = await readMessage(call, most, parts.limits, signal);
     call.stream.on("close", message.release);
@@ -100,12 +110,12 @@ export async function serveUnary(
     });
     if (request === undefined) return;
     const context = contextOf(call, request.method, request.target);
-    const plan = await step(() => parts.decide(context));
+    const plan = await step(() => parts.proxy.plan(choice, context));
     if (plan.kind === "pass") passWhole(call, rpc, plan, { request: request.body, whole: message.whole }, parts);
-    else if (plan.kind === "answer") {
+    else {
       const begin = () => step(() => plan.respond(request.body, signal));
       await respond({ call, rpc, plan, context, signal, begin }, parts);
-    } else throw new Error("a gRPC call is not a form");
+    }
   } catch (error) {
     failCall(call, Problem.from(error));
   }

@@ -7,6 +7,12 @@ export interface MemoryReservation {
   resize(bytes: number): void;
 }
 
+/** Bytes that are taken as they arrive. */
+export interface GrowingReservation extends MemoryReservation {
+  /** Takes `bytes` in all: undefined where there is room, else resolves once there is. Rejects with the signal's reason if it aborts first. */
+  grow(bytes: number, signal: Signal): Promise<void> | undefined;
+}
+
 export interface MemoryBudget {
   /** Bytes that one owner may hold, however much it needs. */
   readonly share: number;
@@ -19,6 +25,8 @@ export interface MemoryBudget {
   open(owner: string): MemoryReservation;
   /** Reserves `bytes` if there is room and `owner` has no other reservation waiting. */
   tryReserve(owner: string, bytes: number): MemoryReservation | undefined;
+  /** A reservation that grows to `claim` bytes at most. The oldest one that waits can always grow, so that all are done in the end. */
+  receive(owner: string, claim: number): GrowingReservation;
   /** Waits for room. Rejects with the signal's reason if it aborts first. */
   reserve(owner: string, bytes: number, signal: Signal): Promise<MemoryReservation>;
 }
@@ -33,6 +41,17 @@ interface MemoryOwner {
   readonly waiting: MemoryWaiter[];
 }
 
+/** A reservation that grows. */
+interface Growing {
+  readonly owner: string;
+  readonly claim: number;
+  held: number;
+  /** Bytes that it wants. */
+  more: number;
+  /** While it waits. */
+  admit: (() => void) | undefined;
+}
+
 /** The part of the budget that one owner may hold, so that one client cannot starve the others. */
 const SHARE = 0.5;
 const HEADROOM = 0.25;
@@ -44,6 +63,10 @@ const HEADROOM = 0.25;
 export function createMemoryBudget(limit: number): MemoryBudget {
   const share = limit * SHARE;
   const owners = new Map<string, MemoryOwner>();
+  /** Oldest first. */
+  const growing = new Set<Growing>();
+  /** The one that may take what others have to leave. */
+  let leader: Growing | undefined;
   let total = 0;
 
   const ownerOf = (name: string): MemoryOwner => {
@@ -84,7 +107,33 @@ export function createMemoryBudget(limit: number): MemoryBudget {
     }
     return best;
   };
+  /** Who has begun leaves room for the largest that has, so that the leader can be received as a whole, and after it the next one. */
+  const canGrow = (one: Growing): boolean => {
+    // More than a share counts as one.
+    if (one.more === 0) return true;
+    if (one === leader) return fits(owners.get(one.owner), one.more);
+    let left = one.claim;
+    for (const { claim, held } of growing) if (held > 0) left = Math.max(left, claim);
+    return !isBehind(one) && fits(owners.get(one.owner), one.more + left);
+  };
+  /** True for one that has not begun while an older one of its owner waits to begin. */
+  const isBehind = (one: Growing): boolean => {
+    if (one.held > 0) return false;
+    for (const other of growing) {
+      if (other === one) return false;
+      if (other.owner === one.owner && other.held === 0 && other.admit !== undefined) return true;
+    }
+    return false;
+  };
+  const admitGrowing = (): void => {
+    for (const one of growing) {
+      if (one.admit === undefined) continue;
+      if (one.held > 0 || fits(owners.get(one.owner), one.claim)) leader ??= one;
+      if (canGrow(one)) one.admit();
+    }
+  };
   const admit = (): void => {
+    admitGrowing();
     for (let found = next(); found !== undefined; found = next()) {
       const [name, owner] = found;
       const waiter = owner.waiting.shift();
@@ -96,12 +145,53 @@ export function createMemoryBudget(limit: number): MemoryBudget {
     if ((owner !== undefined && owner.waiting.length > 0) || !fits(owner, bytes)) return undefined;
     return reserveNow(name, bytes);
   };
+  const receive = (owner: string, claim: number): GrowingReservation => {
+    const one: Growing = { owner, claim: Math.min(claim, share), held: 0, more: 0, admit: undefined };
+    const hold = reserveNow(owner, 0);
+    growing.add(one);
+    const take = (bytes: number): void => {
+      one.held = bytes;
+      hold.resize(bytes);
+    };
+    return {
+      grow(bytes, signal) {
+        one.more = Math.min(bytes, share) - Math.min(one.held, share);
+        if (canGrow(one)) {
+          take(bytes);
+          return undefined;
+        }
+        return new Promise((resolve, reject) => {
+          if (signal.aborted) return reject(signal.reason);
+          const onAbort = (): void => {
+            one.admit = undefined;
+            reject(signal.reason);
+          };
+          signal.addEventListener("abort", onAbort, { once: true });
+          one.admit = () => {
+            one.admit = undefined;
+            signal.removeEventListener("abort", onAbort);
+            take(bytes);
+            resolve();
+          };
+          admitGrowing();
+        });
+      },
+      resize(bytes) {
+        // It grows no more.
+        growing.delete(one);
+        if (leader === one) leader = undefined;
+        take(bytes);
+        admit();
+      },
+    };
+  };
   return {
     share,
     held: () => total,
     hasHeadroom: () => total < limit * HEADROOM,
     fits: (name, bytes) => fits(owners.get(name), bytes),
     open: (name) => reserveNow(name, 0),
+    receive,
     tryReserve,
     reserve: (name, bytes, signal) => {
       const reservation = tryReserve(name, bytes);

@@ -130,7 +130,7 @@ export const PROBLEMS = {
     http: 504,
     code: RpcCode.DEADLINE_EXCEEDED,
     fault: "platform",
-    options: ["upstream.*.timeouts", "lists.maxSeconds", "limits.requestSeconds"],
+    options: ["upstream.*.timeouts", "lists.maxSeconds", "limits.requestSeconds", "grpc.streamIdleSeconds"],
   },
   LOOP_DETECTED: { http: 508, code: RpcCode.FAILED_PRECONDITION, fault: "platform", options: ["upstream.*.url"] },
 } as const;

@@ -1,7 +1,8 @@
-import type { Exchange, Upstream } from "./exchange.ts";
+import type { Exchange, Mode, Upstream } from "./exchange.ts";
 import type { ApiRequest, ClientResponse, HeaderList } from "./http.ts";
 import type { Problem } from "./problem.ts";
 import type { Operation, Resource } from "./resource.ts";
+import type { ModeDecision } from "./rules.ts";
 import type { Signal } from "./signal.ts";
 
 /** A v1 request recognised as an operation of the catalogue. */
@@ -132,3 +133,21 @@ export type Plan = SettledPlan | DeferredPlan;
 
 /** Decides on a request before its body is read, noting what it learns in its exchange. Throws `Problem` for what must be refused. */
 export type Decide = (request: RequestContext) => Plan;
+
+/** Who serves a request, as its head says. */
+export interface Choice {
+  /** Undefined where v1's own response to a bad request is due. */
+  readonly route: RouteResult | undefined;
+  readonly mode: Exclude<Mode, "refused">;
+  /** Undefined where no rule decides. */
+  readonly decision: ModeDecision | undefined;
+}
+
+/** The sentence in two steps, for requests whose target is not known from the start. `decide` is both at once. */
+export interface RequestProxy {
+  /** Decides once, and notes it in the exchange. Throws `Problem` for what must be refused. */
+  choose(head: RequestContext): Choice;
+  /** Carries `choice` out; the target may be another one of the same operation. `compares` false: nothing is compared. */
+  plan(choice: Choice, request: RequestContext, compares?: boolean): SettledPlan;
+  readonly decide: Decide;
+}

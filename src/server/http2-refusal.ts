@@ -1,10 +1,10 @@
 /** HTTP/2 on the port for HTTP/1.1: every call gets an error at once. */
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import { recordProblem } from "../edge/record.ts";
+import { grpcUnsupported, isGrpc } from "../edge/request-checks.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import { recordProblem } from "./incoming-request.ts";
-import { grpcUnsupported, isGrpc } from "./request-checks.ts";
 import { problemHeaders } from "./response.ts";
 
 export interface Http2RefusalOptions {

@@ -1,5 +1,6 @@
 /** One request, from its head to the last byte of its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Arrival } from "../edge/edge.ts";
 import { recordCall } from "../model/exchange.ts";
 import { type HeaderList, header, type StreamCall } from "../model/http.ts";
 import type { PassPlan, PassThroughObserver, RequestContext } from "../model/request.ts";
@@ -10,8 +11,6 @@ import type { ResponseBatch } from "./response-batch.ts";
 export interface ServerContext {
   /** No connection takes a further request. */
   closing: boolean;
-  /** Requests in flight. */
-  inFlight: number;
   /** Whole responses that are about to go out. */
   readonly batch: ResponseBatch;
   /** Monotonic clock, milliseconds. */
@@ -26,6 +25,7 @@ export interface IncomingRequest extends RequestContext {
   readonly received: HeaderList;
   readonly credential: string;
   readonly deadline: number;
+  readonly arrival: Arrival<IncomingRequest>;
   readonly server: ServerContext;
   /** The client waits for `100 Continue` before it sends the body. */
   expects: boolean;

@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
-import { type BodyLimits, callerOf, GATHERED_BYTES, roomFor } from "../edge/body-limits.ts";
+import { type BodyLimits, callerOf, createBodyMemory, GATHERED_BYTES } from "../edge/body-limits.ts";
 import { createByteBuffer } from "../edge/byte-buffer.ts";
-import { afterReading, createSendRateWatch } from "../edge/send-rate.ts";
+import { slowSender } from "../edge/send-rate.ts";
 import { header, isSafe } from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
-import { Problem, tooLarge } from "../model/problem.ts";
+import { type Problem, tooLarge } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import { type IncomingRequest, isAnswered } from "./incoming-request.ts";
 import type { UploadSlots } from "./upload-slots.ts";
@@ -16,7 +16,7 @@ export interface WholeBody {
 }
 
 /**
- * The whole body of a request that has one, at most `limit` bytes of it. Waits for memory before the rest of a long one is read.
+ * The whole body of a request that has one, at most `limit` bytes of it. Waits for memory as a long one comes.
  * Rejects with what `tooLong` makes (BODY_TOO_LARGE), before reading when the client says its length; with REQUEST_TIMEOUT when the client is too slow; with an
  * Error when it leaves midway.
  */
@@ -30,38 +30,30 @@ export async function readBody(
   const stated = statedLength(request);
   if ((stated ?? 0) > limit) throw tooLong();
   const gathered = createByteBuffer(limit);
-  let hold: MemoryReservation | undefined;
+  const memory = createBodyMemory(callerOf(request, parts.callers), stated ?? limit, parts, signal);
   let over = false;
   const release = (): void => {
     over = true;
-    hold?.resize(0);
+    memory.keep(0);
   };
   try {
     await new Promise<void>((resolve, reject) => {
       const { req } = request;
-      const pace = createSendRateWatch({
-        ...parts,
-        later: afterReading,
-        tooSlow: (what) => reject(tooSlow(request, what, false)),
-      });
-      let waited = false;
-      const waitForRoom = (): void => {
-        waited = true;
-        req.pause();
-        pace.rests();
-        roomFor(callerOf(request, parts.callers), stated ?? limit, parts, signal).then((given) => {
-          hold = given;
-          if (over) return release();
-          pace.waits(false);
-          req.resume();
-        }, reject);
-      };
+      const pace = request.arrival.waitFor(parts, (what) => reject(slowSender(what, true)));
       req.on("data", (chunk: Uint8Array) => {
         if (over) return;
         pace.came(chunk.length);
         if (gathered.length() + chunk.length > limit) return reject(tooLong());
         gathered.add(chunk);
-        if (!waited && gathered.length() > GATHERED_BYTES) waitForRoom();
+        const room = memory.came(gathered.length());
+        if (room === undefined) return;
+        req.pause();
+        pace.rests();
+        room.then(() => {
+          if (over) return release();
+          pace.waits(true);
+          req.resume();
+        }, reject);
       });
       req.once("end", () => {
         pace.over();
@@ -78,6 +70,7 @@ export async function readBody(
     release();
     throw error;
   }
+  memory.keep(gathered.length());
   request.exchange.requestBytes = gathered.length();
   return { bytes: gathered.take(), release };
 }
@@ -108,15 +101,11 @@ export function relayBody(request: IncomingRequest, parts: BodyLimits, relaying:
   let leave: (() => void) | undefined;
   let hasAskedForRoom = false;
   let begun = false;
-  const pace = createSendRateWatch({
-    ...parts,
-    later: afterReading,
-    tooSlow: (what) => {
-      // The client that has its answer already need not send the rest.
-      if (isAnswered(request)) return;
-      relaying.tooSlow(tooSlow(request, what, begun));
-      relay.destroy();
-    },
+  const pace = request.arrival.waitFor(parts, (what) => {
+    // The client that has its answer already need not send the rest.
+    if (isAnswered(request)) return;
+    relaying.tooSlow(slowSender(what, !begun || isSafe(exchange.method)));
+    relay.destroy();
   });
   const relay = new Readable({
     highWaterMark: GATHERED_BYTES,
@@ -205,12 +194,6 @@ export function holdUnsent(request: IncomingRequest, { memory, callers }: BodyLi
   const hold = memory.open(callerOf(request, callers));
   hold.resize(res.writableLength);
   res.once("close", () => hold.resize(0));
-}
-
-/** What is said to a client that sends too slowly; `begun`: a part of its request has reached the platform. */
-function tooSlow({ exchange: { method } }: IncomingRequest, what: string, begun: boolean): Problem {
-  const safe = !begun || isSafe(method);
-  return new Problem("REQUEST_TIMEOUT", `the client sent ${what}`, { metadata: safe ? {} : { state: "unknown" } });
 }
 
 /** Tells a client that asked with `Expect: 100-continue` to go on. */

@@ -1,34 +1,21 @@
-/** What happens to every request before it is routed and after its response, and the requests open on each connection. */
+/** HTTP requests from the edge to their handlers and back, and the requests open on each connection. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type ShedReason, shedProblem } from "../edge/admission.ts";
-import { createDeadlines, endsEarly } from "../edge/deadlines.ts";
-import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "../edge/headers.ts";
+import type { ShedReason } from "../edge/admission.ts";
+import { createEdge, type EdgeOptions } from "../edge/edge.ts";
 import { recordProblem } from "../edge/record.ts";
-import { checkRequest } from "../edge/request-checks.ts";
-import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
-import { type HeaderList, header, isSafe, onlyValue, readHeaders } from "../model/http.ts";
-import { Problem, type ProblemOption } from "../model/problem.ts";
+import { createExchange, type Exchange } from "../model/exchange.ts";
+import { header, isSafe, readHeaders } from "../model/http.ts";
+import { Problem } from "../model/problem.ts";
 import { type IncomingRequest, type ServerContext, stopRequest } from "./incoming-request.ts";
 import { createLoadShedder, plainRequestId } from "./load-shedder.ts";
 import { endWithProblem, rawProblem, sendProblem } from "./response.ts";
 import { createResponseBatch } from "./response-batch.ts";
 
-export interface RequestLifecycleOptions {
+export interface RequestLifecycleOptions extends EdgeOptions {
   readonly basePath: string;
-  /** CIDR networks whose `X-Forwarded-*` are believed. */
-  readonly trustedProxies: readonly string[];
-  readonly limits: { readonly uriBytes: number; readonly inFlight: number; readonly requestSeconds: number };
   /** How long Node keeps a connection without a request. */
   readonly keepAliveMs: number;
-  /** Why a request is not let in, asked before anything is made for it; `here`: requests in the process. By default `inFlight` decides. */
-  readonly admit?: ((here: number, credentialOf: () => string) => ShedReason | undefined) | undefined;
-  /** A keyed digest of an Authorization value. */
-  readonly credentialOf?: ((authorization: string) => string) | undefined;
-  readonly observe: (exchange: Exchange) => void;
-  readonly newRequestId: () => string;
-  readonly now: () => number;
-  readonly log: (message: string, cause: unknown) => void;
 }
 
 /** What the client said with `Expect`. */
@@ -52,47 +39,34 @@ export interface RequestLifecycle {
   inFlight(): number;
 }
 
-/** The gate, the count of what is in flight, the deadlines, and the one report per request. */
+/** Translates between the edge and HTTP. */
 export function createRequestLifecycle(options: RequestLifecycleOptions): RequestLifecycle {
-  const { limits, now } = options;
+  const { now, basePath, credentialOf = () => "" } = options;
   const peers = createConnections();
-  const trusts = createTrustedProxies(options.trustedProxies);
-  // A number instead of a set: the tables of a busy set would move requests into the old generation.
-  const server: ServerContext = { closing: false, inFlight: 0, batch: createResponseBatch(), now };
-  const {
-    admit = (here: number) => (here >= limits.inFlight ? "shed-in-flight" : undefined),
-    credentialOf = () => "",
-  } = options;
-  const shed = createLoadShedder({ ...options, observe: (exchange) => report(exchange, options) });
-  let onEmpty: (() => void) | undefined;
-  const usualMs = limits.requestSeconds * 1_000;
-  const watchDeadline = createDeadlines(usualMs, now, (request) => {
-    giveUp(request, "the request's time is over", endsEarly(request, usualMs) ? [] : ["limits.requestSeconds"]);
-  });
+  const edge = createEdge<IncomingRequest>(options, endWithProblem);
+  const server: ServerContext = { closing: false, batch: createResponseBatch(), now };
+  const shed = createLoadShedder({ ...options, observe: edge.report });
   const createRequest = (
     req: IncomingMessage,
     res: ServerResponse,
-    received: HeaderList,
     expects: boolean,
+    why: ShedReason | undefined,
   ): IncomingRequest => {
     const { method = "", url = "", httpVersion } = req;
-    const ownId = givenRequestId(received);
-    const requestId = ownId ?? options.newRequestId();
-    const exchange = createExchange(requestId, now(), method, url);
+    const received = readHeaders(req.rawHeaders, true);
     const peer = req.socket.remoteAddress ?? "";
-    const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer) };
-    const { headers, odd } = requestHeaders(received, facts);
-    if (odd > 0) exchange.notes.push("odd-header-name");
-    return {
+    const arrival = edge.arrive({ method, target: url, httpVersion, received, peer }, why);
+    const request: IncomingRequest = {
       method,
-      target: withoutBase(url, options.basePath),
-      headers,
+      target: withoutBase(url, basePath),
+      headers: arrival.headers,
       httpVersion,
-      credential: credentialOf(onlyValue(received, "authorization") ?? ""),
-      deadline: exchange.startedAt + lifetimeOf(received, limits.requestSeconds),
-      exchange,
+      credential: arrival.credential,
+      deadline: arrival.deadline,
+      exchange: arrival.exchange,
       methodOverride: method === "POST" ? header(received, "x-http-method-override") : undefined,
       route: undefined,
+      arrival,
       req,
       res,
       received,
@@ -109,10 +83,12 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       call: undefined,
       controller: undefined,
     };
+    arrival.request = request;
+    return request;
   };
   return {
     accept(req, res, expectation) {
-      const why = admit(server.inFlight, () => credentialOf(authorizationOf(req.rawHeaders)));
+      const why = edge.admits(() => credentialOf(authorizationOf(req.rawHeaders)));
       // A pipelined response has no socket yet. Closing the connection has to wait for its turn.
       if (why !== undefined && expectation === "none" && !server.closing && res.socket !== null) {
         const id = plainRequestId(req);
@@ -121,18 +97,9 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
           return undefined;
         }
       }
-      const received = readHeaders(req.rawHeaders, true);
-      const request = createRequest(req, res, received, expectation === "continue");
-      server.inFlight++;
-      const deadline = watchDeadline(request);
-      const first = peers.add(request, () => {
-        deadline.clear();
-        server.inFlight--;
-        responseClosed(request);
-        report(request.exchange, options);
-        if (server.inFlight === 0) onEmpty?.();
-      });
-      if (first && isRefused(request, expectation, limits, why)) return undefined;
+      const request = createRequest(req, res, expectation === "continue", why);
+      const first = peers.add(request, () => responseClosed(request));
+      if (first && isRefused(request, expectation)) return undefined;
       if (first && peers.admits(request)) return request;
       // Its connection ends before it: who sent it must be able to rely on nothing having been done (RFC 9112 section 9.6).
       sendProblem(request, new Problem("OVERLOADED", "the connection is ending", { retryAfter: 1, options: [] }));
@@ -145,9 +112,9 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       const exchange = createExchange(options.newRequestId(), now(), "", "");
       exchange.status = problem.http;
       recordProblem(exchange, problem);
-      report(exchange, options);
+      edge.report(exchange);
     },
-    report: (exchange) => report(exchange, options),
+    report: edge.report,
     beginShutdown() {
       server.closing = true;
       shed.flush();
@@ -155,64 +122,30 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     endIdle: peers.endIdle,
     close(whenEmpty) {
       shed.settle();
-      onEmpty = whenEmpty;
-      if (server.inFlight === 0) whenEmpty();
+      edge.whenEmpty(whenEmpty);
     },
-    cut() {
-      const requests = peers.requests();
-      for (const request of requests) giveUp(request, "carryover is stopping, and the request's time is over", []);
-      return requests.length;
-    },
-    inFlight: () => server.inFlight,
+    cut: edge.cut,
+    inFlight: edge.inFlight,
   };
 }
 
-function report(exchange: Exchange, { observe, log }: RequestLifecycleOptions): void {
-  try {
-    observe(exchange);
-  } catch (cause) {
-    log("an observer failed", cause);
-  }
-}
-
 /** True when the request is not let in, and has been answered. */
-function isRefused(
-  request: IncomingRequest,
-  expectation: Expectation,
-  limits: RequestLifecycleOptions["limits"],
-  why: ShedReason | undefined,
-): boolean {
-  // The gate goes first: after some of what it refuses the connection may not go on.
-  const faulty = problemWith(request, limits);
-  const problem = faulty ?? (why === undefined ? undefined : shedProblem(why));
-  if (faulty === undefined && why !== undefined) request.exchange.notes.push(why);
+function isRefused(request: IncomingRequest, expectation: Expectation): boolean {
+  const { arrival, target } = request;
+  const problem =
+    arrival.problem ??
+    (target === "" ? new Problem("UNKNOWN_PATH", "no such path", { options: ["listen.basePath"] }) : undefined);
   if (problem !== undefined) sendProblem(request, problem);
   else if (expectation === "unknown") sendProblem(request, new Problem("INVALID_REQUEST", "Expect: unknown"), 417);
   else return false;
   return true;
 }
 
-/** Why a request is not let in, if it is not. */
-function problemWith(
-  { req, received, target, exchange }: IncomingRequest,
-  limits: RequestLifecycleOptions["limits"],
-): Problem | undefined {
-  const { method = "", url = "", httpVersion } = req;
-  const problem = checkRequest({ method, target: url, httpVersion, received }, limits);
-  if (problem?.reason === "GRPC_UNSUPPORTED") exchange.notes.push("grpc");
-  return (
-    problem ??
-    (target === "" ? new Problem("UNKNOWN_PATH", "no such path", { options: ["listen.basePath"] }) : undefined)
-  );
-}
-
 /** The answer has been sent, or never will be. */
 function responseClosed(request: IncomingRequest): void {
-  const { exchange, res } = request;
-  if (res.writableFinished) return;
-  exchange.aborted = !request.cut;
-  if (exchange.status === 0) exchange.status = CLIENT_LEFT;
-  stopRequest(request, new Error("the client left"));
+  const isWhole = request.res.writableFinished;
+  if (!isWhole) stopRequest(request, new Error("the client left"));
+  request.arrival.end(isWhole ? "whole" : request.cut ? "cut" : "left");
 }
 
 /** The first one: whether there are more is for the gate to say. */
@@ -231,16 +164,6 @@ function withoutBase(url: string, basePath: string): string {
   const rest = url.slice(basePath.length);
   if (rest === "" || rest.startsWith("?")) return `/${rest}`;
   return rest.startsWith("/") ? rest : "";
-}
-
-function lifetimeOf(received: HeaderList, requestSeconds: number): number {
-  const own = requestSeconds * 1_000;
-  return Math.min(own, clientTimeout(onlyValue(received, "grpc-timeout")) ?? own);
-}
-
-function giveUp(request: IncomingRequest, why: string, options: readonly ProblemOption[]): void {
-  const metadata = isSafe(request.exchange.method) ? {} : { state: "unknown" };
-  endWithProblem(request, new Problem("UPSTREAM_TIMEOUT", why, { metadata, options }));
 }
 
 /** How long a client may take for the last that is said to it. */
@@ -277,8 +200,6 @@ export interface Connections {
    * nothing may be under way at the same time (RFC 9112 section 9.3.2). The connection then ends with the one before.
    */
   admits(request: IncomingRequest): boolean;
-  /** Those that are here now. */
-  requests(): readonly IncomingRequest[];
   /** Ends the connections that have had a request and have none. */
   endIdle(): void;
   /** Node's parser gave up on a connection, or waited too long. Returns what is said to the client when no open request is to blame. */
@@ -321,13 +242,6 @@ function createConnections(): Connections {
       before.last = true;
       request.last = true;
       return false;
-    },
-    requests() {
-      const requests: IncomingRequest[] = [];
-      for (let connection = all.first; connection !== undefined; connection = connection.next) {
-        for (const { request } of connection.open) requests.push(request);
-      }
-      return requests;
     },
     endIdle() {
       for (let connection = all.first; connection !== undefined; connection = connection.next) {

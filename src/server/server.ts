@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { BodyLimits } from "../edge/body-limits.ts";
-import { createProcessorShare, type ProcessorShare } from "../edge/processor-share.ts";
-import { type CredentialShares, SINGLE_SHARE } from "../model/credential-shares.ts";
-import type { Exchange, Upstream } from "../model/exchange.ts";
+import { type BodyLimits, createBodyLimits } from "../edge/body-limits.ts";
+import type { EdgeOptions } from "../edge/edge.ts";
+import type { ProcessorShare } from "../edge/processor-share.ts";
+import type { CredentialShares } from "../model/credential-shares.ts";
+import type { Upstream } from "../model/exchange.ts";
 import type { StreamSend } from "../model/http.ts";
-import { type MemoryBudget, unlimitedMemory } from "../model/memory-budget.ts";
+import type { MemoryBudget } from "../model/memory-budget.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import type { Decide, DeferredPlan, SettledPlan } from "../model/request.ts";
 import { createSignalController } from "../model/signal.ts";
@@ -14,12 +15,7 @@ import { createHttp2Refusal } from "./http2-refusal.ts";
 import { hasBody, type IncomingRequest, isAnswered } from "./incoming-request.ts";
 import { passThrough } from "./passthrough.ts";
 import { readBody } from "./request-body.ts";
-import {
-  createRequestLifecycle,
-  type Expectation,
-  type RequestLifecycle,
-  type RequestLifecycleOptions,
-} from "./request-lifecycle.ts";
+import { createRequestLifecycle, type Expectation, type RequestLifecycle } from "./request-lifecycle.ts";
 import { respond } from "./respond.ts";
 import { sendProblem } from "./response.ts";
 import { createUploadSlots } from "./upload-slots.ts";
@@ -64,7 +60,7 @@ export interface HttpServerTimeouts {
   readonly sendGraceMs?: number | undefined;
 }
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends EdgeOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
@@ -72,13 +68,8 @@ export interface HttpServerOptions {
   readonly basePath: string;
   readonly limits: HttpServerLimits;
   readonly timeouts?: Partial<HttpServerTimeouts> | undefined;
-  /** CIDR networks whose `X-Forwarded-*` are believed. */
-  readonly trustedProxies: readonly string[];
   readonly decide: Decide;
   readonly upstreams: Partial<Readonly<Record<Upstream, StreamSend>>>;
-  /** See `RequestLifecycleOptions`. */
-  readonly admit?: RequestLifecycleOptions["admit"];
-  readonly credentialOf?: RequestLifecycleOptions["credentialOf"];
   /** How many connections there may be to each (128). */
   readonly connections?: Partial<Readonly<Record<Upstream, number>>> | undefined;
   /** What may be held for clients; without it nothing waits for memory. */
@@ -87,14 +78,6 @@ export interface HttpServerOptions {
   readonly callers?: CredentialShares | undefined;
   /** The turns of callers that the platform has not accepted, of other ports as well; without it, turns of its own. */
   readonly processorShare?: ProcessorShare | undefined;
-  /** Called once per request, when its answer has been sent or its client has left. */
-  readonly observe: (exchange: Exchange) => void;
-  /** A fresh random id, best a UUID. */
-  readonly newRequestId: () => string;
-  /** Monotonic clock, milliseconds. */
-  readonly now: () => number;
-  /** Told of what should never happen. */
-  readonly log?: ((message: string, cause: unknown) => void) | undefined;
 }
 
 export interface HttpServer {
@@ -113,11 +96,6 @@ export interface HttpServer {
 
 const TIMEOUTS: HttpServerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 1_000 };
 
-/** So long a client may send nothing of a body that an upstream waits for. */
-const SEND_STALL_MS = 5_000;
-const SEND_GRACE_MS = 10_000;
-const MIN_BODY_RATE = 1024;
-const HELD_BYTES = 1024 * 1024;
 const CONNECTIONS = 128;
 
 const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
@@ -129,7 +107,7 @@ const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { limits, log = () => {} } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const lifecycle = createRequestLifecycle({ ...options, keepAliveMs: timeouts.keepAliveMs, log });
+  const lifecycle = createRequestLifecycle({ ...options, keepAliveMs: timeouts.keepAliveMs });
   const serve = createServe(options);
   const refuseHttp2 = createHttp2Refusal({
     ...{ headerBytes: limits.headerBytes, lifeMs: timeouts.headersMs, report: lifecycle.report },
@@ -187,15 +165,7 @@ function sendInternalError(res: ServerResponse): void {
 /** Decides on a request, then does it. */
 function createServe(options: HttpServerOptions): (request: IncomingRequest) => void {
   const { limits, timeouts, basePath, connections = {} } = options;
-  const bodies: BodyLimits = {
-    minRate: limits.minBodyRate ?? MIN_BODY_RATE,
-    graceMs: timeouts?.sendGraceMs ?? SEND_GRACE_MS,
-    stallMs: timeouts?.sendStallMs ?? SEND_STALL_MS,
-    heldBytes: limits.heldBytes ?? HELD_BYTES,
-    memory: options.memory ?? unlimitedMemory(),
-    callers: options.callers ?? SINGLE_SHARE,
-    processorShare: options.processorShare ?? createProcessorShare(options.now),
-  };
+  const bodies = createBodyLimits(options);
   const slots = (upstream: Upstream) => createUploadSlots(connections[upstream] ?? CONNECTIONS);
   const uploads = { v1: slots("v1"), v2: slots("v2"), sts: slots("sts") };
   const respondOptions = { bodyBytes: limits.bodyBytes, basePath, stallMs: timeouts?.stallMs, bodies };

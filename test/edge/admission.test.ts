@@ -5,6 +5,7 @@ import type { CallQueue } from "../../src/upstream/call-queue.ts";
 interface Known {
   readonly held?: number;
   readonly streams?: number;
+  readonly received?: number;
   readonly accepted?: boolean;
   /** Of the other queue. */
   readonly idleMs?: number;
@@ -28,6 +29,7 @@ function subject(known: Known = {}) {
     inFlight: 1_000,
     requestSeconds: 50,
     calls: both,
+    crowd: { receivedFrom: () => known.received ?? 0 },
     accepted: () => known.accepted === true,
     streamsOf: () => known.streams ?? 0,
     lists: { usedBy: () => 0, overloaded: () => {} },
@@ -52,6 +54,10 @@ describe("a request is let in", () => {
     expect(subject({ accepted: true, held: 895 }).admit(895)).toBe("shed-in-flight");
     expect(subject({ accepted: true, held: 95, streams: 800 }).admit(895)).toBe("shed-in-flight");
     expect(subject({ accepted: true, held: 100 }).admit(950)).toBeUndefined();
+  });
+
+  it("not when nearly all that is here is still being received from its sender", () => {
+    expect(subject({ accepted: true, received: 895 }).admit(895)).toBe("shed-in-flight");
   });
 
   it("by a credential that the platform has not accepted only while a quarter is left to the others", () => {

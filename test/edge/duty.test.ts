@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createSignalController } from "../../src/model/signal.ts";
 import { createProcessorShare } from "../../src/edge/processor-share.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 import { fakeClock, watchedStopper } from "../upstream/clock.ts";
 
 const { signal } = createSignalController();

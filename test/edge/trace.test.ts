@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readHeaders } from "../../src/model/http.ts";
 import { givenRequestId } from "../../src/edge/headers.ts";
+import { readHeaders } from "../../src/model/http.ts";
 
 describe("a request id", () => {
   it.each([

@@ -71,6 +71,31 @@ it("a rapid reset ends its connection", async () => {
   await othersAreServed(url);
 });
 
+it("900 cancels of one client end no call of another one on the connection that an ingress shares", async () => {
+  const waiting: (() => void)[] = [];
+  const echo = unary((request) => [request]);
+  const url = await carryover((stream, headers) => {
+    if (headers.authorization === "Bearer good") waiting.push(() => echo(stream));
+  });
+  const on = session(url);
+  const good = () => {
+    const stream = open(on, V2, { authorization: "Bearer good" });
+    stream.end(framed(Buffer.from("ok")));
+    return answered(stream);
+  };
+  const before = good();
+  await expect.poll(() => waiting.length).toBe(1);
+  for (let i = 0; i < 12; i++) {
+    const cancelled = Array.from({ length: 75 }, () => open(on, V2, { authorization: "Bearer hostile" }));
+    await new Promise(setImmediate);
+    for (const stream of cancelled) stream.close(8);
+  }
+  const after = good();
+  await expect.poll(() => waiting.length).toBe(2);
+  for (const go of waiting) go();
+  expect((await Promise.all([before, after])).map(({ status }) => status)).toEqual([0, 0]);
+});
+
 it("a call with two authorization fields is refused, and never reaches the platform", async () => {
   let arrived = 0;
   const url = await carryover(() => arrived++);
@@ -206,7 +231,7 @@ it("connections that say nothing, or whose client is gone, are closed", async ()
   const server = createGrpcServer({
     ...{ host: "127.0.0.1", port: 0, trustedProxies: [], codec: createStatusCodec(undefined) },
     limits: { headerBytes: 16_384, uriBytes: 8_192, inFlight: 10, requestSeconds: 50 },
-    ...{ admit: () => undefined, credentialOf: () => "", serve: () => {}, observe: () => {}, log: () => {} },
+    ...{ accepted: () => true, serve: () => {}, observe: () => {}, log: () => {} },
     ...{ newRequestId: () => "id", now: () => performance.now() },
     timeouts: { pingMs: 300, idleMs: 1_000 },
   });

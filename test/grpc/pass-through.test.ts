@@ -1,10 +1,13 @@
 /** gRPC calls that pass through carryover: bytes, headers, trailers, streams both ways, and how they end. */
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { type Carryover, startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
+import { fileWith } from "./support/translating.ts";
 
 takeDownAfterEach();
 
@@ -337,12 +340,58 @@ describe("what goes wrong", () => {
       if (headers["x-slow"] === undefined) return;
       stream.resume().on("end", () => setTimeout(() => stream.respond({ "grpc-status": 0 }, { endStream: true }), 600));
     });
-    const { rpc, exchanges } = await carryover({ v2: behind.url }, { upstreamV2TimeoutsHeadersSeconds: "1" });
-    const slow = open(session(rpc), V2, { "x-slow": "1" });
-    setTimeout(() => slow.end(framed(new Uint8Array())), 600);
-    const [answer, none] = await Promise.all([answered(slow), call(rpc, V2)]);
+    const { rpc, exchanges } = await carryover(
+      { v2: behind.url },
+      { upstreamV2TimeoutsHeadersSeconds: "1", grpcDescriptors: fileWith(seededSandbox().descriptors()) },
+    );
+    const described = `/${VENDOR_TYPES}.iam.v2beta1.GroupsService/ListGroups`;
+    const slow = open(session(rpc), described, { "x-slow": "1" });
+    // Longer than the head may take, in one message and no faster than it must.
+    const message = framed(Buffer.alloc(3_000));
+    slow.write(message.subarray(0, 1_500));
+    setTimeout(() => slow.end(message.subarray(1_500)), 1_500);
+    const [answer, none] = await Promise.all([answered(slow), call(rpc, described)]);
     expect([answer.status, none.status]).toEqual([0, 4]);
-    expect(exchanges.map(({ reason }) => reason)).toEqual(["UPSTREAM_TIMEOUT", undefined]);
+    expect(exchanges.map(({ reason }) => reason).toSorted()).toEqual(["UPSTREAM_TIMEOUT", undefined]);
+  });
+
+  it("that may be a stream is silent for as long as the operator says, whatever time a response's head has", async () => {
+    const behind = await platform(() => {});
+    const urls = { v2: behind.url };
+    const head = { upstreamV2TimeoutsHeadersSeconds: "0.1", limitsRequestSeconds: "1500ms", listsMaxSeconds: "1" };
+    const timed = async (flags: Record<string, string>, fields: Record<string, string> = {}) => {
+      const { rpc, exchanges } = await carryover(urls, { ...head, ...flags });
+      const began = performance.now();
+      const { status } = await call(rpc, V2, undefined, fields);
+      return { status, seconds: (performance.now() - began) / 1_000, options: exchanges[0]?.options };
+    };
+    const [usual, longer, own] = await Promise.all([
+      timed({}),
+      timed({ grpcStreamIdleSeconds: "2s" }),
+      timed({ grpcStreamIdleSeconds: "0" }, { "grpc-timeout": "2500m" }),
+    ]);
+    expect([usual, longer, own].map(({ status }) => status)).toEqual([4, 4, 4]);
+    expect([usual, longer, own].map(({ seconds }) => Math.floor(2 * seconds) / 2)).toEqual([1.5, 2, 2.5]);
+    expect([usual.options, longer.options, own.options]).toEqual([
+      ["grpc.streamIdleSeconds"],
+      ["grpc.streamIdleSeconds"],
+      [],
+    ]);
+  });
+
+  it("whose client stops in the middle of a message is ended, and one that is silent between messages is not", async () => {
+    const behind = await platform((stream) => void stream.resume());
+    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    const on = session(rpc);
+    const [stalled, silent] = [open(on, V2), open(on, V2)];
+    stalled.write(framed(Buffer.alloc(4_000)).subarray(0, 10));
+    silent.write(framed(Buffer.alloc(10)));
+    await new Promise((resolve) => stalled.once("close", resolve));
+    const isOpen = !silent.closed;
+    await new Promise(setImmediate);
+    silent.close(8);
+    await expect.poll(() => exchanges.length).toBe(2);
+    expect([isOpen, exchanges.map(({ reason }) => reason)]).toEqual([true, ["REQUEST_TIMEOUT", undefined]]);
   });
 
   it("without a native v1 is UNIMPLEMENTED, and so is a service of no known domain", async () => {
@@ -425,6 +474,6 @@ it("a shutdown lets calls finish, tells clients with GOAWAY, and cuts what outla
   expect(await goaway).toBe(0);
   streams[0]?.();
   expect((await finished).status).toBe(0);
-  expect(await cut).toMatchObject({ status: 14, message: expect.stringContaining("stopping") });
+  expect(await cut).toMatchObject({ status: 4, message: expect.stringContaining("stopping") });
   await closed;
 });

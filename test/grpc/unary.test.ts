@@ -394,3 +394,40 @@ it("the client's deadline ends a translated call, and what is under way for it",
   expect(answer).toMatchObject({ code: 4 });
   expect(exchanges).toMatchObject([{ reason: "UPSTREAM_TIMEOUT" }]);
 });
+
+it("calls whose message never comes end after 10 s, and one sender leaves room for others meanwhile", async () => {
+  const { client, rpc, sandbox, exchanges } = await translating({ limitsInFlight: "200" });
+  const path = `/${VENDOR_TYPES}.${LIST}`;
+  const [hostile, good] = [sandbox.token("admin"), sandbox.token("viewer")];
+  for (const token of [hostile, good]) expect(await client.call(LIST, {}, { token })).toMatchObject({ code: 0 });
+  const began = performance.now();
+  const never = [1, 2, 3].flatMap(() => {
+    const on = session(rpc);
+    return Array.from({ length: 90 }, () => answered(open(on, path, { authorization: `Bearer ${hostile}` })));
+  });
+  await expect.poll(() => exchanges.length).toBeGreaterThan(60);
+  expect(await client.call(LIST, {}, { token: good })).toMatchObject({ code: 0 });
+  const statuses = (await Promise.all(never)).map(({ status }) => status);
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(statuses.filter((status) => status === 4).length).toBeGreaterThan(100);
+});
+
+it("messages that are announced hold no memory before they come", async () => {
+  const { client, rpc, sandbox } = await translating({ limitsMemoryBytes: "16MiB", limitsBodyBytes: "4MiB" });
+  const token = sandbox.token("admin");
+  await client.call(LIST, {}, { token });
+  const on = session(rpc);
+  const announced = Array.from({ length: 120 }, () => {
+    const stream = open(on, `/${VENDOR_TYPES}.iam.Groups/Update`, { authorization: `Bearer ${token}` });
+    stream.write(frame(Buffer.alloc(4 * 2 ** 20 - 5)).subarray(0, 10));
+    return stream;
+  });
+  let done = 0;
+  for (const stream of announced) stream.on("close", () => done++);
+  const request = { id: "0".repeat(40), description: "x".repeat(500_000) };
+  const began = performance.now();
+  expect(await client.call("iam.Groups/Update", request, { token })).toMatchObject({ code: 5 });
+  expect(performance.now() - began).toBeLessThan(8_000);
+  expect(done).toBe(0);
+  for (const stream of announced) stream.close(8);
+});

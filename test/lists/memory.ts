@@ -52,7 +52,7 @@ export async function createLister(
     const { signal } = createSignalController();
     const exchange = createExchange("list", (time ?? TIME).now(), "GET", target);
     const head = { method: "GET", target, headers };
-    const decide = decisions.decide((asked) => tools(asked, signal));
+    const { decide } = decisions.proxy((asked) => tools(asked, signal));
     const got = await gotOf(async () => {
       const plan = decide({ ...head, exchange });
       if (plan.kind !== "answer") throw new Error("no list");

@@ -83,4 +83,85 @@ describe("a budget of bytes held for clients", () => {
     await expect(budget.reserve("a", 10, stopper.signal)).rejects.toBe("over");
     full?.resize(0);
   });
+
+  describe("that are received", () => {
+    const grown = async (growth: Promise<void> | undefined): Promise<boolean> => {
+      if (growth === undefined) return true;
+      let done = false;
+      void growth.then(() => {
+        done = true;
+      });
+      await settled();
+      return done;
+    };
+
+    it("are taken as they come: a length that is announced takes nothing", () => {
+      const budget = createMemoryBudget(100);
+      for (let i = 0; i < 100; i++) budget.receive("a", 40);
+      expect(budget.held()).toBe(0);
+      expect(budget.tryReserve("a", 50)).toBeDefined();
+    });
+
+    it("are all received in the end, however many come at once, and beyond no limit", async () => {
+      const budget = createMemoryBudget(100);
+      // Small ones come first, and take what the large ones need.
+      const bodies = Array.from({ length: 24 }, (_, i) => ({
+        owner: "abc"[i % 3] ?? "",
+        size: i < 12 ? 6 : 40,
+        at: 0,
+      }));
+      const holds = bodies.map(({ owner, size }) => budget.receive(owner, size));
+      const waits = new Set<unknown>();
+      let most = 0;
+      let done = 0;
+      for (let turn = 0; turn < 500 && done < bodies.length; turn++) {
+        for (const [i, body] of bodies.entries()) {
+          if (body.at > body.size || waits.has(body)) continue;
+          if (body.at === body.size) {
+            holds[i]?.resize(0);
+            body.at = Number.POSITIVE_INFINITY;
+            done++;
+            continue;
+          }
+          const growth = holds[i]?.grow(body.at + 2, signal);
+          const go = (): void => {
+            body.at += 2;
+            waits.delete(body);
+          };
+          if (growth === undefined) go();
+          else {
+            waits.add(body);
+            void growth.then(go);
+          }
+          most = Math.max(most, budget.held());
+        }
+        await settled();
+      }
+      expect([done, budget.held()]).toEqual([24, 0]);
+      expect(most).toBeGreaterThan(60);
+      expect(most).toBeLessThanOrEqual(100);
+    });
+
+    it("wait no more once their client has left, and make room for the next", async () => {
+      const budget = createMemoryBudget(100);
+      const [first, second, third] = [1, 2, 3].map(() => budget.receive("a", 50));
+      expect(first?.grow(30, signal) ?? "room").toBe("room");
+      const leaving = createSignalController();
+      const gone = second?.grow(40, leaving.signal);
+      const next = third?.grow(40, signal);
+      leaving.abort(new Error("left"));
+      await expect(gone).rejects.toThrow("left");
+      second?.resize(0);
+      expect(await grown(next)).toBe(false);
+      first?.resize(0);
+      expect(await grown(next)).toBe(true);
+    });
+
+    it("may be more than a share while nothing else is held", async () => {
+      const budget = createMemoryBudget(100);
+      const hold = budget.receive("a", 80);
+      for (const bytes of [10, 40, 80]) expect(await grown(hold.grow(bytes, signal))).toBe(true);
+      expect(budget.held()).toBe(80);
+    });
+  });
 });

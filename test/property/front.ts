@@ -34,7 +34,7 @@ export function createFront(catalogue: Catalogue, v2: Send, options: Partial<Tra
     return v2(request, { signal });
   };
   const { version, resources, natives } = catalogue;
-  const decide = createProxy({
+  const { decide } = createProxy({
     route: createRouter({ resources, natives, version, extraPrefixes: [] }),
     translations: createTranslations(resources, {
       version,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ANONYMOUS_SHARE } from "../../src/model/credential-shares.ts";
 import { recordCredential } from "../../src/edge/record.ts";
+import { ANONYMOUS_SHARE } from "../../src/model/credential-shares.ts";
 import type { IncomingRequest } from "../../src/server/incoming-request.ts";
 import { createAcceptedCallers } from "../../src/upstream/credentials.ts";
 

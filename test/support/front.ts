@@ -26,7 +26,7 @@ export function frontOf(catalogue: Catalogue): MemoryFront {
   });
   return (v2) => {
     const mask = createMask();
-    const decide = createProxy({
+    const { decide } = createProxy({
       route,
       translations,
       upstreams: new Set(["v2"]),
@@ -40,7 +40,7 @@ export function frontOf(catalogue: Catalogue): MemoryFront {
 }
 
 async function answerOf(
-  decide: ReturnType<typeof createProxy>,
+  decide: ReturnType<typeof createProxy>["decide"],
   { method, target, headers, body }: ApiRequest,
   v2: Send,
 ): Promise<ApiResponse> {

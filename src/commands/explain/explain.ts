@@ -1,6 +1,8 @@
 /** Explaining a request: the same decisions as in `proxy.ts`, with a recorder in place of the platform. */
 import type { Catalogue } from "../../catalogue.ts";
 import type { Config } from "../../config/config.ts";
+import { handlingOf } from "../../edge/headers.ts";
+import { checkRequest } from "../../edge/request-checks.ts";
 import { type HeaderList, header, headerValues, namedByConnection } from "../../model/http.ts";
 import { Problem, tooLarge, unlessProblem } from "../../model/problem.ts";
 import type { RouteResult } from "../../model/request.ts";
@@ -9,8 +11,6 @@ import { withoutTokens } from "../../model/secrets.ts";
 import { createDecisions } from "../../proxy.ts";
 import { formAsGet, runsAsGet } from "../../router/form.ts";
 import type { Router } from "../../router/router.ts";
-import { handlingOf } from "../../edge/headers.ts";
-import { checkRequest } from "../../edge/request-checks.ts";
 import { drainLimits } from "../../toolbox.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
 import { explainAnswer } from "./answer.ts";
@@ -37,7 +37,7 @@ export type Explain = (request: AskedRequest, client?: string) => Promise<Explan
 
 /** Explains what a carryover with this configuration would do. Without `cutover` everything is translated. */
 export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutover?: ExplainCutover): Explain {
-  const { route, decide } = createDecisions(config, catalogue);
+  const { route, proxy } = createDecisions(config, catalogue);
   const { resources, version } = catalogue;
   const { maskSpelling, omitsZeros } = config.upstream.v2;
   const hasNative = config.upstream.v1 !== undefined;
@@ -55,7 +55,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
         limits: drainLimits(config.lists),
         decide: (tools) => (context) => {
           if (problem !== undefined) throw problem;
-          const plan = decide(tools, { fallback })(context);
+          const plan = proxy(tools, { fallback }).decide(context);
           if (plan.kind === "answer" && request.body.length > config.limits.bodyBytes)
             throw tooLarge(config.limits.bodyBytes);
           return plan;

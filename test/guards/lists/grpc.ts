@@ -8,20 +8,25 @@ const PASSES = ["test/grpc/pass-through.test.ts"];
 
 export const GRPC = [
   ...guards("src/grpc/server.ts", ATTACKS, [
-    ["rapid resets", "resets() || cut()", "resets()"],
+    ["rapid resets", "control?.cancels.add(call.credential) === false", "false"],
     ["messages in crumbs", "piece.length >= CRUMBS.bytes || crumb()", "true"],
-    ["metadata that is too long", "> limits.headerBytes) {", "> Number.POSITIVE_INFINITY) {"],
+    ["metadata that is too long", "bytes > headerBytes ?", "bytes < 0 ?"],
     ["one connection's part of all calls", "const STREAMS_SHARE = 0.5;", "const STREAMS_SHARE = 1;"],
     ["clients that are gone", "if (unanswered || session.destroyed) {", "if (session.destroyed) {"],
-    ["calls in flight", "const why = admit(here, () => credential);", "const why = undefined as never;"],
+    ["calls in flight", "edge.arrive(head, why)", "edge.arrive(head, undefined)"],
     ["the checks of HTTP", "if (problem !== undefined) throw problem;", "", PASSES],
-    ["the client's deadline", "Math.min(call.clientAt, call.aliveAt + requestMs)", "call.aliveAt + requestMs", PASSES],
+    ["cancels of each caller", "throw TOO_MANY_CANCELS;", "{}"],
+  ]),
+  ...guards("src/edge/deadlines.ts", PASSES, [
+    ["the client's deadline", "Math.min(this.clientAt, this.aliveAt + this.lifeMs)", "this.aliveAt + this.lifeMs"],
   ]),
   ...guards("src/grpc/relay.ts", PASSES, [
+    ["a message that does not come whole", "fail(relay, slowSender(what, false))", "{}"],
+    ["a response's head that does not come", "if (!call.isUnary) return;", "return;"],
     [
       "no message faster than it is taken",
-      "if (to === undefined || to.write(chunk)) return;",
-      "to?.write(chunk);\n  if (to !== undefined) return;",
+      "if (to === undefined || to.write(chunk)) return true;",
+      "to?.write(chunk);\n  if (to !== undefined) return true;",
     ],
     ["a stream that was refused, once", "!relay.repeated &&", ""],
     ["a response without a status", 'header(trailers, "grpc-status") === undefined', "false"],
@@ -46,8 +51,17 @@ export const GRPC = [
   ...guards("src/grpc/rpcs.ts", ATTACKS, [["names of rpcs", "if (code !== RpcCode.OK || ", "if ("]]),
   ...guards("src/grpc/messages.ts", UNARY, [
     ["messages that are too large", "if (length > most) throw", "if (length < 0) throw"],
-    ["messages that are cut off", "gathered.length() === PREFIX + prefix.length) resolve", "true) resolve"],
-    ["one message", "if (gathered.length() > PREFIX + (prefix?.length ?? 0)) reject", "if (false) reject"],
+    [
+      "messages that are cut off",
+      "prefix === undefined || gathered.length() !== PREFIX + prefix.length",
+      "prefix === undefined",
+    ],
+    [
+      "one message",
+      "if (gathered.length() > PREFIX + (prefix?.length ?? 0)) return reject",
+      "if (false) return reject",
+    ],
+    ["a sender that stops", "fail(slowSender(what, true))", "{}"],
   ]),
   ...guards("src/grpc/unary.ts", UNARY, [
     ["fields of a message", 'if (counted === undefined) throw tooManyValues("fields");', ""],

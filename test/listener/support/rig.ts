@@ -1,11 +1,11 @@
 /** A listener over a raw upstream, put together for one test. */
 
+import { createProcessorShare } from "../../../src/edge/processor-share.ts";
 import { SINGLE_SHARE } from "../../../src/model/credential-shares.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
 import { unlimitedMemory } from "../../../src/model/memory-budget.ts";
 import type { Plan } from "../../../src/model/request.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../../src/server/server.ts";
-import { createProcessorShare } from "../../../src/edge/processor-share.ts";
 import type { CallQueue } from "../../../src/upstream/call-queue.ts";
 import { createPool, type PoolOptions } from "../../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../../src/upstream/retry.ts";

@@ -1,7 +1,7 @@
 /** What holds only as long as one line of code is there, which nothing in ordinary use would miss (T-SEC-04). */
 import { describe, expect, it } from "vitest";
-import { readHeaders } from "../../../src/model/http.ts";
 import { checkRequest } from "../../../src/edge/request-checks.ts";
+import { readHeaders } from "../../../src/model/http.ts";
 import { createPool } from "../../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
