@@ -230,6 +230,8 @@ export interface CarryoverConfig {
     readonly maxRequestBytes?: number | string | undefined;
     /** Largest response message of a translated call. It counts as half of limits.memoryBytes at most. Clients have limits of their own, often 4 MiB. Default: `100MiB`. */
     readonly maxResponseBytes?: number | string | undefined;
+    /** How long a gRPC stream may go on while nothing of it moves; default limits.requestSeconds. 0: until its client's own deadline. */
+    readonly streamIdleSeconds?: number | string | undefined;
   } | undefined;
   readonly log?: {
     /** Lowest level to log; requests are logged at info. Default: `info`. */
