@@ -6,10 +6,9 @@ import { type HeaderList, header } from "../model/http.ts";
 import { httpOfRpc, type Problem, RpcCode, rpcOfHttp } from "../model/problem.ts";
 import { reportFailure } from "../upstream/breaker.ts";
 import type { CallQueue, CallSlot } from "../upstream/call-queue.ts";
-import { failure, invalidAnswer } from "../upstream/failure.ts";
+import { failure, invalidAnswer, resetFailure } from "../upstream/failure.ts";
 import {
   addField,
-  closeAfter,
   endWithTrailers,
   failCall,
   type GrpcCall,
@@ -17,9 +16,11 @@ import {
   http2Headers,
   ownFields,
   recordStatus,
+  statusFields,
   writeHead,
 } from "./call.ts";
-import { type GrpcSessions, wasRefused } from "./sessions.ts";
+import { isReading } from "./rpcs.ts";
+import type { GrpcSessions } from "./sessions.ts";
 import { type RpcStatus, statusOfTrailers } from "./status.ts";
 import { createSweep, type Sweep } from "./sweep.ts";
 
@@ -132,6 +133,8 @@ function settle(relay: Relay, status: RpcStatus | undefined, http = 0): void {
     recordCall(call.exchange, target.name, { method: "POST", target: call.target }, http, target.now() - startedAt);
     if (http !== 0) plan.answered(http);
     if (status === undefined && !up.destroyed) up.close(constants.NGHTTP2_CANCEL);
+    // The upstream has responded, and gets no more of the request.
+    else if (!up.writableEnded) up.close(constants.NGHTTP2_NO_ERROR);
   }
   plan.watch?.over(status);
 }
@@ -193,6 +196,11 @@ function send(relay: Relay, up: ClientHttp2Stream): void {
   stream.resume();
 }
 
+/** What may be repeated, however it ended. */
+function isRead({ exchange: { rpc } }: GrpcCall): boolean {
+  return isReading(rpc?.method ?? "");
+}
+
 /** Writes a chunk of `from`, which then waits until it is taken. */
 function write(chunk: Uint8Array, to: Writable | undefined, from: Readable): void {
   if (to === undefined || to.write(chunk)) return;
@@ -210,6 +218,9 @@ function keep(relay: Relay, chunk: Uint8Array): void {
 function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   const { call, target, plan } = relay;
   const { stream } = call;
+  const { session } = up;
+  /** Node closes the streams of a lost session, too, with an HTTP/2 code. */
+  const lost = (): boolean => session === undefined || session.destroyed;
   let head: HeaderList | undefined;
   let http = 0;
   let trailers: HeaderList = [];
@@ -217,35 +228,36 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     since: target.now(),
     late: () => {
       target.sessions.suspect(up);
-      broken(Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" }));
+      broken(failure(Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" }), facts));
     },
   };
   relay.awaited = awaited;
   target.heads.add(awaited);
-  const broken = (error: unknown): void => {
+  const facts = { method: isRead(call) ? "GET" : "POST", sent: true };
+  const broken = (problem: Problem): void => {
     target.heads.delete(awaited);
     if (relay.done || relay.up !== up) return;
-    if (
-      head === undefined &&
-      wasRefused(up) &&
-      !relay.repeated &&
-      (relay.sent !== undefined || plan.whole !== undefined)
-    ) {
+    if (head === undefined) reportFailure(target.sessions.breaker, beganAt, problem);
+    fail(relay, problem);
+  };
+  const closed = (error: unknown): void => {
+    target.heads.delete(awaited);
+    if (relay.done || relay.up !== up) return;
+    const unread = head === undefined && target.sessions.wasRefused(up, session);
+    if (!unread) {
+      broken(lost() ? failure(error, facts) : resetFailure(up.rstCode, facts));
+    } else if (!relay.repeated && (relay.sent !== undefined || plan.whole !== undefined)) {
       relay.repeated = true;
       relay.up = undefined;
       stream.pause();
       attempt(relay);
-      return;
-    }
-    const problem = failure(error, { method: "POST", sent: true });
-    if (head === undefined) reportFailure(target.sessions.breaker, beganAt, problem);
-    fail(relay, problem);
+    } else broken(failure(error, { ...facts, sent: false }));
   };
-  up.on("error", broken);
+  up.on("error", closed);
   up.on("close", () => {
     target.heads.delete(awaited);
     // An error takes microseconds, and most streams close because they are done.
-    if (!relay.done) broken(new Error("the stream was closed early"));
+    if (!relay.done) closed(new Error("the stream was closed early"));
   });
   up.on("response", ((headers, flags, raw) => {
     target.heads.delete(awaited);
@@ -259,9 +271,9 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     // A place is for one call until it is answered: a stream may last.
     relay.slot?.done({ status: http });
     try {
-      writeHead(stream, http, http2Headers(head), isLast);
+      writeHead(call, http, isLast ? statusFields(call, head) : http2Headers(head), isLast);
     } catch (cause) {
-      fail(relay, invalidAnswer("fields that cannot be passed on", { method: "POST", sent: true }, cause));
+      fail(relay, invalidAnswer("fields that cannot be passed on", facts, cause));
       return;
     }
     if (isLast) over(relay, http, head);
@@ -278,10 +290,10 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   up.on("end", () => {
     if (relay.done || head === undefined) return;
     if (http === 200 && header(trailers, "grpc-status") === undefined) {
-      fail(relay, invalidAnswer("no grpc-status", { method: "POST", sent: true }));
+      fail(relay, invalidAnswer("no grpc-status", facts));
       return;
     }
-    endWithTrailers(stream, http2Headers(trailers));
+    endWithTrailers(call, statusFields(call, trailers));
     over(relay, http, trailers);
   });
 }
@@ -293,8 +305,6 @@ function over(relay: Relay, http: number, last: HeaderList): void {
     code: http === 200 ? RpcCode.UNKNOWN : rpcOfHttp(http),
     message: "",
   };
-  call.ended = true;
   recordStatus(call.exchange, status.code);
   settle(relay, status, http === 200 ? httpOfRpc(status.code) : http);
-  closeAfter(call.stream);
 }

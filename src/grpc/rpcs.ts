@@ -23,3 +23,10 @@ export function versionOfService(service: string, domains: ReadonlySet<string>):
   if (!domains.has(domain)) return undefined;
   return V2.test(last) ? "v2" : "v1";
 }
+
+const READS = /^(?:Get|List|BatchGet|Lookup|Search|Check|Watch)(?![a-z])/;
+
+/** True where the name of an rpc says that it changes nothing. */
+export function isReading(method: string): boolean {
+  return READS.test(method);
+}

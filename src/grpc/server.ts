@@ -10,13 +10,14 @@ import {
   type ServerOptions,
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
-import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
-import { onlyValue } from "../model/http.ts";
-import { Problem, RpcCode } from "../model/problem.ts";
 import { type Admit, shedProblem } from "../edge/admission.ts";
 import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "../edge/headers.ts";
 import { checkRequest } from "../edge/request-checks.ts";
-import { failCall, type GrpcCall, headersOf } from "./call.ts";
+import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
+import { onlyValue } from "../model/http.ts";
+import { Problem, RpcCode } from "../model/problem.ts";
+import { failCall, type GrpcCall, headersOf, KEEP_SPACES, writeHead } from "./call.ts";
+import { createLingering } from "./lingering.ts";
 import type { StatusCodec } from "./status.ts";
 import { createSweep } from "./sweep.ts";
 
@@ -76,7 +77,8 @@ const MOST_FAULTS = 100;
 /** For calls that were just told that they are cut off. */
 const LAST_WORDS_MS = 500;
 const BACKLOG = 65_535;
-const GRPC = /^application\/grpc(?:\+proto)?(?:\s*;|$)/i;
+/** Whatever the subtype: messages are read as protobuf, as a server of gRPC that does not know it does. */
+const GRPC = /^application\/grpc(?:\s*;|\+|$)/i;
 const PATH = /^\/([A-Za-z_][\w.]{0,254})\/([A-Za-z_]\w{0,127})$/;
 
 /**
@@ -104,6 +106,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     (call) => failCall(call, expired(call, options.now())),
   );
   const calls = running.all;
+  const linger = createLingering(options.now, limits.inFlight);
   const settings: ServerOptions = {
     settings: {
       enablePush: false,
@@ -112,6 +115,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     },
     maxHeaderListPairs: MOST_FIELDS,
     maxSessionInvalidFrames: MOST_FAULTS,
+    ...KEEP_SPACES,
     maxSessionRejectedStreams: MOST_FAULTS,
   };
   const server = createServer(settings);
@@ -170,26 +174,35 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       clientAt: exchange.startedAt + ownMs,
       aliveAt: exchange.startedAt,
       ended: false,
+      sent: () => {
+        over(call);
+        linger(stream);
+      },
       stop: undefined,
     };
     running.add(call);
     if (control !== undefined) limitCrumbs(call, control.crumb);
     stream.on("close", () => {
-      running.delete(call);
       if (!call.ended) {
         clientLeft(call);
         control?.cancelled();
       }
-      report(exchange, options);
-      if (calls.size === 0) state.whenEmpty();
+      over(call);
     });
     if (!isGrpc) refuseMedia(call);
     else serve(call, calls.size - 1);
   };
 
+  /** The response is on its way, or the client has left: nothing waits for what the client may still send. */
+  const over = (call: GrpcCall): void => {
+    if (!calls.has(call)) return;
+    running.delete(call);
+    report(call.exchange, options);
+    if (calls.size === 0) state.whenEmpty();
+  };
   const serve = (call: GrpcCall, here: number): void => {
     try {
-      const problem = refusalOf(call, options, here);
+      const problem = refusalOf(call, options, here) ?? malformedTimeout(call);
       if (problem !== undefined) throw problem;
       const [, service, method] = PATH.exec(call.target) ?? [];
       if (service === undefined || method === undefined) {
@@ -338,13 +351,17 @@ function refusalOf(
   return shedProblem(why);
 }
 
+/** As servers in Go refuse it: without its deadline a call would run for longer than its client waits. */
+function malformedTimeout({ received }: GrpcCall): Problem | undefined {
+  const timeout = onlyValue(received, "grpc-timeout");
+  if (timeout === undefined || clientTimeout(timeout) !== undefined) return undefined;
+  return new Problem("INVALID_REQUEST", "malformed grpc-timeout", { code: RpcCode.INTERNAL, options: [] });
+}
+
 /** What is no gRPC gets an answer of HTTP (gRPC over HTTP/2, "Responses"). */
 function refuseMedia(call: GrpcCall): void {
-  const { stream, exchange } = call;
-  exchange.status = 415;
-  call.ended = true;
-  stream.respond({ ":status": 415 }, { endStream: true });
-  stream.resume();
+  call.exchange.status = 415;
+  writeHead(call, 415, {}, true);
 }
 
 function clientLeft(call: GrpcCall): void {

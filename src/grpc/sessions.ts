@@ -4,12 +4,14 @@ import {
   type ClientHttp2Stream,
   connect,
   constants,
+  type Http2Session,
   type OutgoingHttpHeaders,
 } from "node:http2";
 import { Problem } from "../model/problem.ts";
 import { type Breaker, type BreakerProbe, noBreaker } from "../upstream/breaker.ts";
 import { dial, type PoolTls } from "../upstream/dial.ts";
 import { failure } from "../upstream/failure.ts";
+import { KEEP_SPACES } from "./call.ts";
 
 export interface SessionsOptions {
   /** Only its origin counts: gRPC has no base path. */
@@ -37,6 +39,11 @@ export interface GrpcSessions {
    * UPSTREAM_TIMEOUT, and with the breaker's Problem while it is open.
    */
   open(headers: OutgoingHttpHeaders, taker: StreamTaker): void;
+  /**
+   * True when the upstream has certainly not looked at the request on `stream`, which is closed: it was refused, or is above the last one
+   * that a GOAWAY names (RFC 9113 section 8.7). `session`: the stream's own, before it was closed.
+   */
+  wasRefused(stream: ClientHttp2Stream, session: Http2Session | undefined): boolean;
   /** A call on `stream` got no response in time: its session has to show that it is alive. */
   suspect(stream: ClientHttp2Stream): void;
   readonly breaker: Breaker;
@@ -77,6 +84,8 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
   let { tls } = options;
   let sessions: Session[] = [];
   const addresses = new Set<string>();
+  /** Of sessions that were told GOAWAY. */
+  const lastStreams = new WeakMap<Http2Session, number>();
   const retire = (session: Session): void => {
     session.retired = true;
     sessions = sessions.filter((other) => other !== session);
@@ -92,12 +101,16 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
           createConnection: () => socket,
           settings: { enablePush: false, maxHeaderListSize: options.headerBytes },
           maxHeaderListPairs: MOST_FIELDS,
+          ...KEEP_SPACES,
           maxSessionMemory: SESSION_MIB,
         });
         session.http2 = http2;
         // Streams and `ready` tell what goes wrong.
         http2.on("error", () => retire(session));
-        http2.on("goaway", () => retire(session));
+        http2.on("goaway", (_code, lastStream) => {
+          lastStreams.set(http2, lastStream);
+          retire(session);
+        });
         http2.once("close", () => retire(session));
         const left = Math.max(1, timeoutMs - (performance.now() - began));
         readyOf(http2, left).then(() => resolve(http2), reject);
@@ -189,6 +202,10 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
       if (typeof beganAt === "number") openOn(pick(), headers, taker, beganAt, true);
       else taker.refuse(beganAt);
     },
+    wasRefused: ({ id, rstCode }, session) => {
+      const last = session === undefined ? undefined : lastStreams.get(session);
+      return rstCode === constants.NGHTTP2_REFUSED_STREAM || (last !== undefined && id !== undefined && id > last);
+    },
     suspect: ({ session }) => {
       if (session === undefined || session.destroyed) return;
       const timer = setTimeout(() => session.destroy(), PING_MS);
@@ -251,9 +268,4 @@ function isHeaderFault(error: unknown): boolean {
 
 function isSessionFault(error: unknown): boolean {
   return /^ERR_HTTP2_(?:INVALID_SESSION|GOAWAY_SESSION)$/.test(codeOf(error));
-}
-
-/** True when the upstream has certainly not looked at the request (RFC 9113 section 8.7). */
-export function wasRefused({ rstCode }: ClientHttp2Stream): boolean {
-  return rstCode === constants.NGHTTP2_REFUSED_STREAM;
 }

@@ -12,8 +12,7 @@ import { tooManyValues } from "../translate/body.ts";
 import { noteUnknown } from "../translate/operation.ts";
 import { decode } from "../upstream/client.ts";
 import {
-  CONTENT_TYPE,
-  closeAfter,
+  contentType,
   endCall,
   endWithTrailers,
   failCall,
@@ -201,13 +200,11 @@ async function respond(
   if (call.ended) return;
   if (bytes.length > limits.maxBytes) throw responseTooLarge(bytes.length, limits.maxBytes, exchange.list?.records);
   hold.resize(bytes.length);
-  const fields = ownFields([CONTENT_TYPE, ...own(answer.headers)], exchange.requestId, planned);
-  call.ended = true;
+  const fields = ownFields([contentType(call), ...own(answer.headers)], exchange.requestId, planned);
   recordStatus(exchange, 0);
   exchange.responseBytes = bytes.length;
-  writeHead(stream, 200, http2Headers(fields), false);
-  endWithTrailers(stream, statusTrailers({ code: 0, message: "" }), withPrefix(bytes));
-  closeAfter(stream);
+  writeHead(call, 200, http2Headers(fields), false);
+  endWithTrailers(call, statusTrailers({ code: 0, message: "" }), withPrefix(bytes));
 }
 
 function own(headers: HeaderList): HeaderList {
