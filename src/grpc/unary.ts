@@ -133,7 +133,7 @@ async function readRequest(
   const counted = await step(() => readable(rpc.method.input, () => count(rpc.method.input, bytes)));
   if (counted === undefined) throw tooManyValues("fields");
   noteUnknownNumbers(call, counted.unknown, unknownRequest);
-  const message = await step(() => decodeRequest(rpc, bytes));
+  const message = await step(() => decodeRequest(rpc, counted.bytes));
   const json = await step(() => jsonOfRequest(rpc, message, descriptors.registry));
   const request = await step(() => requestOf(rpc, json));
   if (request.body.length > bodyBytes) throw tooLarge(bodyBytes);
