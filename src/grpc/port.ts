@@ -2,6 +2,9 @@
 import type { ConnectionRenewal } from "../config/certificate-renewal.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
+import type { Admit } from "../edge/admission.ts";
+import type { ProcessorShare } from "../edge/processor-share.ts";
+import { recordCredential } from "../edge/record.ts";
 import { later } from "../model/clock.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
 import type { Exchange } from "../model/exchange.ts";
@@ -11,9 +14,6 @@ import { Problem } from "../model/problem.ts";
 import type { Decide } from "../model/request.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { Router } from "../router/router.ts";
-import type { Admit } from "../edge/admission.ts";
-import { recordCredential } from "../edge/record.ts";
-import type { ProcessorShare } from "../edge/processor-share.ts";
 import { MOST_VALUES } from "../translate/body.ts";
 import { MOST_NAMES } from "../translate/operation.ts";
 import { createBreaker } from "../upstream/breaker.ts";
@@ -21,6 +21,7 @@ import type { CallQueue } from "../upstream/call-queue.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
 import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
+import { createEnumNumbers } from "./enums.ts";
 import { type DescriptorGaps, gapsOf } from "./gaps.ts";
 import { awaitHeads, type RelayTarget, relayCall } from "./relay.ts";
 import { versionOfService } from "./rpcs.ts";
@@ -112,6 +113,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
       shareOf: parts.callers.shareOf,
     },
     count: createWireCounter({ values: MOST_VALUES, depth: MOST_DEPTH, unknown: MOST_NAMES }),
+    numberEnums: createEnumNumbers(descriptors.registry),
     turn: createPageTurns(parts.now, parts.queues.get("v2")?.shortAt),
     unknownRequest: config.unknownFields.request,
     native: upstreams.v1,

@@ -135,12 +135,13 @@ export async function responseOf(
   body: Uint8Array,
   registry: Registry,
   turn: () => Promise<void>,
+  prepare?: (json: JsonValue) => void,
 ): Promise<Uint8Array> {
   const { output } = method;
   const name = bindings[0]?.responseBody ?? "";
   try {
     const whole = name === "" ? body : wrapped(jsonPath(output, [name]), body);
-    return await bytesOfLong(output, whole.length === 0 ? EMPTY : whole, registry, turn);
+    return await bytesOfLong(output, whole.length === 0 ? EMPTY : whole, registry, turn, prepare);
   } catch (cause) {
     throw new Problem("UPSTREAM_INVALID", `the response is no ${output.name} message`, { cause, options: [] });
   }

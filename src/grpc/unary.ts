@@ -23,6 +23,7 @@ import {
   writeHead,
 } from "./call.ts";
 import type { Descriptors, Rpc } from "./descriptors.ts";
+import type { NumberEnums } from "./enums.ts";
 import { type MessageLimits, PREFIX, readMessage, responseTooLarge, withPrefix } from "./messages.ts";
 import { type RelayPlan, type RelayTarget, relayCall } from "./relay.ts";
 import { MOST_ERROR_BYTES, type RpcStatus, statusTrailers } from "./status.ts";
@@ -48,6 +49,7 @@ export interface UnaryParts {
   readonly log: (message: string, cause: unknown) => void;
   /** Counts the fields of a message, within the limits of HTTP. */
   readonly count: CountWire;
+  readonly numberEnums: NumberEnums;
   /** Resolves when a part of a long piece of work may be done. */
   readonly turn: () => Promise<void>;
 }
@@ -169,7 +171,7 @@ async function respond(
   rpc: Rpc,
   plan: ResponsePlan,
   begin: () => Promise<ClientResponse>,
-  { limits, callers, descriptors, turn }: UnaryParts,
+  { limits, callers, descriptors, numberEnums, turn }: UnaryParts,
 ): Promise<void> {
   const { exchange, stream } = call;
   let answer: ClientResponse;
@@ -196,7 +198,9 @@ async function respond(
   }
   if (json === undefined) throw responseTooLarge(most, limits.maxBytes);
   hold.resize(json.length);
-  const bytes = await responseOf(rpc, json, descriptors.registry, turn);
+  const bytes = await responseOf(rpc, json, descriptors.registry, turn, (slice) =>
+    numberEnums(rpc.method.output, slice, (field) => noteUnknown(exchange, "response", field)),
+  );
   if (call.ended) return;
   if (bytes.length > limits.maxBytes) throw responseTooLarge(bytes.length, limits.maxBytes, exchange.list?.records);
   hold.resize(bytes.length);
