@@ -36,6 +36,8 @@ export interface GrpcCall extends RequestContext {
   ended: boolean;
   /** To be called when the last of the response is on its way: the call is over, though the client may still send. */
   readonly sent: () => void;
+  /** The call is over; calls `then` when its client has ended the request, or soon. */
+  readonly whenWhole: (then: () => void) => void;
   /** Stops what is under way. */
   stop: ((reason: unknown) => void) | undefined;
 }
@@ -105,8 +107,13 @@ export function endCall(call: GrpcCall, status: RpcStatus, headers: HeaderList =
     endWithTrailers(call, statusTrailers(status, roomFor(stream)));
     return;
   }
-  const fields = http2Headers(ownFields([contentType(call)], exchange.requestId, headers));
-  writeHead(call, 200, Object.assign(fields, statusTrailers(status, roomFor(stream, fields))), true);
+  begunToEnd(call);
+  const respond = (): void => {
+    const fields = http2Headers(ownFields([contentType(call)], exchange.requestId, headers));
+    writeHead(call, 200, Object.assign(fields, statusTrailers(status, roomFor(stream, fields))), true);
+  };
+  if (stream.readableEnded || stream.destroyed) respond();
+  else call.whenWhole(respond);
 }
 
 /** Bytes of fields that the client of `stream` takes: what it has announced, and `most` at most. `fields`: what goes out in the same head. */
@@ -176,6 +183,7 @@ function sendTrailers(stream: ServerHttp2Stream, trailers: OutgoingHttpHeaders):
 }
 
 function begunToEnd(call: GrpcCall): void {
+  if (call.ended) return;
   call.ended = true;
   throwAwayRest(call.stream);
 }

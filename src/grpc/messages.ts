@@ -1,10 +1,11 @@
 /** Messages on the wire: a flag, a length, the bytes. */
+
+import { type BodyLimits, GATHERED_BYTES, roomFor } from "../edge/body-limits.ts";
+import { createByteBuffer } from "../edge/byte-buffer.ts";
 import { onlyValue } from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
-import { createByteBuffer } from "../edge/byte-buffer.ts";
-import { type BodyLimits, GATHERED_BYTES, roomFor } from "../edge/body-limits.ts";
 import { decode, mostDecoded } from "../upstream/client.ts";
 import type { GrpcCall } from "./call.ts";
 

@@ -106,7 +106,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     (call) => failCall(call, expired(call, options.now())),
   );
   const calls = running.all;
-  const linger = createLingering(options.now, limits.inFlight);
+  const lingering = createLingering(options.now, limits.inFlight);
   const settings: ServerOptions = {
     settings: {
       enablePush: false,
@@ -160,6 +160,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const { headers: forwarded, odd } = requestHeaders(received, facts);
     if (odd > 0) exchange.notes.push("odd-header-name");
     const ownMs = clientTimeout(onlyValue(received, "grpc-timeout")) ?? Number.POSITIVE_INFINITY;
+    let isSent = false;
     const call: GrpcCall = {
       method: "POST",
       target: path,
@@ -175,18 +176,21 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       aliveAt: exchange.startedAt,
       ended: false,
       sent: () => {
+        isSent = true;
         over(call);
-        linger(stream);
+        lingering.close(stream);
+      },
+      whenWhole: (then) => {
+        over(call);
+        lingering.hold(stream, then);
       },
       stop: undefined,
     };
     running.add(call);
     if (control !== undefined) limitCrumbs(call, control.crumb);
     stream.on("close", () => {
-      if (!call.ended) {
-        clientLeft(call);
-        control?.cancelled();
-      }
+      if (!call.ended) clientLeft(call);
+      if (!isSent) control?.cancelled();
       over(call);
     });
     if (!isGrpc) refuseMedia(call);
@@ -285,7 +289,6 @@ function limitCrumbs(call: GrpcCall, crumb: () => boolean): void {
       return push.call(stream, piece);
     }
     failCall(call, new Problem("INVALID_REQUEST", "the message comes in too many small pieces", { options: [] }));
-    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     return false;
   };
 }
