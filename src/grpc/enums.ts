@@ -5,7 +5,7 @@ import { isJsonObject } from "../model/json.ts";
 /** Replaces such names by v2's numbers, in the JSON of a message. Calls `lost` with the name of each field whose value becomes zero. */
 export type NumberEnums = (type: DescMessage, json: JsonValue, lost: (field: string) => void) => void;
 
-/** What of a message may hold an enum. */
+/** The fields of a message that hold enums, at any depth. */
 type EnumFields = readonly DescField[];
 
 /** `registry`: v1's messages and v2's. */

@@ -8,7 +8,7 @@ import { createSweep } from "./sweep.ts";
 /** Streams that their clients have not ended. */
 export interface Lingering {
   /**
-   * Calls `then` when the client has ended its request, or soon. Proxies reset calls that are answered earlier, and a connection takes
+   * Calls `then` when the client has ended its request, or soon. Proxies reset calls whose response comes earlier, and a connection takes
    * few resets (nghttp2: 1,000, then 33 a second) for all who share it.
    */
   hold(stream: ServerHttp2Stream, then: () => void): void;
@@ -21,7 +21,7 @@ interface Waiting {
   readonly run: () => void;
 }
 
-/** For the rest of a request that is under way when it is refused. */
+/** For the rest of a request that is refused before it is whole. */
 const HOLD_MS = 100;
 /** For a client to end its side, or to reset the stream itself. */
 const LINGER_MS = 2_000;

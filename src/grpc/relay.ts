@@ -196,7 +196,7 @@ function send(relay: Relay, up: ClientHttp2Stream): void {
   stream.resume();
 }
 
-/** What may be repeated, however it ended. */
+/** True for a call that may be repeated, however it ended. */
 function isRead({ exchange: { rpc } }: GrpcCall): boolean {
   return isReading(rpc?.method ?? "");
 }

@@ -84,7 +84,7 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
   let { tls } = options;
   let sessions: Session[] = [];
   const addresses = new Set<string>();
-  /** Of sessions that were told GOAWAY. */
+  /** Of sessions that received GOAWAY. */
   const lastStreams = new WeakMap<Http2Session, number>();
   const retire = (session: Session): void => {
     session.retired = true;

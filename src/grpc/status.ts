@@ -139,7 +139,7 @@ export function statusTrailers({ code, message, details }: RpcStatus, room = MOS
   return trailers;
 }
 
-/** What clients and proxies take in many settings: fields of one head or of trailers. */
+/** A limit of many clients and proxies for one head, and for trailers. */
 export const MOST_FIELD_BYTES = 16 * 1024;
 /** The name of the field for details, what HTTP/2 counts for it, and the words that say that some are left out. */
 const OWN_BYTES = 256;
@@ -155,10 +155,7 @@ export function sizeOfFields(fields: OutgoingHttpHeaders): number {
   return bytes;
 }
 
-/**
- * As many of the details in a `google.rpc.Status` as fit into `room` bytes, whole ones first: of one that does not fit, as many entries
- * of its lists as do.
- */
+/** The details in a `google.rpc.Status` that fit into `room` bytes. Of one that does not fit, the first entries of its list are kept. */
 function shrunk(details: Uint8Array, room: number): { readonly bytes: Uint8Array; readonly dropped: number } {
   const none = { bytes: NO_BYTES, dropped: 1 };
   try {
@@ -191,7 +188,7 @@ function sizeOfAny(any: Any): number {
 /** For the tag and the length of an element. */
 const PREFIX_BYTES = 6;
 
-/** `detail`, or as many entries of its list as fit. Types that are not described are kept or dropped whole. */
+/** `detail`, or a copy with fewer entries in its list. Types that are not described are kept or dropped whole. */
 function part(detail: Any, room: number): { readonly any: Any | undefined; readonly dropped: number } {
   if (sizeOfAny(detail) <= room) return { any: detail, dropped: 0 };
   const type = ERRORS.getMessage(detail.typeUrl.slice(detail.typeUrl.lastIndexOf("/") + 1));

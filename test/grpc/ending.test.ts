@@ -70,7 +70,7 @@ it("a refused call that its client leaves open is closed without an error after 
   await expect.poll(() => connection.of(1), { timeout: 4_000 }).toEqual(["HEADERS+ES", "RST(0)"]);
 });
 
-it("what is no gRPC is closed as well", async () => {
+it("a request of another media type is closed as well", async () => {
   const { rpc } = await carryover(early);
   const stream = open(session(rpc), V2, { "content-type": "text/plain" });
   stream.write("x");

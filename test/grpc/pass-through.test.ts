@@ -257,7 +257,7 @@ describe("a call that the platform resets", () => {
     expect(behind.heads).toHaveLength(1);
   });
 
-  it("by losing the connection is UNAVAILABLE where it only reads, and UNKNOWN where it may have written", async () => {
+  it("V116: by losing the connection is UNAVAILABLE where it only reads, and UNKNOWN where it may have written", async () => {
     const behind = await platform(readsThen(({ session }) => session?.destroy()));
     const { rpc } = await carryover({ v2: behind.url });
     expect((await call(rpc, V2)).status).toBe(14);

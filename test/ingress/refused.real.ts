@@ -13,7 +13,7 @@ import { startProxy } from "./proxy.ts";
 takeDownAfterEach();
 
 const GOOD_CALLS = 400;
-/** Between the head of a call, its message and its end; undefined: at once. */
+/** Between the head of a call, its message and its end. Undefined sends both at once. */
 const PAUSES_MS = [undefined, undefined, undefined, 0, 1, 3, 8];
 
 /** Calls of one connection: nginx closes one after 1,000. */

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 export const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, window: 8, continuation: 9 };
 
-/** What `onFrames` says of a frame, beside its type. */
+/** A frame without its type. */
 export interface FrameFacts {
   readonly flags: number;
   readonly stream: number;
