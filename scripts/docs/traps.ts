@@ -72,10 +72,10 @@ function section({ title, rows }: DifferenceGroup, files: ReadonlyMap<string, re
 const TESTS = new URL("../../test/", import.meta.url);
 /** The ids that a title begins with, where a title can stand. */
 const TITLE =
-  /(?:^|\b(?:test|it|describe)\(|\]\)\(|\)\()\s*["'`]((?:(?:T-[A-Z]{3}-\d\d|[TV]\d\d), )*(?:T-[A-Z]{3}-\d\d|[TV]\d\d)): /gm;
+  /(?:^|\b(?:test|it|describe)\(|\]\)\(|\)\()\s*["'`]((?:(?:T-[A-Z]{3}-\d\d|[TV]\d{2,3}), )*(?:T-[A-Z]{3}-\d\d|[TV]\d{2,3})): /gm;
 const LEFT_OUT = /\b(?:test|it|describe)\.(?:skip|todo|only|fails)\b/;
 
-/** By id, `letter` and two digits: the files with such tests, by their paths from `test/FOLDER/`, in order. */
+/** By id, `letter` and two or three digits: the files with such tests, by their paths from `test/FOLDER/`, in order. */
 export function testsNamed(letter: "T" | "V", folder = ""): ReadonlyMap<string, readonly string[]> {
   const root = new URL(folder, TESTS);
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) =>
@@ -85,7 +85,7 @@ export function testsNamed(letter: "T" | "V", folder = ""): ReadonlyMap<string, 
   for (const file of files.toSorted()) {
     const text = readFileSync(new URL(file, root), "utf8");
     const titles = [...text.matchAll(TITLE)].flatMap(([, names = ""]) => names.split(", "));
-    const ids = new Set(titles.filter((id) => id.length === 3 && id.startsWith(letter)));
+    const ids = new Set(titles.filter((id) => /^.\d+$/.test(id) && id.startsWith(letter)));
     if (ids.size > 0 && LEFT_OUT.test(text)) throw new Error(`${file} leaves tests out`);
     for (const id of ids) found.set(id, [...(found.get(id) ?? []), file]);
   }

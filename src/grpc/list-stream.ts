@@ -1,5 +1,5 @@
 /** The message of a list whose JSON comes in pieces. Elements are converted as they come, so that no more JSON is held than one piece. */
-import type { DescMessage, Registry } from "@bufbuild/protobuf";
+import type { DescMessage, JsonValue, Registry } from "@bufbuild/protobuf";
 import { bytesOfLong } from "./long-messages.ts";
 
 /** Part of a message, with `records` elements of its list. */
@@ -8,22 +8,23 @@ export interface MessagePart {
   readonly records: number;
 }
 
-/** A message of `type`: its parts, one after the other, are its bytes. Throws Error for JSON that is no such message. */
+/** A message of `type`; `prepare` may change each piece of its JSON. Its parts, one after the other, are its bytes. Throws Error for JSON that is no such message. */
 export async function* partsOfList(
   type: DescMessage,
   pieces: AsyncIterable<Uint8Array>,
   registry: Registry,
   turn: () => Promise<void>,
+  prepare?: (json: JsonValue) => void,
 ): AsyncGenerator<MessagePart, void> {
   const cutter = createListCutter();
   for await (const piece of pieces) {
     const cut = cutter.add(piece);
     if (cut === undefined) continue;
-    yield { bytes: await bytesOfLong(type, cut.json, registry, turn), records: cut.records };
+    yield { bytes: await bytesOfLong(type, cut.json, registry, turn, prepare), records: cut.records };
     await turn();
   }
   const rest = cutter.rest();
-  yield { bytes: await bytesOfLong(type, rest.json, registry, turn), records: rest.records };
+  yield { bytes: await bytesOfLong(type, rest.json, registry, turn, prepare), records: rest.records };
 }
 
 /** One object in JSON: `{"items":[…]}`. */

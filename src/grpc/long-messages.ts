@@ -27,15 +27,21 @@ const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-/** The message of `type` whose JSON is `text`; members that it does not have are left out. Throws Error for any other JSON. */
+/**
+ * The message of `type` whose JSON is `text`; members that it does not have are left out. `prepare` may change the JSON of each slice.
+ * Throws Error for any other JSON.
+ */
 export async function bytesOfLong(
   type: DescMessage,
   text: Uint8Array,
   registry: Registry,
   turn: Turn,
+  prepare: (json: JsonValue) => void = () => {},
 ): Promise<Uint8Array> {
-  const convert = (json: JsonValue): Uint8Array =>
-    toBinary(type, fromJson(type, json, { registry, ignoreUnknownFields: true }));
+  const convert = (json: JsonValue): Uint8Array => {
+    prepare(json);
+    return toBinary(type, fromJson(type, json, { registry, ignoreUnknownFields: true }));
+  };
   if (text.length <= SLICE_BYTES) return convert(JSON.parse(Buffer.from(text).toString()) as JsonValue);
   const parts: Uint8Array[] = [];
   for (const slice of slicesOf(type, load(text), text.length)) {

@@ -22,6 +22,7 @@ import type { CallQueue } from "../upstream/call-queue.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
 import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
+import { createEnumNumbers } from "./enums.ts";
 import { type DescriptorGaps, gapsOf } from "./gaps.ts";
 import { awaitHeads, type RelayTarget, relayCall } from "./relay.ts";
 import { createKnownRpcs, createOwners } from "./rpcs.ts";
@@ -118,6 +119,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     descriptors,
     limits,
     count: createWireCounter({ values: MOST_VALUES, depth: MOST_DEPTH, unknown: MOST_NAMES }),
+    numberEnums: createEnumNumbers(descriptors.registry),
     turn: createPageTurns(parts.now, parts.queues.get("v2")?.shortAt),
     unknownRequest: config.unknownFields.request,
     native: upstreams.v1,

@@ -9,10 +9,9 @@ import { type HeaderList, header } from "../model/http.ts";
 import { httpOfRpc, type Problem, RpcCode, rpcOfHttp } from "../model/problem.ts";
 import { reportFailure } from "../upstream/breaker.ts";
 import type { CallQueue, CallSlot } from "../upstream/call-queue.ts";
-import { failure, invalidAnswer } from "../upstream/failure.ts";
+import { failure, invalidAnswer, resetFailure } from "../upstream/failure.ts";
 import {
   addField,
-  closeAfter,
   endWithTrailers,
   failCall,
   type GrpcCall,
@@ -20,10 +19,12 @@ import {
   http2Headers,
   ownFields,
   recordStatus,
+  statusFields,
   writeHead,
 } from "./call.ts";
 import { createMessagePlace } from "./pace.ts";
-import { type GrpcSessions, type StreamPlace, wasRefused } from "./sessions.ts";
+import { isReading } from "./rpcs.ts";
+import type { GrpcSessions, StreamPlace } from "./sessions.ts";
 import { type RpcStatus, statusOfTrailers } from "./status.ts";
 
 /** An upstream that calls pass to. */
@@ -136,6 +137,8 @@ function settle(relay: Relay, status: RpcStatus | undefined, http = 0): void {
     recordCall(call.exchange, target.name, { method: "POST", target: call.target }, http, target.now() - startedAt);
     if (http !== 0) plan.answered(http);
     if (status === undefined && !up.destroyed) up.close(constants.NGHTTP2_CANCEL);
+    // The upstream has responded, and gets no more of the request.
+    else if (!up.writableEnded) up.close(constants.NGHTTP2_NO_ERROR);
   }
   plan.watch?.over(status);
 }
@@ -228,6 +231,11 @@ function send(relay: Relay, up: ClientHttp2Stream): void {
   stream.resume();
 }
 
+/** True for a call that may be repeated, however it ended. */
+function isRead({ exchange: { rpc } }: GrpcCall): boolean {
+  return isReading(rpc?.method ?? "");
+}
+
 /** The time to the response's head counts from here. */
 function requestEnded({ awaited, pace, target }: Relay): void {
   pace?.over();
@@ -257,6 +265,9 @@ function keep(relay: Relay, chunk: Uint8Array): void {
 function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   const { call, target, plan } = relay;
   const { stream } = call;
+  const { session } = up;
+  /** Node closes the streams of a lost session, too, with an HTTP/2 code. */
+  const lost = (): boolean => session === undefined || session.destroyed;
   let head: HeaderList | undefined;
   let http = 0;
   let trailers: HeaderList = [];
@@ -267,38 +278,39 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
       target.sessions.suspect(up);
       // A stream may be silent for as long as it likes: only its session has to be alive.
       if (!call.isUnary) return;
-      broken(Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" }));
+      broken(failure(Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" }), facts));
     },
   };
   relay.awaited = awaited;
+  const facts = { method: isRead(call) ? "GET" : "POST", sent: true };
   const stopWaiting = (): void => {
     target.heads.delete(awaited);
     if (relay.awaited === awaited) relay.awaited = undefined;
   };
-  const broken = (error: unknown): void => {
+  const broken = (problem: Problem): void => {
     stopWaiting();
     if (relay.done || relay.up !== up) return;
-    if (
-      head === undefined &&
-      wasRefused(up) &&
-      !relay.repeated &&
-      (relay.sent !== undefined || plan.whole !== undefined)
-    ) {
+    if (head === undefined) reportFailure(target.sessions.breaker, beganAt, problem);
+    fail(relay, problem);
+  };
+  const closed = (error: unknown): void => {
+    stopWaiting();
+    if (relay.done || relay.up !== up) return;
+    const unread = head === undefined && target.sessions.wasRefused(up, session);
+    if (!unread) {
+      broken(lost() ? failure(error, facts) : resetFailure(up.rstCode, facts));
+    } else if (!relay.repeated && (relay.sent !== undefined || plan.whole !== undefined)) {
       relay.repeated = true;
       relay.up = undefined;
       stream.pause();
       attempt(relay);
-      return;
-    }
-    const problem = failure(error, { method: "POST", sent: true });
-    if (head === undefined) reportFailure(target.sessions.breaker, beganAt, problem);
-    fail(relay, problem);
+    } else broken(failure(error, { ...facts, sent: false }));
   };
-  up.on("error", broken);
+  up.on("error", closed);
   up.on("close", () => {
     stopWaiting();
     // An error takes microseconds, and most streams close because they are done.
-    if (!relay.done) broken(new Error("the stream was closed early"));
+    if (!relay.done) closed(new Error("the stream was closed early"));
   });
   up.on("response", ((headers, flags, raw) => {
     stopWaiting();
@@ -312,9 +324,9 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     // A place is for one call until it is answered: a stream may last.
     relay.slot?.done({ status: http });
     try {
-      writeHead(stream, http, http2Headers(head), isLast);
+      writeHead(call, http, isLast ? statusFields(call, head) : http2Headers(head), isLast);
     } catch (cause) {
-      fail(relay, invalidAnswer("fields that cannot be passed on", { method: "POST", sent: true }, cause));
+      fail(relay, invalidAnswer("fields that cannot be passed on", facts, cause));
       return;
     }
     if (isLast) over(relay, http, head);
@@ -331,10 +343,10 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   up.on("end", () => {
     if (relay.done || head === undefined) return;
     if (http === 200 && header(trailers, "grpc-status") === undefined) {
-      fail(relay, invalidAnswer("no grpc-status", { method: "POST", sent: true }));
+      fail(relay, invalidAnswer("no grpc-status", facts));
       return;
     }
-    endWithTrailers(stream, http2Headers(trailers));
+    endWithTrailers(call, statusFields(call, trailers));
     over(relay, http, trailers);
   });
 }
@@ -346,8 +358,6 @@ function over(relay: Relay, http: number, last: HeaderList): void {
     code: http === 200 ? RpcCode.UNKNOWN : rpcOfHttp(http),
     message: "",
   };
-  call.ended = true;
   recordStatus(call.exchange, status.code);
   settle(relay, status, http === 200 ? httpOfRpc(status.code) : http);
-  closeAfter(call.stream);
 }

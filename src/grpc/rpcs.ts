@@ -86,3 +86,10 @@ export function createKnownRpcs(described: (path: string) => boolean): (rpc: Non
     return true;
   };
 }
+
+const READS = /^(?:Get|List|BatchGet|Lookup|Search|Check|Watch)(?![a-z])/;
+
+/** True where the name of an rpc says that it changes nothing. */
+export function isReading(method: string): boolean {
+  return READS.test(method);
+}

@@ -11,10 +11,12 @@ import {
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { createEdge, type Edge, type EdgeOptions } from "../edge/edge.ts";
+import { clientTimeout } from "../edge/headers.ts";
 import { onlyValue } from "../model/http.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
-import { failCall, type GrpcCall, headersOf } from "./call.ts";
+import { failCall, type GrpcCall, headersOf, KEEP_SPACES, writeHead } from "./call.ts";
 import { type Cancels, createCancels, createTokens, RESET_LIMITS } from "./cancels.ts";
+import { createLingering } from "./lingering.ts";
 import type { StatusCodec } from "./status.ts";
 
 export interface GrpcServerOptions extends EdgeOptions {
@@ -59,7 +61,8 @@ const MOST_FAULTS = 100;
 /** For calls that were just told that they are cut off. */
 const LAST_WORDS_MS = 500;
 const BACKLOG = 65_535;
-const GRPC = /^application\/grpc(?:\+proto)?(?:\s*;|$)/i;
+/** Whatever the subtype: messages are read as protobuf, as a server of gRPC that does not know it does. */
+const GRPC = /^application\/grpc(?:\s*;|\+|$)/i;
 const PATH = /^\/([A-Za-z_][\w.]{0,254})\/([A-Za-z_]\w{0,127})$/;
 
 /**
@@ -79,6 +82,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const sessions = new Map<Http2Session, SessionControl>();
   const edge = createEdge<GrpcCall>(options, failCall);
+  const lingering = createLingering(options.now, limits.inFlight);
   const settings: ServerOptions = {
     settings: {
       enablePush: false,
@@ -87,6 +91,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     },
     maxHeaderListPairs: MOST_FIELDS,
     maxSessionInvalidFrames: MOST_FAULTS,
+    ...KEEP_SPACES,
     maxSessionRejectedStreams: MOST_FAULTS,
     ...RESET_LIMITS,
   };
@@ -129,6 +134,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const why = edge.admits(() => credentialOf(onlyValue(received, "authorization") ?? ""));
     const head = { method, target: path, httpVersion: "2", received, peer: control?.peer ?? "" };
     const arrival = edge.arrive(head, why);
+    let isSent = false;
     const call: GrpcCall = {
       method: "POST",
       target: path,
@@ -143,6 +149,15 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       codec: options.codec,
       isUnary: false,
       ended: false,
+      sent: () => {
+        isSent = true;
+        arrival.end("whole");
+        lingering.close(stream);
+      },
+      whenWhole: (then) => {
+        arrival.end("whole");
+        lingering.hold(stream, then);
+      },
       stop: undefined,
     };
     arrival.request = call;
@@ -152,8 +167,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       if (hasLeft) {
         call.ended = true;
         call.stop?.(new Error("the client left"));
-        if (control?.cancels.add(call.credential) === false && !arrival.trusted) control.end();
       }
+      if (!isSent && control?.cancels.add(call.credential) === false && !arrival.trusted) control.end();
       arrival.end(hasLeft ? "left" : "whole");
     });
     if (!isGrpc) refuseMedia(call);
@@ -162,7 +177,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 
   const serve = (call: GrpcCall, control: SessionControl | undefined): void => {
     try {
-      const problem = call.arrival.problem ?? tooMuchMetadata(call, limits.headerBytes);
+      const problem = call.arrival.problem ?? tooMuchMetadata(call, limits.headerBytes) ?? malformedTimeout(call);
       if (control?.cancels.refuses(call.credential, options.accepted(call.credential))) {
         if (!control.cancels.refused() && !call.arrival.trusted) control.end();
         throw TOO_MANY_CANCELS;
@@ -229,7 +244,6 @@ function limitCrumbs(call: GrpcCall, crumb: () => boolean): void {
       return push.call(stream, piece);
     }
     failCall(call, new Problem("INVALID_REQUEST", "the message comes in too many small pieces", { options: [] }));
-    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     return false;
   };
 }
@@ -272,11 +286,15 @@ function tooMuchMetadata({ target, received }: GrpcCall, headerBytes: number): P
   return bytes > headerBytes ? new Problem("HEADERS_TOO_LARGE", "the call's metadata is too long") : undefined;
 }
 
+/** As servers in Go refuse it: without its deadline a call would run for longer than its client waits. */
+function malformedTimeout({ received }: GrpcCall): Problem | undefined {
+  const timeout = onlyValue(received, "grpc-timeout");
+  if (timeout === undefined || clientTimeout(timeout) !== undefined) return undefined;
+  return new Problem("INVALID_REQUEST", "malformed grpc-timeout", { code: RpcCode.INTERNAL, options: [] });
+}
+
 /** What is no gRPC gets an answer of HTTP (gRPC over HTTP/2, "Responses"). */
 function refuseMedia(call: GrpcCall): void {
-  const { stream, exchange } = call;
-  exchange.status = 415;
-  call.ended = true;
-  stream.respond({ ":status": 415 }, { endStream: true });
-  stream.resume();
+  call.exchange.status = 415;
+  writeHead(call, 415, {}, true);
 }

@@ -3,6 +3,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, type Outgoing
 import type { Socket } from "node:net";
 import type { Sweep } from "../edge/sweep.ts";
 import { type DialOptions, dial } from "../upstream/dial.ts";
+import { KEEP_SPACES } from "./call.ts";
 
 export interface SessionOptions {
   readonly origin: string;
@@ -31,6 +32,8 @@ export interface SessionListener {
   /** It could not be connected. */
   failed(session: GrpcSession, error: unknown): void;
   connected(address: string | undefined): void;
+  /** The upstream has sent GOAWAY: it looks at no stream above `last`. */
+  goneAway(http2: ClientHttp2Session, last: number): void;
 }
 
 export interface GrpcSession {
@@ -164,6 +167,7 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
       createConnection: () => dialled,
       settings: { enablePush: false, maxHeaderListSize: headerBytes },
       maxHeaderListPairs: MOST_FIELDS,
+      ...KEEP_SPACES,
       maxSessionMemory: SESSION_MIB,
     });
     const pulse = pingMs === undefined ? undefined : beat(pingMs, dialled, ping);
@@ -182,7 +186,10 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
       fail(error);
       left();
     });
-    http2.on("goaway", left);
+    http2.on("goaway", (_code, last) => {
+      if (http2 !== undefined) on.goneAway(http2, last);
+      left();
+    });
     http2.once("close", () => {
       clearTimeout(late);
       clearTimeout(pinging);

@@ -1,17 +1,20 @@
 /** How a gRPC call ends: codes, messages and details, and the same of an error's JSON body. */
+import type { OutgoingHttpHeaders } from "node:http2";
 import {
+  create,
   createRegistry,
   type DescMessage,
   fromBinary,
   fromJson,
   type JsonValue,
+  type Message,
   type Registry,
   toBinary,
   toJson,
 } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { isJsonObject, member } from "../model/json.ts";
-import { type Problem, problemBody, rpcOfHttp } from "../model/problem.ts";
+import { type Problem, problemBody, RpcCode, rpcOfHttp } from "../model/problem.ts";
 import { createErrorRegistry } from "./error-details.ts";
 
 /** The end of a call, as its trailers say it. */
@@ -60,7 +63,12 @@ export function createStatusCodec(known: Registry | undefined): StatusCodec {
   };
   return {
     ofJson,
-    ofProblem: (problem) => ofJson(problem.http, Buffer.from(problemBody(problem))),
+    ofProblem: (problem) => {
+      const status = ofJson(problem.http, Buffer.from(problemBody(problem)));
+      // Clients repeat what is UNAVAILABLE, and this may have been done.
+      const isUnsafe = status.code === RpcCode.UNAVAILABLE && problem.metadata["state"] === "unknown";
+      return isUnsafe ? { ...status, code: RpcCode.UNKNOWN } : status;
+    },
     toJson: ({ code, message, details }) => {
       const read = details === undefined ? [] : detailsOf(details, registry);
       return JSON.stringify({ code, message, details: read });
@@ -70,9 +78,7 @@ export function createStatusCodec(known: Registry | undefined): StatusCodec {
 
 /** Longer bodies of errors say nothing that trailers have room for. */
 export const MOST_ERROR_BYTES = 64 * 1024;
-/** node:http2 sends no more than 64 KiB of trailers, and resets the call instead. A character may take nine bytes there. */
 const MOST_MESSAGE_LENGTH = 2 * 1024;
-const MOST_DETAILS_BYTES = 32 * 1024;
 
 function parsed(body: Uint8Array) {
   if (body.length > MOST_ERROR_BYTES) return undefined;
@@ -111,16 +117,97 @@ function detailsOf(bytes: Uint8Array, registry: Registry): readonly JsonValue[] 
   }
 }
 
-/** The trailers that end a call. A message that is too long is cut, and details that are too long are left out. */
-export function statusTrailers({ code, message, details }: RpcStatus): Record<string, string> {
-  return {
-    "grpc-status": String(code),
-    ...(message === "" ? {} : { "grpc-message": encodeMessage(message) }),
-    // Without padding, as the protocol asks for.
-    ...(details === undefined || details.length > MOST_DETAILS_BYTES
-      ? {}
-      : { "grpc-status-details-bin": Buffer.from(details).toString("base64").replace(/=+$/, "") }),
+/**
+ * The trailers that end a call. They take at most `room` bytes, as `sizeOfFields` counts them: a longer message is cut, and details are cut
+ * by whole entries, which the message then says.
+ */
+export function statusTrailers({ code, message, details }: RpcStatus, room = MOST_FIELD_BYTES): Record<string, string> {
+  const most = Math.floor(room / 2);
+  const trailers: Record<string, string> = { "grpc-status": String(code) };
+  if (message !== "") trailers["grpc-message"] = encodeMessage(message, most);
+  if (details === undefined) return trailers;
+  // Four characters of base64 hold three bytes.
+  const left = Math.floor(((room - sizeOfFields(trailers) - OWN_BYTES) * 3) / 4);
+  const fitting = details.length <= left ? { bytes: details, dropped: 0 } : shrunk(details, left);
+  if (fitting.dropped > 0) {
+    const entries = fitting.dropped === 1 ? "1 entry" : `${fitting.dropped} entries`;
+    trailers["grpc-message"] =
+      `${encodeMessage(message, most)} (without ${entries} of its details, which are too long for metadata)`;
+  }
+  // Without padding, as the protocol asks for.
+  if (fitting.bytes.length > 0) trailers[DETAILS] = Buffer.from(fitting.bytes).toString("base64").replace(/=+$/, "");
+  return trailers;
+}
+
+/** A limit of many clients and proxies for one head, and for trailers. */
+export const MOST_FIELD_BYTES = 16 * 1024;
+/** The name of the field for details, what HTTP/2 counts for it, and the words that say that some are left out. */
+const OWN_BYTES = 256;
+const FIELD_BYTES = 32;
+export const DETAILS = "grpc-status-details-bin";
+
+/** Bytes of fields as SETTINGS_MAX_HEADER_LIST_SIZE counts them. */
+export function sizeOfFields(fields: OutgoingHttpHeaders): number {
+  let bytes = 0;
+  for (const name in fields) {
+    for (const value of [fields[name] ?? []].flat()) bytes += name.length + String(value).length + FIELD_BYTES;
+  }
+  return bytes;
+}
+
+/** The details in a `google.rpc.Status` that fit into `room` bytes. Of one that does not fit, the first entries of its list are kept. */
+function shrunk(details: Uint8Array, room: number): { readonly bytes: Uint8Array; readonly dropped: number } {
+  const none = { bytes: NO_BYTES, dropped: 1 };
+  try {
+    const status = fromBinary(STATUS, details) as Message & { details: Any[] };
+    const all = status.details;
+    status.details = [];
+    let left = room - toBinary(STATUS, status).length;
+    if (left < 0) return { ...none, dropped: all.length };
+    let dropped = 0;
+    for (const detail of all) {
+      const kept = part(detail, left);
+      dropped += kept.dropped;
+      if (kept.any === undefined) continue;
+      status.details.push(kept.any);
+      left -= sizeOfAny(kept.any);
+    }
+    return { bytes: status.details.length === 0 ? NO_BYTES : toBinary(STATUS, status), dropped };
+  } catch {
+    return none;
+  }
+}
+
+const NO_BYTES = new Uint8Array();
+
+/** As an element of a list. */
+function sizeOfAny(any: Any): number {
+  return toBinary(AnySchema, any).length + PREFIX_BYTES;
+}
+
+/** For the tag and the length of an element. */
+const PREFIX_BYTES = 6;
+
+/** `detail`, or a copy with fewer entries in its list. Types that are not described are kept or dropped whole. */
+function part(detail: Any, room: number): { readonly any: Any | undefined; readonly dropped: number } {
+  if (sizeOfAny(detail) <= room) return { any: detail, dropped: 0 };
+  const type = ERRORS.getMessage(detail.typeUrl.slice(detail.typeUrl.lastIndexOf("/") + 1));
+  const list = type?.fields.find(({ fieldKind }) => fieldKind === "list");
+  if (type === undefined || list === undefined) return { any: undefined, dropped: 1 };
+  const message = fromBinary(type, detail.value) as Message & Record<string, unknown>;
+  const entries = message[list.localName] as readonly unknown[];
+  const fits = (count: number): Any | undefined => {
+    message[list.localName] = entries.slice(0, count);
+    const any = create(AnySchema, { typeUrl: detail.typeUrl, value: toBinary(type, message) });
+    return sizeOfAny(any) <= room ? any : undefined;
   };
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle) === undefined) high = middle - 1;
+    else low = middle;
+  }
+  return low === 0 ? { any: undefined, dropped: 1 } : { any: fits(low), dropped: entries.length - low };
 }
 
 /** A status as trailers say it; undefined where there is none. */
@@ -135,14 +222,28 @@ export function statusOfTrailers(get: (name: string) => string | undefined): Rpc
   };
 }
 
-/** Percent-encoding of everything but visible ASCII and spaces. */
-function encodeMessage(message: string): string {
+/** Percent-encoding of everything but visible ASCII, and spaces within: HTTP/2 takes away those at the ends of a field. Cut after `most` bytes. */
+function encodeMessage(message: string, most: number): string {
   let text = "";
-  for (const byte of Buffer.from(message.slice(0, MOST_MESSAGE_LENGTH))) {
-    const plain = byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
-    text += plain ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  for (const character of message.slice(0, MOST_MESSAGE_LENGTH)) {
+    const encoded = PLAIN.test(character) ? character : escaped(character);
+    if (text.length + encoded.length > most) break;
+    text += encoded;
   }
-  return text;
+  return withEndSpaces(text);
+}
+
+/** Without the spaces themselves at the ends of an encoded message. */
+export function withEndSpaces(text: string): string {
+  const begin = text.trimStart();
+  const inner = begin.trimEnd();
+  return "%20".repeat(text.length - begin.length) + inner + "%20".repeat(begin.length - inner.length);
+}
+
+const PLAIN = /^[ -$&-~]$/;
+
+function escaped(character: string): string {
+  return [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 }
 
 /** What is no valid escape stays as it is. */

@@ -136,12 +136,13 @@ export async function responseOf(
   body: Uint8Array,
   registry: Registry,
   turn: () => Promise<void>,
+  prepare?: (json: JsonValue) => void,
 ): Promise<Uint8Array> {
   const { output } = method;
   const name = bindings[0]?.responseBody ?? "";
   try {
     const whole = name === "" ? body : wrapped(jsonPath(output, [name]), body);
-    return await bytesOfLong(output, whole.length === 0 ? EMPTY : whole, registry, turn);
+    return await bytesOfLong(output, whole.length === 0 ? EMPTY : whole, registry, turn, prepare);
   } catch (cause) {
     throw invalidResponse(output, cause);
   }
@@ -153,11 +154,13 @@ export async function* partsOfResponse(
   pieces: AsyncIterable<Uint8Array>,
   registry: Registry,
   turn: () => Promise<void>,
+  prepare?: (json: JsonValue) => void,
 ): AsyncGenerator<MessagePart, void> {
   const { output } = method;
   const name = bindings[0]?.responseBody ?? "";
   try {
-    yield* partsOfList(output, name === "" ? pieces : wrappedPieces(jsonPath(output, [name]), pieces), registry, turn);
+    const all = name === "" ? pieces : wrappedPieces(jsonPath(output, [name]), pieces);
+    yield* partsOfList(output, all, registry, turn, prepare);
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
     throw invalidResponse(output, cause);

@@ -1,4 +1,5 @@
 /** A unary call of v1 that rules may have translated: message, HTTP request, the sentence, HTTP response, message. */
+import type { JsonValue } from "@bufbuild/protobuf";
 import { discard } from "../edge/body-portions.ts";
 import { createByteBuffer } from "../edge/byte-buffer.ts";
 import { inTurn } from "../edge/processor-share.ts";
@@ -20,8 +21,7 @@ import { tooManyValues } from "../translate/body.ts";
 import { noteUnknown } from "../translate/operation.ts";
 import { decode } from "../upstream/client.ts";
 import {
-  CONTENT_TYPE,
-  closeAfter,
+  contentType,
   endCall,
   endWithTrailers,
   failCall,
@@ -32,6 +32,7 @@ import {
   writeHead,
 } from "./call.ts";
 import type { Descriptors, Rpc } from "./descriptors.ts";
+import type { NumberEnums } from "./enums.ts";
 import { type MessageLimits, PREFIX, readMessage, responseTooLarge, withPrefix } from "./messages.ts";
 import { metadataFields, metadataOf } from "./metadata.ts";
 import { type RelayPlan, type RelayTarget, relayCall } from "./relay.ts";
@@ -59,6 +60,7 @@ export interface UnaryParts {
   readonly log: (message: string, cause: unknown) => void;
   /** Counts the fields of a message, within the limits of HTTP. */
   readonly count: CountWire;
+  readonly numberEnums: NumberEnums;
   /** Resolves when a part of a long piece of work may be done. */
   readonly turn: () => Promise<void>;
 }
@@ -150,7 +152,7 @@ async function readRequest(
   const counted = await step(() => readable(rpc.method.input, () => count(rpc.method.input, bytes)));
   if (counted === undefined) throw tooManyValues("fields");
   noteUnknownNumbers(call, counted.unknown, unknownRequest);
-  const message = await step(() => decodeRequest(rpc, bytes));
+  const message = await step(() => decodeRequest(rpc, counted.bytes));
   const json = await step(() => jsonOfRequest(rpc, message, descriptors.registry));
   const request = await step(() => requestOf(rpc, json));
   if (request.body.length > bodyBytes) throw tooLarge(bodyBytes);
@@ -218,30 +220,30 @@ async function respond(translated: TranslatedCall, parts: UnaryParts): Promise<v
       ? [await wholeMessage(translated, body, parts)]
       : await longMessage(translated, body, answer.expected, parts);
   if (call.ended) return;
-  const fields = ownFields([CONTENT_TYPE, ...metadataOf(answer.headers)], exchange.requestId, planned);
+  const fields = ownFields([contentType(call), ...metadataOf(answer.headers)], exchange.requestId, planned);
   const [first = NO_BYTES, ...rest] = messages;
   const length = messages.reduce((sum, part) => sum + part.length, 0);
-  call.ended = true;
   recordStatus(exchange, 0);
   exchange.responseBytes = length;
-  writeHead(stream, 200, http2Headers(fields), false);
+  writeHead(call, 200, http2Headers(fields), false);
   if (rest.length > 0) stream.write(withPrefix(first, length));
   const last = rest.pop();
   for (const part of rest) stream.write(part);
-  endWithTrailers(stream, statusTrailers({ code: 0, message: "" }), last ?? withPrefix(first));
-  closeAfter(stream);
+  endWithTrailers(call, statusTrailers({ code: 0, message: "" }), last ?? withPrefix(first));
+}
+
+/** Gives the names of new enum values their numbers in a piece of JSON, and counts those that have none. */
+function numbering({ exchange }: GrpcCall, rpc: Rpc, { numberEnums }: UnaryParts): (json: JsonValue) => void {
+  return (json) => numberEnums(rpc.method.output, json, (field) => noteUnknown(exchange, "response", field));
 }
 
 /** The message of a short response. Throws Problem for one that is too large. */
-async function wholeMessage(
-  { call, rpc }: TranslatedCall,
-  json: Uint8Array,
-  { limits, descriptors, turn }: UnaryParts,
-): Promise<Uint8Array> {
+async function wholeMessage({ call, rpc }: TranslatedCall, json: Uint8Array, parts: UnaryParts): Promise<Uint8Array> {
+  const { limits, descriptors, turn } = parts;
   const hold = limits.memory.open(limits.shareOf(call.credential));
   call.stream.on("close", () => hold.resize(0));
   hold.resize(json.length);
-  const bytes = await responseOf(rpc, json, descriptors.registry, turn);
+  const bytes = await responseOf(rpc, json, descriptors.registry, turn, numbering(call, rpc, parts));
   const { responseBytes: limit } = limits;
   if (bytes.length > limit) throw responseTooLarge(bytes.length, limit, call.exchange.list?.records);
   hold.resize(call.stream.closed ? 0 : bytes.length);
@@ -256,8 +258,10 @@ async function longMessage(
   { call, rpc, context, signal }: TranslatedCall,
   pieces: AsyncIterable<Uint8Array>,
   expected: number | undefined,
-  { limits: { memory, responseBytes: limit, shareOf }, descriptors, turn }: UnaryParts,
+  parts: UnaryParts,
 ): Promise<Uint8Array[]> {
+  const { descriptors, turn } = parts;
+  const { memory, responseBytes: limit, shareOf } = parts.limits;
   const owner = shareOf(call.credential);
   const messages: Uint8Array[] = [];
   let hold: MemoryReservation | undefined;
@@ -265,7 +269,7 @@ async function longMessage(
   let length = 0;
   let records = 0;
   let least = Number.POSITIVE_INFINITY;
-  for await (const part of partsOfResponse(rpc, pieces, descriptors.registry, turn)) {
+  for await (const part of partsOfResponse(rpc, pieces, descriptors.registry, turn, numbering(call, rpc, parts))) {
     length += part.bytes.length;
     records += part.records;
     messages.push(part.bytes);

@@ -1,6 +1,9 @@
-/** Counts what a message holds before it is decoded: a decoder makes an object of every field, however short. */
+/**
+ * Counts what a message holds before it is decoded: a decoder makes an object of every field, however short. Takes fields out whose wire
+ * type is another than declared: to Go they are unknown fields, and our decoder would read their bytes as declared.
+ */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 /** How much a message may hold. */
 export interface WireLimits {
@@ -15,8 +18,10 @@ export interface WireLimits {
 /** The contents of one message, in numbers. */
 export interface WireCount {
   readonly values: number;
-  /** Numbers of fields that the descriptors do not know, each once, in their order: the first `WireLimits.unknown`. */
+  /** Numbers of fields that the descriptors do not know so, each once, in their order: the first `WireLimits.unknown`. */
   readonly unknown: readonly number[];
+  /** The message to decode, without fields of another wire type than declared. */
+  readonly bytes: Uint8Array;
 }
 
 /** Returns undefined for more than `WireLimits.values`. Throws Error for bytes that `type` cannot have. */
@@ -38,6 +43,8 @@ interface WireScan extends WireLimits {
   readonly reader: BinaryReader;
   readonly unknownNumbers: Set<number>;
   count: number;
+  /** Fields of another wire type than declared were met. */
+  hasMisfits: boolean;
 }
 
 /** Ends a scan early. */
@@ -58,14 +65,21 @@ export function createWireCounter(limits: WireLimits): CountWire {
   };
   return (type, bytes) => {
     // The decoder's own reader, so that both find the same fields.
-    const scan: WireScan = { ...limits, reader: new BinaryReader(bytes), unknownNumbers: new Set(), count: 0 };
+    const scan: WireScan = {
+      ...limits,
+      reader: new BinaryReader(bytes),
+      unknownNumbers: new Set(),
+      count: 0,
+      hasMisfits: false,
+    };
     try {
       countMessage(scan, shapeOf(type), bytes.length, limits.depth);
     } catch (error) {
       if (error instanceof TooMany) return undefined;
       throw error;
     }
-    return { values: scan.count, unknown: [...scan.unknownNumbers] };
+    const fitting = scan.hasMisfits ? withoutMisfits(bytes, shapeOf(type)) : bytes;
+    return { values: scan.count, unknown: [...scan.unknownNumbers], bytes: fitting };
   };
 }
 
@@ -152,15 +166,14 @@ function countField(scan: WireScan, shape: Shape, number: number, wireType: Wire
   const { reader, unknownNumbers } = scan;
   add(scan, 1);
   const field = shape.get(number);
-  if (field === undefined) {
+  if (field === undefined || isMisfit(field, wireType)) {
+    if (field !== undefined) scan.hasMisfits = true;
     if (shape !== NO_FIELDS && unknownNumbers.size < scan.unknown) unknownNumbers.add(number);
     if (wireType === WireType.StartGroup) countGroup(scan, NO_FIELDS, number, depth - 1);
     else reader.skip(wireType, number);
     return;
   }
   const isPacked = field.packed !== undefined && wireType === WireType.LengthDelimited;
-  // The decoder reads a field as what it is declared, whatever its wire type.
-  if (wireType !== field.wireType && !isPacked) throw new Error(`field ${number} has another wire type`);
   if (wireType === WireType.StartGroup) countGroup(scan, field.fields?.() ?? NO_FIELDS, number, depth - 1);
   else if (isPacked) countPacked(scan, endOf(reader), field.packed ?? 0);
   else if (field.isAny) {
@@ -169,6 +182,39 @@ function countField(scan: WireScan, shape: Shape, number: number, wireType: Wire
     reader.pos = end;
   } else if (field.fields !== undefined) countMessage(scan, field.fields(), endOf(reader), depth - 1);
   else reader.skip(wireType, number);
+}
+
+function isMisfit(field: FieldShape, wireType: WireType): boolean {
+  return wireType !== field.wireType && !(field.packed !== undefined && wireType === WireType.LengthDelimited);
+}
+
+/** The message, which has been counted, without fields of another wire type than declared. */
+function withoutMisfits(bytes: Uint8Array, shape: Shape): Uint8Array {
+  const reader = new BinaryReader(bytes);
+  const writer = new BinaryWriter();
+  copyFields(reader, writer, shape, undefined);
+  return writer.finish();
+}
+
+function copyFields(reader: BinaryReader, writer: BinaryWriter, shape: Shape, group: number | undefined): void {
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    if (wireType === WireType.EndGroup && number === group) return;
+    const field = shape.get(number);
+    if (field === undefined || isMisfit(field, wireType)) {
+      reader.skip(wireType, number);
+      continue;
+    }
+    writer.tag(number, wireType);
+    const inner = field.fields?.();
+    if (wireType === WireType.StartGroup) {
+      copyFields(reader, writer, inner ?? NO_FIELDS, number);
+      writer.tag(number, WireType.EndGroup);
+    } else if (wireType === WireType.LengthDelimited) {
+      const value = reader.bytes();
+      writer.bytes(inner === undefined || field.packed !== undefined ? value : withoutMisfits(value, inner));
+    } else writer.raw(reader.skip(wireType, number));
+  }
 }
 
 /** Where the bytes end whose length comes next. */

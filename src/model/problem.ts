@@ -150,6 +150,8 @@ export interface ProblemOptions {
   readonly fieldViolations?: readonly FieldViolation[];
   /** Seconds, for `Retry-After`. */
   readonly retryAfter?: number;
+  /** The RPC code, if it is not the usual one. */
+  readonly code?: RpcCode;
   /** The origin, if it is not the usual one. */
   readonly fault?: FaultOrigin;
   /** The options that change this refusal, if they are not all of the reason's. */
@@ -161,6 +163,7 @@ export interface ProblemOptions {
 /** An error of carryover itself. The server turns it into a response. */
 export class Problem extends Error {
   readonly reason: ProblemReason;
+  readonly code: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly fieldViolations: readonly FieldViolation[];
   readonly retryAfter: number | undefined;
@@ -172,6 +175,7 @@ export class Problem extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "Problem";
     this.reason = reason;
+    this.code = options.code ?? PROBLEMS[reason].code;
     this.metadata = options.metadata ?? {};
     this.fieldViolations = options.fieldViolations ?? [];
     this.retryAfter = options.retryAfter;
@@ -181,10 +185,6 @@ export class Problem extends Error {
 
   get http(): number {
     return PROBLEMS[this.reason].http;
-  }
-
-  get code(): number {
-    return PROBLEMS[this.reason].code;
   }
 
   /** Any other error becomes the cause of `INTERNAL`, whose text does not reveal it. */

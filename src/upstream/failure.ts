@@ -1,6 +1,6 @@
 /** What a call without a usable response means for the client. */
-
-import { Problem, type ProblemOption, type ProblemReason } from "../model/problem.ts";
+import { constants } from "node:http2";
+import { Problem, type ProblemOption, type ProblemReason, RpcCode } from "../model/problem.ts";
 
 /** A call that failed. */
 export interface CallFacts {
@@ -47,6 +47,22 @@ export function failure(error: unknown, facts: CallFacts): Problem {
   if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_NOT_SUPPORTED") return Problem.from(error);
   const words = code === "UND_ERR_HEADERS_OVERFLOW" ? LONG_HEAD : undefined;
   return problemOf(reasonOf(code, error), withoutBytes(code, error), facts, words);
+}
+
+/** RPC codes of HTTP/2 error codes (gRPC over HTTP/2, "Errors"). REFUSED_STREAM after a response has begun is an error like others. */
+const RPC_OF_RESET: ReadonlyMap<number, RpcCode> = new Map([
+  [constants.NGHTTP2_CANCEL, RpcCode.CANCELLED],
+  [constants.NGHTTP2_ENHANCE_YOUR_CALM, RpcCode.RESOURCE_EXHAUSTED],
+  [constants.NGHTTP2_INADEQUATE_SECURITY, RpcCode.PERMISSION_DENIED],
+]);
+
+/** For a call that the upstream reset with an HTTP/2 error code. */
+export function resetFailure(http2Code: number, { method }: CallFacts): Problem {
+  const metadata = WRITES.has(method) ? { state: "unknown" } : {};
+  return new Problem("UPSTREAM_INVALID", `the platform reset the call (HTTP/2 error code ${http2Code})`, {
+    ...{ metadata, options: [], fault: "platform" },
+    code: RPC_OF_RESET.get(http2Code) ?? RpcCode.INTERNAL,
+  });
 }
 
 /** For a response that cannot be used; `why` goes to the log. */

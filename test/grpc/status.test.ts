@@ -1,20 +1,58 @@
 /** What trailers say of an error fits into them. */
 import { expect, it } from "vitest";
-import { createStatusCodec, statusTrailers } from "../../src/grpc/status.ts";
+import { createStatusCodec, sizeOfFields, statusOfTrailers, statusTrailers } from "../../src/grpc/status.ts";
 
 const codec = createStatusCodec(undefined);
 const ofError = (error: object) => codec.ofJson(400, Buffer.from(JSON.stringify({ code: 3, ...error })));
-const bytesOf = (trailers: Record<string, string>) => JSON.stringify(trailers).length;
 
-it("a message that is too long is cut, and details that are too long are left out", () => {
+it("a message that is too long is cut, between characters", () => {
   const message = statusTrailers(ofError({ message: "\u20ac".repeat(10_000) }));
-  expect(message["grpc-message"]).toBe("%E2%82%AC".repeat(2_048));
-  const detail = (bytes: number) => ({
-    message: "m",
-    details: [{ "@type": "type.googleapis.com/google.rpc.DebugInfo", detail: "d".repeat(bytes) }],
-  });
-  expect(bytesOf(statusTrailers(ofError(detail(30_000))))).toBeGreaterThan(40_000);
-  expect(Object.keys(statusTrailers(ofError(detail(40_000))))).toEqual(["grpc-status", "grpc-message"]);
+  expect(message["grpc-message"]).toBe("%E2%82%AC".repeat(910));
+  expect(statusTrailers(ofError({ message: "m".repeat(10_000) }))["grpc-message"]).toHaveLength(2_048);
+});
+
+it.each([
+  [" m ", "%20m%20"],
+  ["  ", "%20%20"],
+  ["a b%\n", "a b%25%0A"],
+])("a message keeps its spaces where HTTP/2 would take them away: %j", (message, encoded) => {
+  expect(statusTrailers(ofError({ message }))["grpc-message"]).toBe(encoded);
+});
+
+const BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest";
+const INFO = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "R", domain: "d", metadata: {} };
+const violations = (count: number) => ({
+  "@type": BAD_REQUEST,
+  fieldViolations: Array.from({ length: count }, (_, i) => ({
+    field: `group.field_${i}`,
+    description: "d".repeat(100),
+    reason: "",
+  })),
+});
+
+it.each([
+  [16_384, 300],
+  [8_192, 300],
+  [2_048, 20],
+])("V115: details beyond %i bytes of metadata are cut by whole entries, and the message says so", (room, count) => {
+  const trailers = statusTrailers(ofError({ message: "bad", details: [INFO, violations(count)] }), room);
+  expect(sizeOfFields(trailers)).toBeLessThanOrEqual(room);
+  expect(sizeOfFields(trailers)).toBeGreaterThan(room * 0.8);
+  const { details } = JSON.parse(codec.toJson(statusOfTrailers((name) => trailers[name]) ?? { code: 0, message: "" }));
+  expect(details[0]).toEqual(INFO);
+  const kept = details[1].fieldViolations;
+  expect(kept).toEqual(violations(kept.length).fieldViolations.map((one) => expect.objectContaining(one)));
+  expect(trailers["grpc-message"]).toBe(
+    `bad (without ${count - kept.length} entries of its details, which are too long for metadata)`,
+  );
+});
+
+it("a detail that cannot be cut is left out, and those after it stay", () => {
+  const long = { "@type": "type.googleapis.com/google.rpc.DebugInfo", detail: "d".repeat(40_000) };
+  const trailers = statusTrailers(ofError({ message: "bad", details: [long, INFO] }));
+  const { details } = JSON.parse(codec.toJson(statusOfTrailers((name) => trailers[name]) ?? { code: 0, message: "" }));
+  expect(details).toEqual([INFO]);
+  expect(trailers["grpc-message"]).toContain("without 1 entry of its details");
 });
 
 it("a body that is far too long for trailers is not read: the HTTP status decides", () => {

@@ -142,6 +142,21 @@ it("a rule's native v1 gets the client's own bytes", async () => {
   ]);
 });
 
+it("a message in an encoding that is not known is refused with those that are", async () => {
+  const { client } = await translating();
+  const raw = Buffer.concat([Buffer.from([1, 0, 0, 0, 1]), Buffer.from("x")]);
+  const answer = await client.call(LIST, {}, { raw, headers: { "grpc-encoding": "br" } });
+  expect(answer).toMatchObject({ code: 12, headers: { "grpc-accept-encoding": "identity,gzip" } });
+});
+
+it("a known field with another wire type is an unknown one", async () => {
+  const { client, exchanges } = await translating();
+  // `id`, as a number.
+  const answer = await client.call(LIST, {}, { raw: frame(Buffer.from([0x08, 0x05])) });
+  expect(answer.json).toEqual((await client.call(LIST, {})).json);
+  expect(exchanges[0]?.unknownFields).toEqual([{ direction: "request", name: "#1" }]);
+});
+
 it.each(["native", "shadow", "translate"])("%s: takes a token without a scheme, and a trace as it is", async (mode) => {
   const rules = fileWith(
     `version: carryover/v1\nrules: [{ name: all, match: {}, mode: ${mode}, shadow: { sample: 1 } }]\n`,

@@ -602,6 +602,21 @@ export const differences: readonly DifferenceGroup[] = [
         option: "`limits.bodyBytes`",
       },
       {
+        id: "V115",
+        v1: "gRPC sent details of errors of any length",
+        carryover:
+          "whole entries are left out above 16 KiB of metadata, or where the client takes less, and the message says how many",
+        why: "clients and proxies fail the call otherwise, and its code is lost",
+        option: NONE,
+      },
+      {
+        id: "V116",
+        v1: "gRPC was `UNAVAILABLE` when a connection broke after a write was sent",
+        carryover: "`UNKNOWN`, with `state: unknown` in the details",
+        why: "clients repeat what is `UNAVAILABLE`, and the write may be done",
+        option: NONE,
+      },
+      {
         id: "V67",
         v1: "the platform's own limits on a request's head",
         carryover: "414 `URI_TOO_LONG` above 8 KiB; 431 `HEADERS_TOO_LARGE` above 16 KiB or 100 fields",

@@ -2,7 +2,14 @@
 import type { Socket } from "node:net";
 
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-export const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, window: 8, continuation: 9 };
+export const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, window: 8, continuation: 9 };
+
+/** A frame without its type. */
+export interface FrameFacts {
+  readonly flags: number;
+  readonly stream: number;
+  readonly payload: Buffer;
+}
 
 export function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
@@ -27,7 +34,7 @@ export function literal(name: string, value: string): Buffer {
 }
 
 /** Tells of each frame that comes on `socket`, whose first `skip` bytes are none. */
-export function onFrames(socket: Socket, saw: (type: number) => void, skip = 0): void {
+export function onFrames(socket: Socket, saw: (type: number, facts: FrameFacts) => void, skip = 0): void {
   let bytes = Buffer.alloc(0);
   let skipped = skip;
   socket.on("data", (chunk: Buffer) => {
@@ -36,9 +43,11 @@ export function onFrames(socket: Socket, saw: (type: number) => void, skip = 0):
     bytes = bytes.subarray(skipped);
     skipped = 0;
     while (bytes.length >= 9 && bytes.length >= 9 + bytes.readUIntBE(0, 3)) {
-      const type = bytes[3] ?? -1;
-      bytes = bytes.subarray(9 + bytes.readUIntBE(0, 3));
-      saw(type);
+      const [type = -1, flags = 0] = bytes.subarray(3);
+      const stream = bytes.readUInt32BE(5);
+      const payload = bytes.subarray(9, 9 + bytes.readUIntBE(0, 3));
+      bytes = bytes.subarray(9 + payload.length);
+      saw(type, { flags, stream, payload });
     }
   });
 }

@@ -20,6 +20,14 @@ export const GRPC = [
   ...guards("src/edge/deadlines.ts", PASSES, [
     ["the client's deadline", "Math.min(this.clientAt, this.aliveAt + this.lifeMs)", "this.aliveAt + this.lifeMs"],
   ]),
+  ...guards(
+    "src/grpc/lingering.ts",
+    ["test/grpc/ending.test.ts"],
+    [
+      ["time to end a call that has its response", "const LINGER_MS = 2_000;", "const LINGER_MS = 0;"],
+      ["what a client sends after its response", "return left >= 0;", "return true;"],
+    ],
+  ),
   ...guards("src/grpc/relay.ts", PASSES, [
     ["a message that does not come whole", "fail(relay, slowSender(what, false))", "{}"],
     ["a response's head that does not come", "if (!call.isUnary) return;", "return;"],
@@ -81,11 +89,7 @@ export const GRPC = [
     [
       ["values on the wire", "if (scan.count > scan.values) throw", "if (false) throw"],
       ["levels on the wire", "if (depth <= 0) throw", "if (false) throw"],
-      [
-        "fields read as the decoder reads them",
-        "if (wireType !== field.wireType && !isPacked) throw",
-        "if (false) throw",
-      ],
+      ["fields that the decoder would read as declared", "if (field !== undefined) scan.hasMisfits = true;", ""],
       ["numbers of unknown fields", "unknownNumbers.size < scan.unknown", "true"],
     ],
   ),
@@ -98,7 +102,7 @@ export const GRPC = [
     "src/grpc/status.ts",
     ["test/grpc/status.test.ts"],
     [
-      ["details that trailers have room for", "details.length > MOST_DETAILS_BYTES", "false"],
+      ["details that trailers have room for", "details.length <= left ?", "true ?"],
       ["long bodies of errors", "if (body.length > MOST_ERROR_BYTES) return undefined;", ""],
     ],
   ),

@@ -1,0 +1,133 @@
+/** How a call ends whose client still sends: the status first, then at most a reset, and not at once. */
+import { expect, it } from "vitest";
+import type { Exchange } from "../../src/model/exchange.ts";
+import { type Carryover, startCarryover } from "../support/carryover.ts";
+import { later, takeDownAfterEach } from "../support/take-down.ts";
+import { FRAME, frame } from "./support/frames.ts";
+import { callHead, type RawConnection, raw } from "./support/raw.ts";
+import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
+
+takeDownAfterEach();
+
+const V2 = "/acme.platform.iam.v2beta1.GroupsService/ListGroups";
+const UNKNOWN = "/evil.v2.Service/Do";
+/** Long enough for a reset that comes too early. */
+const SOON_MS = 300;
+const MESSAGE = framed(Buffer.from("m"));
+
+async function carryover(
+  serve: Parameters<typeof platform>[0],
+  flags: Readonly<Record<string, string>> = {},
+): Promise<Carryover & { readonly rpc: string; readonly exchanges: Exchange[] }> {
+  const exchanges: Exchange[] = [];
+  const behind = await platform(serve);
+  const started = await startCarryover({
+    v2Url: behind.url,
+    flags: { listenGrpcPort: "0", ...flags },
+    onExchange: (exchange) => exchanges.push(exchange),
+  });
+  later(started.close);
+  return { ...started, rpc: started.grpcUrl ?? "", exchanges };
+}
+
+/** Responds to the first bytes of a message. */
+const early: Parameters<typeof platform>[0] = (stream) => {
+  stream.once("data", () => {
+    stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+    stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+    stream.end(MESSAGE);
+  });
+};
+
+/** A call that its client leaves open. */
+async function begun(rpc: string, path: string): Promise<RawConnection> {
+  const connection = await raw(rpc);
+  connection.socket.write(
+    Buffer.concat([frame(FRAME.headers, 4, 1, callHead(path)), frame(FRAME.data, 0, 1, MESSAGE)]),
+  );
+  return connection;
+}
+
+async function endsWith(connection: RawConnection, frames: readonly string[]): Promise<void> {
+  await expect.poll(() => connection.of(1)).toEqual(frames);
+  await new Promise((resolve) => setTimeout(resolve, SOON_MS));
+  expect(connection.of(1)).toEqual(frames);
+}
+
+it("a response that comes before the end of the request is whole, and no reset follows once the client has ended it", async () => {
+  const { rpc } = await carryover(early);
+  const connection = await begun(rpc, V2);
+  await endsWith(connection, ["HEADERS", "DATA", "HEADERS+ES"]);
+  connection.socket.write(frame(FRAME.data, 1, 1));
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  expect(connection.of(1)).toEqual(["HEADERS", "DATA", "HEADERS+ES"]);
+});
+
+it("a refused call that its client leaves open is closed without an error after two seconds", async () => {
+  const { rpc } = await carryover(early);
+  const connection = await begun(rpc, UNKNOWN);
+  await endsWith(connection, ["HEADERS+ES"]);
+  await expect.poll(() => connection.of(1), { timeout: 4_000 }).toEqual(["HEADERS+ES", "RST(0)"]);
+});
+
+it("a request of another media type is closed as well", async () => {
+  const { rpc } = await carryover(early);
+  const stream = open(session(rpc), V2, { "content-type": "text/plain" });
+  stream.write("x");
+  const { head, rstCode } = await answered(stream);
+  expect([head[":status"], rstCode]).toEqual([415, 0]);
+});
+
+it("an error in the middle of a stream has its status, whatever the client still sends", async () => {
+  const { rpc } = await carryover((stream) => {
+    stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+    stream.write(MESSAGE);
+    setTimeout(() => stream.close(2), 50);
+  });
+  await endsWith(await begun(rpc, V2), ["HEADERS", "DATA", "HEADERS+ES"]);
+});
+
+it("a call that a shutdown cuts has its status", async () => {
+  const { rpc, close } = await carryover((stream) => void stream);
+  const connection = await begun(rpc, V2);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const closed = close();
+  await connection.closed;
+  expect(connection.of(1)).toEqual(["HEADERS+ES"]);
+  await closed;
+});
+
+it("a call whose response is sent is reported and no longer in flight, though its client holds it open", async () => {
+  const { rpc, exchanges } = await carryover(
+    unary((request) => [request]),
+    { limitsInFlight: "4" },
+  );
+  const on = session(rpc);
+  for (const path of [UNKNOWN, UNKNOWN]) open(on, path).write(MESSAGE);
+  await expect.poll(() => exchanges.length).toBe(2);
+  const others = await Promise.all(Array.from({ length: 3 }, () => call(rpc, V2)));
+  expect(others.map(({ status }) => status)).toEqual([0, 0, 0]);
+});
+
+it("what a client sends after the response is thrown away, and limited", async () => {
+  const { rpc } = await carryover(early);
+  const stream = open(session(rpc), V2);
+  let taken = 0;
+  const more = (): void => {
+    taken += 65_536;
+    stream.write(Buffer.alloc(65_536), () => !stream.destroyed && taken < 64 * 2 ** 20 && more());
+  };
+  more();
+  expect(await answered(stream)).toMatchObject({ status: 0, rstCode: 0 });
+  expect(taken).toBeLessThan(3 * 2 ** 20);
+});
+
+it("the platform's side of a call is closed as soon as it has responded", async () => {
+  const closed: number[] = [];
+  const { rpc } = await carryover((stream, headers) => {
+    stream.on("close", () => closed.push(stream.rstCode));
+    early(stream, headers);
+  });
+  await begun(rpc, V2);
+  await expect.poll(() => closed).toEqual([0]);
+});
