@@ -628,7 +628,7 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V68",
         v1: "the platform's own timeouts for slow clients",
         carryover:
-          "408 `REQUEST_TIMEOUT` for a body that arrives slower than 1 KiB/s after its first 10 s. A client that reads nothing of a response for 30 s is disconnected",
+          "408 `REQUEST_TIMEOUT` for a body that arrives slower than 1 KiB/s after its first 10 s; over gRPC, `DEADLINE_EXCEEDED` for such a message. A client that reads nothing of a response for 30 s is disconnected",
         why: "slow clients must not hold up all others",
         option: "`limits.minBodyRate`",
         native: true,
