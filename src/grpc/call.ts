@@ -152,11 +152,12 @@ export function ownFields(fields: HeaderField[], requestId: string, planned: Hea
 /** Begins a response with `fields`, which are its own, and ends it where it `isLast`; otherwise trailers follow. Throws for fields that node:http2 does not send. */
 export function writeHead(call: GrpcCall, status: number, fields: OutgoingHttpHeaders, isLast: boolean): void {
   const { stream } = call;
-  if (isLast) begunToEnd(call);
-  if (stream.destroyed || stream.closed) return;
+  const isOpen = !stream.destroyed && !stream.closed;
   fields[":status"] = status;
-  stream.respond(fields, isLast ? ONLY_HEAD : WITH_TRAILERS);
-  if (isLast) call.sent();
+  if (isOpen) stream.respond(fields, isLast ? ONLY_HEAD : WITH_TRAILERS);
+  if (!isLast) return;
+  begunToEnd(call);
+  if (isOpen) call.sent();
 }
 
 /** Ends a response that has begun. The stream stays open until the client, too, has ended it: see `createLingering`. */

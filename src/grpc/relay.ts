@@ -278,7 +278,8 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
       target.sessions.suspect(up);
       // A stream may be silent for as long as it likes: only its session has to be alive.
       if (!call.isUnary) return;
-      broken(failure(Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" }), facts));
+      const error = Object.assign(new Error("no response head"), { code: "UND_ERR_HEADERS_TIMEOUT" });
+      broken(failure(error, facts));
     },
   };
   relay.awaited = awaited;
@@ -323,13 +324,13 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     const isLast = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
     // A place is for one call until it is answered: a stream may last.
     relay.slot?.done({ status: http });
+    // Before the last of the response goes out, since the call is reported then.
+    if (isLast) over(relay, http, head);
     try {
       writeHead(call, http, isLast ? statusFields(call, head) : http2Headers(head), isLast);
     } catch (cause) {
       fail(relay, invalidAnswer("fields that cannot be passed on", facts, cause));
-      return;
     }
-    if (isLast) over(relay, http, head);
   }) satisfies RawListener as never);
   up.on("trailers", ((_headers, _flags, raw) => {
     trailers = headersOf(raw);
@@ -346,8 +347,8 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
       fail(relay, invalidAnswer("no grpc-status", facts));
       return;
     }
-    endWithTrailers(call, statusFields(call, trailers));
     over(relay, http, trailers);
+    endWithTrailers(call, statusFields(call, trailers));
   });
 }
 

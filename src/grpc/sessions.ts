@@ -141,7 +141,9 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
         pool.usual = session.limit();
       }
     }
-    Object.assign(pool, { ready, connecting, places: room + pool.open - used });
+    pool.ready = ready;
+    pool.connecting = connecting;
+    pool.places = room + pool.open - used;
   };
   /** Serves those that wait, and connects for those that still do. */
   const settle = (): void => {

@@ -71,6 +71,7 @@ const BANS: readonly Ban[] = [
     sample: "Object.assign(target, parsed)",
     but: [
       ["grpc/call.ts", "trailers of our own"],
+      ["grpc/descriptor-set.ts", "changes to a file of descriptors, whose type names its members"],
       ["upstream/dial.ts", "a message for an error of Node's"],
       ["drain/committed-list.ts", "changes to a state, whose type names its members"],
       ["drain/read-ahead.ts", "the same"],
