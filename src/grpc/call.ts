@@ -186,7 +186,7 @@ function sendTrailers(stream: ServerHttp2Stream, trailers: OutgoingHttpHeaders):
 function begunToEnd(call: GrpcCall): void {
   if (call.ended) return;
   call.ended = true;
-  throwAwayRest(call.stream);
+  if (!call.stream.readableEnded) throwAwayRest(call.stream);
 }
 
 /** Stops what is under way for `call`, and ends it with `problem`. */

@@ -34,7 +34,10 @@ export function createLingering(now: () => number, most: number): Lingering {
   const [held, ended] = [createDelay(now, HOLD_MS, most), createDelay(now, LINGER_MS, most)];
   return {
     hold: (stream, then) => stream.once("end", held(stream, then)),
-    close: (stream) => void ended(stream, () => stream.close(constants.NGHTTP2_NO_ERROR)),
+    close: (stream) => {
+      // Most clients have ended theirs: then it closes by itself.
+      if (!stream.readableEnded) ended(stream, () => stream.close(constants.NGHTTP2_NO_ERROR));
+    },
   };
 }
 
