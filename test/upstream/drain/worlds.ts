@@ -59,8 +59,8 @@ export interface End {
 }
 
 const KEYS = "abcdefghijklmnopqrstuvwxyz";
-/** A list of eight records that needs more calls than this does not end. */
-const MOST_CALLS = 400;
+/** A list of so few records that needs more calls than `lists.maxPages` allows does not end. */
+const MOST_CALLS = 600;
 
 /** Reads the list of `world` to its end. */
 export function readWorld(world: World): End {
