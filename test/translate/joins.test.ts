@@ -129,7 +129,11 @@ describe("a joined record", () => {
   });
 
   test("is put into a long page a part at a time, so that other requests get their turns", async () => {
-    const page = Array.from({ length: 100 }, (_, i) => ({ uid: `l${i}`, part: { uid: "p" }, text: "x".repeat(10_000) }));
+    const page = Array.from({ length: 100 }, (_, i) => ({
+      uid: `l${i}`,
+      part: { uid: "p" },
+      text: "x".repeat(10_000),
+    }));
     const resource = links([PART]);
     const input = { resources: [resource, PARTS], answer: platform({ links: [page], parts: [{ uid: "p" }] }) };
     let turns = 0;
