@@ -10,8 +10,8 @@ import { mib, table } from "./figures.mjs";
 const HERE = import.meta.dirname;
 const PICTURE = "docs/list-memory.svg";
 const RECORDED = join(HERE, "recorded.json");
-/** A ratio below this share of the recorded one has fallen: quick runs of one build differ by up to a third on shared processors. */
-const FALLEN = 0.6;
+/** A ratio below this share of the recorded one has fallen. */
+const FALLEN = 0.75;
 
 /** Prints every table. `runs`: the goals by version of Node, ours first. */
 export function printReport(results, bench, runs) {
