@@ -46,7 +46,7 @@ export function readmeSpeed(recorded: Recorded, page: string): string {
   const rows = Object.values(recorded).flatMap(({ rows: all }) => FIRST.flatMap((key) => all[key] ?? []));
   const of = [...new Set(rows.map(({ date, commit }) => `${date}, commit ${commit}`))].join("; ");
   return [
-    `Ratios (above 1: carryover is faster) of ${of}: median (least to most) of interleaved rounds on two cores, with carryover's metrics and logs on. [RESULTS.md](${page}) has all rows and the method.`,
+    `Ratios (above 1: carryover is faster) of ${of}: median (least to most) of interleaved rounds on two cores, with carryover's metrics and logs on. [RESULTS.md](${page}) has all rows of the last whole run, and the method.`,
     "",
     speedTable(recorded, true),
   ].join("\n");

@@ -195,14 +195,16 @@ function folderUrl(path) {
   return pathToFileURL(`${resolve(path)}/`);
 }
 
-/** What fell is measured once more: other work on the machine can make a short run's ratio fall. */
+/** What fell is measured once more, as a whole run does it: in few short rounds other work on the machine can make a ratio fall. */
 async function fallen(goals, bench) {
   const fell = beneathRecorded(goals);
   for (const { key, why } of fell) console.error(`once more: ${key}: ${why}`);
   const low = new Set(fell.map(({ key }) => key));
   const wants = (key) => [...low].some((one) => one === key || one.startsWith(`${key}-`));
   const again = [];
-  for (const row of ROWS.filter((one) => one.keys.some(wants))) again.push(await measured(row, { ...bench, wants }));
+  for (const row of ROWS.filter((one) => one.keys.some(wants))) {
+    again.push(await measured(row, { ...bench, settings: FULL, wants }));
+  }
   const faults = again.flatMap((result) => result.faults);
   const still = beneathRecorded(again.flatMap((result) => result.goals)).filter(({ key }) => low.has(key));
   return [...faults, ...still.map(({ key, why }) => `${key}: ${why}`)];
