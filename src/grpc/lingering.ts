@@ -23,15 +23,13 @@ interface Waiting {
 
 /** For the rest of a request that is refused before it is whole. */
 const HOLD_MS = 100;
-/** For a client to end its side, or to reset the stream itself. */
-const LINGER_MS = 2_000;
 /** Thrown away for one call at most, where each piece counts for `PIECE_BYTES` more. */
 const REST_BYTES = 1024 * 1024;
 const PIECE_BYTES = 64;
 
-/** At most `most` streams are given either time. */
-export function createLingering(now: () => number, most: number): Lingering {
-  const [held, ended] = [createDelay(now, HOLD_MS, most), createDelay(now, LINGER_MS, most)];
+/** `lingerMs`: for a client to end its side, or to reset the stream itself. At most `most` streams are given either time. */
+export function createLingering(now: () => number, most: number, lingerMs: number): Lingering {
+  const [held, ended] = [createDelay(now, HOLD_MS, most), createDelay(now, lingerMs, most)];
   return {
     hold: (stream, then) => stream.once("end", held(stream, then)),
     close: (stream) => {

@@ -65,8 +65,11 @@ export interface GrpcPortParts {
   readonly now: () => number;
   readonly random: () => number;
   readonly log: GrpcLog;
-  readonly timeouts?: Partial<SessionTimeouts & Required<BodyLimitOptions>["timeouts"]> | undefined;
+  readonly timeouts?: GrpcTimeouts | undefined;
 }
+
+/** Milliseconds. */
+export type GrpcTimeouts = Partial<SessionTimeouts> & BodyLimitOptions["timeouts"];
 
 interface GrpcLog {
   warn(message: string, cause?: unknown, facts?: Readonly<Record<string, string | number>>): void;

@@ -39,6 +39,8 @@ export interface SessionTimeouts {
   readonly pingMs: number;
   /** Of a session without a call. */
   readonly idleMs: number;
+  /** Of a call whose response is sent, for its client to end it. */
+  readonly lingerMs: number;
 }
 
 export interface GrpcServer {
@@ -50,7 +52,7 @@ export interface GrpcServer {
   close(graceMs: number): Promise<number>;
 }
 
-const TIMEOUTS: SessionTimeouts = { pingMs: 30_000, idleMs: 300_000 };
+const TIMEOUTS: SessionTimeouts = { pingMs: 30_000, idleMs: 300_000, lingerMs: 2_000 };
 /** Streams of one session at most, and its part of `limits.inFlight`: an ingress sends the calls of many clients over one. */
 const STREAMS = 1_000;
 const STREAMS_SHARE = 0.5;
@@ -82,7 +84,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const sessions = new Map<Http2Session, SessionControl>();
   const edge = createEdge<GrpcCall>(options, failCall);
-  const lingering = createLingering(options.now, limits.inFlight);
+  const lingering = createLingering(options.now, limits.inFlight, timeouts.lingerMs);
   const settings: ServerOptions = {
     settings: {
       enablePush: false,

@@ -12,7 +12,8 @@ takeDownAfterEach();
 const V2 = "/acme.platform.iam.v2beta1.GroupsService/ListGroups";
 const UNKNOWN = "/evil.v2.Service/Do";
 /** Long enough for a reset that comes too early. */
-const SOON_MS = 300;
+const SOON_MS = 100;
+const LINGER_MS = 600;
 const MESSAGE = framed(Buffer.from("m"));
 
 async function carryover(
@@ -24,6 +25,7 @@ async function carryover(
   const started = await startCarryover({
     v2Url: behind.url,
     flags: { listenGrpcPort: "0", ...flags },
+    grpcTimeouts: { lingerMs: LINGER_MS },
     onExchange: (exchange) => exchanges.push(exchange),
   });
   later(started.close);
@@ -59,15 +61,15 @@ it("a response that comes before the end of the request is whole, and no reset f
   const connection = await begun(rpc, V2);
   await endsWith(connection, ["HEADERS", "DATA", "HEADERS+ES"]);
   connection.socket.write(frame(FRAME.data, 1, 1));
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await new Promise((resolve) => setTimeout(resolve, LINGER_MS + SOON_MS));
   expect(connection.of(1)).toEqual(["HEADERS", "DATA", "HEADERS+ES"]);
 });
 
-it("a refused call that its client leaves open is closed without an error after two seconds", async () => {
+it("a refused call that its client leaves open is closed without an error after a time", async () => {
   const { rpc } = await carryover(early);
   const connection = await begun(rpc, UNKNOWN);
   await endsWith(connection, ["HEADERS+ES"]);
-  await expect.poll(() => connection.of(1), { timeout: 4_000 }).toEqual(["HEADERS+ES", "RST(0)"]);
+  await expect.poll(() => connection.of(1), { timeout: 5_000 }).toEqual(["HEADERS+ES", "RST(0)"]);
 });
 
 it("a request of another media type is closed as well", async () => {
@@ -111,14 +113,14 @@ it("a call whose response is sent is reported and no longer in flight, though it
 
 it("what a client sends after the response is thrown away, and limited", async () => {
   const { rpc } = await carryover(early);
-  const stream = open(session(rpc), V2);
+  const stream = open(session(rpc), UNKNOWN);
   let taken = 0;
   const more = (): void => {
     taken += 65_536;
     stream.write(Buffer.alloc(65_536), () => !stream.destroyed && taken < 64 * 2 ** 20 && more());
   };
   more();
-  expect(await answered(stream)).toMatchObject({ status: 0, rstCode: 0 });
+  expect(await answered(stream)).toMatchObject({ status: 12, rstCode: 0 });
   expect(taken).toBeLessThan(3 * 2 ** 20);
 });
 

@@ -6,7 +6,7 @@ import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { createStatusCodec } from "../../src/grpc/status.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
-import { type Carryover, startCarryover } from "../support/carryover.ts";
+import { type Carryover, type CarryoverOptions, startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { FRAME, frame, literal } from "./support/frames.ts";
 import { rawPlatform } from "./support/raw.ts";
@@ -29,6 +29,7 @@ async function carryover(
   urls: { v2: string; v1?: string; sts?: string },
   flags: Readonly<Record<string, string>> = {},
   lines?: string[],
+  grpcTimeouts: CarryoverOptions["grpcTimeouts"] = {},
 ): Promise<Started> {
   const exchanges: Exchange[] = [];
   const started = await startCarryover({
@@ -37,6 +38,7 @@ async function carryover(
     ...(urls.sts === undefined ? {} : { stsUrl: urls.sts }),
     ...(lines === undefined ? {} : { logLine: (line: string) => void lines.push(line) }),
     flags: { listenGrpcPort: "0", ...flags },
+    grpcTimeouts,
     onExchange: (exchange) => exchanges.push(exchange),
   });
   later(started.close);
@@ -482,18 +484,18 @@ describe("what goes wrong", () => {
   it("without a response's head in time is DEADLINE_EXCEEDED; the time counts from the end of the request", async () => {
     const behind = await platform((stream, headers) => {
       if (headers["x-slow"] === undefined) return;
-      stream.resume().on("end", () => setTimeout(() => stream.respond({ "grpc-status": 0 }, { endStream: true }), 600));
+      stream.resume().on("end", () => setTimeout(() => stream.respond({ "grpc-status": 0 }, { endStream: true }), 250));
     });
     const { rpc, exchanges } = await carryover(
       { v2: behind.url },
-      { upstreamV2TimeoutsHeadersSeconds: "1", grpcDescriptors: fileWith(seededSandbox().descriptors()) },
+      { upstreamV2TimeoutsHeadersSeconds: "0.6", grpcDescriptors: fileWith(seededSandbox().descriptors()) },
     );
     const described = `/${VENDOR_TYPES}.iam.v2beta1.GroupsService/ListGroups`;
     const slow = open(session(rpc), described, { "x-slow": "1" });
     // Longer than the head may take, in one message and no faster than it must.
     const message = framed(Buffer.alloc(3_000));
     slow.write(message.subarray(0, 1_500));
-    setTimeout(() => slow.end(message.subarray(1_500)), 1_500);
+    setTimeout(() => slow.end(message.subarray(1_500)), 900);
     const [answer, none] = await Promise.all([answered(slow), call(rpc, described)]);
     expect([answer.status, none.status]).toEqual([0, 4]);
     expect(exchanges.map(({ reason }) => reason).toSorted()).toEqual(["UPSTREAM_TIMEOUT", undefined]);
@@ -502,20 +504,19 @@ describe("what goes wrong", () => {
   it("that may be a stream is silent for as long as the operator says, whatever time a response's head has", async () => {
     const behind = await platform(() => {});
     const urls = { v2: behind.url };
-    const head = { upstreamV2TimeoutsHeadersSeconds: "0.1", limitsRequestSeconds: "1500ms", listsMaxSeconds: "1" };
-    const timed = async (flags: Record<string, string>, fields: Record<string, string> = {}) => {
+    const head = { upstreamV2TimeoutsHeadersSeconds: "0.1", limitsRequestSeconds: "1100ms", listsMaxSeconds: "1" };
+    const timed = async (leastMs: number, flags: Record<string, string>, fields: Record<string, string> = {}) => {
       const { rpc, exchanges } = await carryover(urls, { ...head, ...flags });
       const began = performance.now();
       const { status } = await call(rpc, V2, undefined, fields);
-      return { status, seconds: (performance.now() - began) / 1_000, options: exchanges[0]?.options };
+      return { status, early: performance.now() - began < leastMs, options: exchanges[0]?.options };
     };
     const [usual, longer, own] = await Promise.all([
-      timed({}),
-      timed({ grpcStreamIdleSeconds: "2s" }),
-      timed({ grpcStreamIdleSeconds: "0" }, { "grpc-timeout": "2500m" }),
+      timed(1_100, {}),
+      timed(1_400, { grpcStreamIdleSeconds: "1400ms" }),
+      timed(1_700, { grpcStreamIdleSeconds: "0" }, { "grpc-timeout": "1700m" }),
     ]);
-    expect([usual, longer, own].map(({ status }) => status)).toEqual([4, 4, 4]);
-    expect([usual, longer, own].map(({ seconds }) => Math.floor(2 * seconds) / 2)).toEqual([1.5, 2, 2.5]);
+    expect([usual, longer, own]).toMatchObject(Array(3).fill({ status: 4, early: false }));
     expect([usual.options, longer.options, own.options]).toEqual([
       ["grpc.streamIdleSeconds"],
       ["grpc.streamIdleSeconds"],
@@ -525,7 +526,7 @@ describe("what goes wrong", () => {
 
   it("whose client stops in the middle of a message is ended, and one that is silent between messages is not", async () => {
     const behind = await platform((stream) => void stream.resume());
-    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    const { rpc, exchanges } = await carryover({ v2: behind.url }, {}, undefined, { sendStallMs: 500, lingerMs: 100 });
     const on = session(rpc);
     const [stalled, silent] = [open(on, V2), open(on, V2)];
     stalled.write(framed(Buffer.alloc(4_000)).subarray(0, 10));

@@ -24,7 +24,7 @@ export const GRPC = [
     "src/grpc/lingering.ts",
     ["test/grpc/ending.test.ts"],
     [
-      ["time to end a call that has its response", "const LINGER_MS = 2_000;", "const LINGER_MS = 0;"],
+      ["time to end a call that has its response", "createDelay(now, lingerMs, most)", "createDelay(now, 0, most)"],
       ["what a client sends after its response", "return left >= 0;", "return true;"],
     ],
   ),
