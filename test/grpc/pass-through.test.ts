@@ -243,6 +243,19 @@ describe("a unary call", () => {
     expect(await call(rpc, V2, sent)).toMatchObject({ status: 14 });
     expect(behind.heads).toHaveLength(4);
   });
+
+  it("is not sent again when more of it went out than is kept", async () => {
+    let seen = 0;
+    const behind = await platform((stream) => {
+      stream.on("data", (chunk: Buffer) => {
+        seen += chunk.length;
+        if (seen > 80_000) stream.close(7);
+      });
+    });
+    const { rpc } = await carryover({ v2: behind.url });
+    expect(await call(rpc, V2, framed(Buffer.alloc(200_000)))).toMatchObject({ status: 14 });
+    expect(behind.heads).toHaveLength(1);
+  });
 });
 
 describe("a service of another domain", () => {
@@ -323,6 +336,13 @@ describe("token exchange", () => {
     expect((await call(rpc, EXCHANGE, framed(own, 1), headers)).body).toEqual(framed(field(1, "v2")));
     const other = gzipSync(field(1, "https://other.example"));
     expect((await call(rpc, EXCHANGE, framed(other, 1), headers)).body).toEqual(framed(other, 1));
+  });
+
+  it("of a message above limits.bodyBytes is refused", async () => {
+    const sts = await echo();
+    const { rpc } = await carryover({ v2: sts.url, sts: sts.url }, { ...FLAGS, limitsBodyBytes: "2KiB" });
+    expect(await call(rpc, EXCHANGE, framed(Buffer.alloc(3_000)), {})).toMatchObject({ status: 8 });
+    expect(sts.heads).toEqual([]);
   });
 
   it("goes to v2 without a token service of its own, as it came without a public URL", async () => {

@@ -155,6 +155,23 @@ it("a slow upstream is pinged once, not at each silent call", async () => {
   expect([pings, behind.sessions()]).toEqual([1, 1]);
 });
 
+it("a session that was pinged three times without a response in between is left, before a server counts the pings", async () => {
+  const behind = await platform(() => {});
+  let pings = 0;
+  behind.server.on("session", (one) => one.on("ping", () => pings++));
+  const sessions = sessionsTo(behind.url);
+  const stream = await openStream(sessions);
+  for (const count of [1, 2, 3]) {
+    sessions.suspect(stream);
+    await expect.poll(() => pings).toBe(count);
+    await openStream(sessions);
+  }
+  expect(behind.sessions()).toBe(1);
+  sessions.suspect(stream);
+  await openStream(sessions);
+  expect([pings, behind.sessions()]).toEqual([3, 2]);
+});
+
 it("an idle session is pinged as often as configured, and ended without an acknowledgement", async () => {
   const behind = await platform(begin);
   const wire = await wireTo(behind.url);
