@@ -56,7 +56,7 @@ export interface GrpcPortParts {
   /** Which operation an HTTP target asks for. */
   readonly route: Router;
   /** Decides on a v1 request as if it had come over HTTP. */
-  readonly proxy: Pick<RequestProxy, "choose" | "plan">;
+  readonly proxy: Pick<RequestProxy, "choose" | "plan" | "servesNative">;
   readonly memory: MemoryBudget;
   /** The turns of callers that the platform has not accepted, those over HTTP included. */
   readonly processorShare: ProcessorShare;
@@ -130,7 +130,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   };
   const serveV1 = (call: GrpcCall, rpc: Rpc | undefined): void => {
     if (unary === undefined || rpc?.route === undefined || rpc.method.methodKind !== "unary") {
-      if (config.fallback !== "native") throw untranslated(call, descriptors === undefined);
+      if (!parts.proxy.servesNative()) throw untranslated(call, descriptors === undefined);
       native(call, [[OurHeader.MODE, "native"]]);
       return;
     }
@@ -151,7 +151,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     call.isUnary = rpc?.method.methodKind === "unary";
     if (!call.isUnary) call.arrival.stream(streamIdleMs, "grpc.streamIdleSeconds");
     const owner = rpc?.version ?? ownerOf(exchange.rpc?.service ?? "", exchange.rpc?.method ?? "");
-    if (owner === undefined || (owner === "native" && config.fallback !== "native")) throw unknownService();
+    if (owner === undefined || (owner === "native" && !parts.proxy.servesNative())) throw unknownService();
     if (owner === "sts") {
       // A token that is to be exchanged is not read here.
       void exchangeToken(call, upstreams.sts ?? upstreams.v2, exchangeParts);

@@ -282,12 +282,21 @@ describe("a service of another domain", () => {
     ]);
   });
 
-  it("is UNIMPLEMENTED where fallback is refuse", async () => {
-    const v1 = await platform(unary((request) => [request]));
-    const { rpc } = await carryover({ v2: v1.url, v1: v1.url }, { cutoverMode: "native", fallback: "refuse" });
-    expect(await call(rpc, OTHER)).toMatchObject({ status: 12, message: "unknown service" });
-    expect(v1.heads).toEqual([]);
-  });
+  it.each([
+    ["refuse", undefined, 12],
+    ["native", "refuse", 12],
+    ["refuse", "native", 0],
+  ])(
+    "with fallback %s, and %s in the rules file, has the status %s, as a v1 call that is not described",
+    async (fallback, file, status) => {
+      const v1 = await platform(unary((request) => [request]));
+      const rules = file && fileWith(`version: carryover/v1\nfallback: ${file}\nrules: []\n`);
+      const flags = { cutoverMode: "native", fallback, ...(rules && { cutoverRulesFile: rules }) };
+      const { rpc } = await carryover({ v2: v1.url, v1: v1.url }, flags);
+      expect([(await call(rpc, OTHER)).status, (await call(rpc, V1)).status]).toEqual([status, status]);
+      expect(v1.heads).toHaveLength(status === 0 ? 2 : 0);
+    },
+  );
 });
 
 describe("token exchange", () => {
