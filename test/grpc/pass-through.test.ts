@@ -299,6 +299,25 @@ describe("a service of another domain", () => {
   );
 });
 
+it.each([
+  ["the success of a v2 call", V2, 0, 0],
+  ["the success of a v1 call", V1, 0, 0],
+  ["no error", V2, 5, 14],
+  ["no success of another domain", "/acme.platform.tenant.v2.Records/List", 0, 14],
+])("without descriptors, %s says whether its credential is known", async (_what, path, code, then) => {
+  const end = unary(() => [], { "grpc-status": String(code) });
+  const behind = await platform((stream, headers) => {
+    if (headers.authorization === "Bearer good") end(stream);
+  });
+  const flags = { limitsInFlight: "8", cutoverMode: "native", listenGrpcExtraServices: "acme.platform.tenant.v2" };
+  const { rpc } = await carryover({ v2: behind.url, v1: behind.url }, flags);
+  const good = () => call(rpc, path, undefined, { authorization: "Bearer good" });
+  expect((await good()).status).toBe(code);
+  for (let i = 0; i < 6; i++) open(session(rpc), V2, { authorization: `Bearer invented-${i}` });
+  await expect.poll(() => behind.heads.length).toBe(7);
+  expect((await good()).status).toBe(then);
+});
+
 describe("token exchange", () => {
   const EXCHANGE = "/acme.platform.oidc.SecurityTokenService/Exchange";
   const field = (number: number, text: string) =>
@@ -528,6 +547,19 @@ describe("what goes wrong", () => {
     const [answer, none] = await Promise.all([answered(slow), call(rpc, described)]);
     expect([answer.status, none.status]).toEqual([0, 4]);
     expect(exchanges.map(({ reason }) => reason).toSorted()).toEqual(["UPSTREAM_TIMEOUT", undefined]);
+  });
+
+  it("with a late response's head has its session pinged at once, though it may be a stream", async () => {
+    let pings = 0;
+    const behind = await platform((stream) => {
+      stream.session?.on("ping", () => pings++);
+    });
+    const { rpc } = await carryover({ v2: behind.url }, { upstreamV2TimeoutsHeadersSeconds: "0.1" });
+    const stream = open(session(rpc), V2);
+    stream.end(framed(Buffer.from("x")));
+    // Silence alone is looked at after three seconds.
+    await expect.poll(() => pings, { timeout: 2_000 }).toBe(1);
+    expect(stream.closed).toBe(false);
   });
 
   it("that may be a stream is silent for as long as the operator says, whatever time a response's head has", async () => {

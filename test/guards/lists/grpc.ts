@@ -52,6 +52,7 @@ export const GRPC = [
       "if (to === undefined || to.write(chunk)) return true;",
       "to?.write(chunk);\n  if (to !== undefined) return true;",
     ],
+    ["sessions whose response is late", "target.sessions.suspect(up);", ""],
     ["a stream that was refused, once", "!relay.repeated &&", ""],
     ["what is kept of a request to repeat it", "if (bytes > REPEAT_BYTES || ", "if ("],
     ["writes of which nothing is known", 'method: isRead(call) ? "GET" : "POST"', 'method: "GET"'],
@@ -81,6 +82,10 @@ export const GRPC = [
     ["test/grpc/descriptors.test.ts"],
     [["the number of names that are learned", " || served.size >= MOST_LEARNED", ""]],
   ),
+  ...guards("src/grpc/port.ts", PASSES, [
+    ["errors that prove no credential", "if (status !== OK && status !== UNAUTHENTICATED) return;", ""],
+    ["open domains that prove no credential", 'if (version === "v1" || version === "v2")', "if (true)"],
+  ]),
   ...guards("src/grpc/token-exchange.ts", PASSES, [
     ["the message of a token exchange", "Math.min(limits.bodyBytes, limits.requestBytes)", "limits.requestBytes"],
   ]),
