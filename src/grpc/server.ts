@@ -16,7 +16,7 @@ import { onlyValue } from "../model/http.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
 import { failCall, type GrpcCall, headersOf, KEEP_SPACES, writeHead } from "./call.ts";
 import { type Cancels, createCancels, createTokens, RESET_LIMITS } from "./cancels.ts";
-import { createLingering } from "./lingering.ts";
+import { createLingering, type LingeringTimes } from "./lingering.ts";
 import type { StatusCodec } from "./status.ts";
 
 export interface GrpcServerOptions extends EdgeOptions {
@@ -34,7 +34,7 @@ export interface GrpcServerOptions extends EdgeOptions {
 }
 
 /** Milliseconds. */
-export interface SessionTimeouts {
+export interface SessionTimeouts extends LingeringTimes {
   /** Between two pings, and for the answer to one. */
   readonly pingMs: number;
   /** Of a session without a call. */
@@ -50,7 +50,7 @@ export interface GrpcServer {
   close(graceMs: number): Promise<number>;
 }
 
-const TIMEOUTS: SessionTimeouts = { pingMs: 30_000, idleMs: 300_000 };
+const TIMEOUTS: SessionTimeouts = { pingMs: 30_000, idleMs: 300_000, holdMs: 100, lingerMs: 2_000 };
 /** Streams of one session at most, and its part of `limits.inFlight`: an ingress sends the calls of many clients over one. */
 const STREAMS = 1_000;
 const STREAMS_SHARE = 0.5;
@@ -82,7 +82,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const sessions = new Map<Http2Session, SessionControl>();
   const edge = createEdge<GrpcCall>(options, failCall);
-  const lingering = createLingering(options.now, limits.inFlight);
+  const lingering = createLingering(options.now, limits.inFlight, timeouts);
   const settings: ServerOptions = {
     settings: {
       enablePush: false,

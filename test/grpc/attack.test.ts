@@ -197,7 +197,7 @@ it("connections that say nothing, or whose client is gone, are closed", async ()
     limits: { headerBytes: 16_384, uriBytes: 8_192, inFlight: 10, requestSeconds: 50 },
     ...{ accepted: () => true, serve: () => {}, observe: () => {}, log: () => {} },
     ...{ newRequestId: () => "id", now: () => performance.now() },
-    timeouts: { pingMs: 300, idleMs: 1_000 },
+    timeouts: { pingMs: 150, idleMs: 500 },
   });
   const { url } = await server.listen();
   later(async () => void (await server.close(0)));

@@ -6,7 +6,7 @@ import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { createStatusCodec } from "../../src/grpc/status.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
-import { type Carryover, startCarryover } from "../support/carryover.ts";
+import { type Carryover, type CarryoverOptions, startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { FRAME, frame, literal } from "./support/frames.ts";
 import { rawPlatform } from "./support/raw.ts";
@@ -29,6 +29,7 @@ async function carryover(
   urls: { v2: string; v1?: string; sts?: string },
   flags: Readonly<Record<string, string>> = {},
   lines?: string[],
+  grpcTimeouts: CarryoverOptions["grpcTimeouts"] = {},
 ): Promise<Started> {
   const exchanges: Exchange[] = [];
   const started = await startCarryover({
@@ -37,6 +38,7 @@ async function carryover(
     ...(urls.sts === undefined ? {} : { stsUrl: urls.sts }),
     ...(lines === undefined ? {} : { logLine: (line: string) => void lines.push(line) }),
     flags: { listenGrpcPort: "0", ...flags },
+    grpcTimeouts,
     onExchange: (exchange) => exchanges.push(exchange),
   });
   later(started.close);
@@ -241,6 +243,19 @@ describe("a unary call", () => {
     expect(await call(rpc, V2, sent)).toMatchObject({ status: 14 });
     expect(behind.heads).toHaveLength(4);
   });
+
+  it("is not sent again when more of it went out than is kept", async () => {
+    let seen = 0;
+    const behind = await platform((stream) => {
+      stream.on("data", (chunk: Buffer) => {
+        seen += chunk.length;
+        if (seen > 80_000) stream.close(7);
+      });
+    });
+    const { rpc } = await carryover({ v2: behind.url });
+    expect(await call(rpc, V2, framed(Buffer.alloc(200_000)))).toMatchObject({ status: 14 });
+    expect(behind.heads).toHaveLength(1);
+  });
 });
 
 describe("a service of another domain", () => {
@@ -267,12 +282,40 @@ describe("a service of another domain", () => {
     ]);
   });
 
-  it("is UNIMPLEMENTED where fallback is refuse", async () => {
-    const v1 = await platform(unary((request) => [request]));
-    const { rpc } = await carryover({ v2: v1.url, v1: v1.url }, { cutoverMode: "native", fallback: "refuse" });
-    expect(await call(rpc, OTHER)).toMatchObject({ status: 12, message: "unknown service" });
-    expect(v1.heads).toEqual([]);
+  it.each([
+    ["refuse", undefined, 12],
+    ["native", "refuse", 12],
+    ["refuse", "native", 0],
+  ])(
+    "with fallback %s, and %s in the rules file, has the status %s, as a v1 call that is not described",
+    async (fallback, file, status) => {
+      const v1 = await platform(unary((request) => [request]));
+      const rules = file && fileWith(`version: carryover/v1\nfallback: ${file}\nrules: []\n`);
+      const flags = { cutoverMode: "native", fallback, ...(rules && { cutoverRulesFile: rules }) };
+      const { rpc } = await carryover({ v2: v1.url, v1: v1.url }, flags);
+      expect([(await call(rpc, OTHER)).status, (await call(rpc, V1)).status]).toEqual([status, status]);
+      expect(v1.heads).toHaveLength(status === 0 ? 2 : 0);
+    },
+  );
+});
+
+it.each([
+  ["the success of a v2 call", V2, 0, 0],
+  ["the success of a v1 call", V1, 0, 0],
+  ["no error", V2, 7, 14],
+  ["no success of another domain", "/acme.platform.tenant.v2.Records/List", 0, 14],
+])("without descriptors, %s says whether its credential is known", async (_what, path, code, then) => {
+  const end = unary(() => [], { "grpc-status": String(code) });
+  const behind = await platform((stream, headers) => {
+    if (headers.authorization === "Bearer good") end(stream);
   });
+  const flags = { limitsInFlight: "8", cutoverMode: "native", listenGrpcExtraServices: "acme.platform.tenant.v2" };
+  const { rpc } = await carryover({ v2: behind.url, v1: behind.url }, flags);
+  const good = () => call(rpc, path, undefined, { authorization: "Bearer good" });
+  expect((await good()).status).toBe(code);
+  for (let i = 0; i < 6; i++) open(session(rpc), V2, { authorization: `Bearer invented-${i}` });
+  await expect.poll(() => behind.heads.length).toBe(7);
+  expect((await good()).status).toBe(then);
 });
 
 describe("token exchange", () => {
@@ -321,6 +364,13 @@ describe("token exchange", () => {
     expect((await call(rpc, EXCHANGE, framed(own, 1), headers)).body).toEqual(framed(field(1, "v2")));
     const other = gzipSync(field(1, "https://other.example"));
     expect((await call(rpc, EXCHANGE, framed(other, 1), headers)).body).toEqual(framed(other, 1));
+  });
+
+  it("of a message above limits.bodyBytes is refused", async () => {
+    const sts = await echo();
+    const { rpc } = await carryover({ v2: sts.url, sts: sts.url }, { ...FLAGS, limitsBodyBytes: "2KiB" });
+    expect(await call(rpc, EXCHANGE, framed(Buffer.alloc(3_000)), {})).toMatchObject({ status: 8 });
+    expect(sts.heads).toEqual([]);
   });
 
   it("goes to v2 without a token service of its own, as it came without a public URL", async () => {
@@ -482,40 +532,52 @@ describe("what goes wrong", () => {
   it("without a response's head in time is DEADLINE_EXCEEDED; the time counts from the end of the request", async () => {
     const behind = await platform((stream, headers) => {
       if (headers["x-slow"] === undefined) return;
-      stream.resume().on("end", () => setTimeout(() => stream.respond({ "grpc-status": 0 }, { endStream: true }), 600));
+      stream.resume().on("end", () => setTimeout(() => stream.respond({ "grpc-status": 0 }, { endStream: true }), 250));
     });
     const { rpc, exchanges } = await carryover(
       { v2: behind.url },
-      { upstreamV2TimeoutsHeadersSeconds: "1", grpcDescriptors: fileWith(seededSandbox().descriptors()) },
+      { upstreamV2TimeoutsHeadersSeconds: "0.6", grpcDescriptors: fileWith(seededSandbox().descriptors()) },
     );
     const described = `/${VENDOR_TYPES}.iam.v2beta1.GroupsService/ListGroups`;
     const slow = open(session(rpc), described, { "x-slow": "1" });
     // Longer than the head may take, in one message and no faster than it must.
     const message = framed(Buffer.alloc(3_000));
     slow.write(message.subarray(0, 1_500));
-    setTimeout(() => slow.end(message.subarray(1_500)), 1_500);
+    setTimeout(() => slow.end(message.subarray(1_500)), 900);
     const [answer, none] = await Promise.all([answered(slow), call(rpc, described)]);
     expect([answer.status, none.status]).toEqual([0, 4]);
     expect(exchanges.map(({ reason }) => reason).toSorted()).toEqual(["UPSTREAM_TIMEOUT", undefined]);
   });
 
+  it("with a late response's head has its session pinged at once, though it may be a stream", async () => {
+    let pings = 0;
+    const behind = await platform((stream) => {
+      stream.session?.on("ping", () => pings++);
+    });
+    const { rpc } = await carryover({ v2: behind.url }, { upstreamV2TimeoutsHeadersSeconds: "0.1" });
+    const stream = open(session(rpc), V2);
+    stream.end(framed(Buffer.from("x")));
+    // Silence alone is looked at after three seconds.
+    await expect.poll(() => pings, { timeout: 2_000 }).toBe(1);
+    expect(stream.closed).toBe(false);
+  });
+
   it("that may be a stream is silent for as long as the operator says, whatever time a response's head has", async () => {
     const behind = await platform(() => {});
     const urls = { v2: behind.url };
-    const head = { upstreamV2TimeoutsHeadersSeconds: "0.1", limitsRequestSeconds: "1500ms", listsMaxSeconds: "1" };
-    const timed = async (flags: Record<string, string>, fields: Record<string, string> = {}) => {
+    const head = { upstreamV2TimeoutsHeadersSeconds: "0.1", limitsRequestSeconds: "1100ms", listsMaxSeconds: "1" };
+    const timed = async (leastMs: number, flags: Record<string, string>, fields: Record<string, string> = {}) => {
       const { rpc, exchanges } = await carryover(urls, { ...head, ...flags });
       const began = performance.now();
       const { status } = await call(rpc, V2, undefined, fields);
-      return { status, seconds: (performance.now() - began) / 1_000, options: exchanges[0]?.options };
+      return { status, early: performance.now() - began < leastMs, options: exchanges[0]?.options };
     };
     const [usual, longer, own] = await Promise.all([
-      timed({}),
-      timed({ grpcStreamIdleSeconds: "2s" }),
-      timed({ grpcStreamIdleSeconds: "0" }, { "grpc-timeout": "2500m" }),
+      timed(1_100, {}),
+      timed(1_400, { grpcStreamIdleSeconds: "1400ms" }),
+      timed(1_700, { grpcStreamIdleSeconds: "0" }, { "grpc-timeout": "1700m" }),
     ]);
-    expect([usual, longer, own].map(({ status }) => status)).toEqual([4, 4, 4]);
-    expect([usual, longer, own].map(({ seconds }) => Math.floor(2 * seconds) / 2)).toEqual([1.5, 2, 2.5]);
+    expect([usual, longer, own]).toMatchObject(Array(3).fill({ status: 4, early: false }));
     expect([usual.options, longer.options, own.options]).toEqual([
       ["grpc.streamIdleSeconds"],
       ["grpc.streamIdleSeconds"],
@@ -525,7 +587,7 @@ describe("what goes wrong", () => {
 
   it("whose client stops in the middle of a message is ended, and one that is silent between messages is not", async () => {
     const behind = await platform((stream) => void stream.resume());
-    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    const { rpc, exchanges } = await carryover({ v2: behind.url }, {}, undefined, { sendStallMs: 500, lingerMs: 100 });
     const on = session(rpc);
     const [stalled, silent] = [open(on, V2), open(on, V2)];
     stalled.write(framed(Buffer.alloc(4_000)).subarray(0, 10));

@@ -155,6 +155,20 @@ it("a slow upstream is pinged once, not at each silent call", async () => {
   expect([pings, behind.sessions()]).toEqual([1, 1]);
 });
 
+it("a session that was pinged three times without a response in between is left, before a server counts the pings", async () => {
+  const behind = await platform(() => {});
+  let pings = 0;
+  behind.server.on("session", (one) => one.on("ping", () => pings++));
+  const sessions = sessionsTo(behind.url);
+  const stream = await openStream(sessions);
+  const suspected = (): boolean | undefined => {
+    sessions.suspect(stream);
+    return stream.session?.closed;
+  };
+  await expect.poll(suspected, { timeout: 5_000 }).toBe(true);
+  expect(pings).toBe(3);
+});
+
 it("an idle session is pinged as often as configured, and ended without an acknowledgement", async () => {
   const behind = await platform(begin);
   const wire = await wireTo(behind.url);

@@ -337,6 +337,7 @@ it("a message that lies about its length is refused, and one that says that it i
   expect(await call(rpc, path, frame(Buffer.from([0xff])))).toMatchObject({ status: 3 });
   const huge = open(session(rpc), path);
   const refused = answered(huge);
+  huge.on("response", () => huge.close());
   huge.write(says(2 ** 32 - 1, 0));
   expect(await refused).toMatchObject({ status: 8 });
 });
@@ -366,6 +367,7 @@ it("V82: limits.bodyBytes holds for a message, before it comes, and for the body
   const says = Buffer.from([0, 0, 0, 8, 1]);
   const begun = open(session(rpc), path);
   const refused = answered(begun);
+  begun.on("response", () => begun.close());
   begun.write(says);
   expect(await refused).toMatchObject({ status: 8, message: expect.stringContaining("2048") });
   expect(exchanges[0]?.options).toEqual(["limits.bodyBytes"]);
@@ -410,12 +412,12 @@ it("the client's deadline ends a translated call, and what is under way for it",
   expect(exchanges).toMatchObject([{ reason: "UPSTREAM_TIMEOUT" }]);
 });
 
-it("calls whose message never comes end after 10 s, and one sender leaves room for others meanwhile", async () => {
-  const { client, rpc, sandbox, exchanges } = await translating({ limitsInFlight: "200" });
+it("calls whose message never comes end after a time, and one sender leaves room for others meanwhile", async () => {
+  const grpcTimeouts = { sendGraceMs: 1_000 };
+  const { client, rpc, sandbox, exchanges } = await translating({ limitsInFlight: "200" }, { grpcTimeouts });
   const path = `/${VENDOR_TYPES}.${LIST}`;
   const [hostile, good] = [sandbox.token("admin"), sandbox.token("viewer")];
   for (const token of [hostile, good]) expect(await client.call(LIST, {}, { token })).toMatchObject({ code: 0 });
-  const began = performance.now();
   const never = [1, 2, 3].flatMap(() => {
     const on = session(rpc);
     return Array.from({ length: 90 }, () => answered(open(on, path, { authorization: `Bearer ${hostile}` })));
@@ -423,7 +425,6 @@ it("calls whose message never comes end after 10 s, and one sender leaves room f
   await expect.poll(() => exchanges.length).toBeGreaterThan(60);
   expect(await client.call(LIST, {}, { token: good })).toMatchObject({ code: 0 });
   const statuses = (await Promise.all(never)).map(({ status }) => status);
-  expect(performance.now() - began).toBeLessThan(20_000);
   expect(statuses.filter((status) => status === 4).length).toBeGreaterThan(100);
 });
 
@@ -432,9 +433,10 @@ it("messages that are announced hold no memory before they come", async () => {
   const token = sandbox.token("admin");
   await client.call(LIST, {}, { token });
   const on = session(rpc);
+  const begin = Buffer.from(frame(Buffer.alloc(4 * 2 ** 20 - 5)).subarray(0, 10));
   const announced = Array.from({ length: 120 }, () => {
     const stream = open(on, `/${VENDOR_TYPES}.iam.Groups/Update`, { authorization: `Bearer ${token}` });
-    stream.write(frame(Buffer.alloc(4 * 2 ** 20 - 5)).subarray(0, 10));
+    stream.write(begin);
     return stream;
   });
   let done = 0;

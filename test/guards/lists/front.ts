@@ -163,6 +163,37 @@ export const FRONT = [
     ],
   ),
   ...guards(
+    "src/edge/edge.ts",
+    ["test/edge/edge.test.ts"],
+    [
+      ["requests of all ports", "admit(crowd.here, credential)", "admit(gate.inFlight, credential)"],
+      ["what is not here yet counts against its sender", "this.gate.crowd.receive(this.credential, 1);", ""],
+      ["faults before the load", "if (faulty !== undefined || why === undefined)", "if (why === undefined)"],
+      ["what is open at the end of a shutdown", "for (const arrival of all) end(arrival, stopping(arrival));", ""],
+    ],
+  ),
+  ...guards(
+    "src/edge/deadlines.ts",
+    ["test/edge/deadlines.test.ts"],
+    [
+      ["the time of a request", "if (timer === undefined) wait(one, one.startedAt);", ""],
+      ["the time of streams", "if (lifeMs < usualMs || one.sweep !== undefined) leaveRing(one);", ""],
+    ],
+  ),
+  ...guards(
+    "src/edge/body-limits.ts",
+    ["test/edge/body-memory.test.ts"],
+    [
+      ["memory for a body", "await hold.grow(bytes, signal);", ""],
+      ["memory for the rest of a body", "hold === undefined ? begin(room) : hold.grow(room, signal)", "begin(room)"],
+      [
+        "a stranger's turn before a long body",
+        "await inTurn(caller, processorShare, signal, () => {}, claim * MS_PER_BYTE);",
+        "",
+      ],
+    ],
+  ),
+  ...guards(
     "src/edge/processor-share.ts",
     ["test/edge/duty.test.ts"],
     [["the processor's rest after work for strangers", "PAUSE_FACTOR * (ended - began + knownMs)", "0"]],
