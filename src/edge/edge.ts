@@ -33,6 +33,8 @@ export interface EdgeOptions {
 export interface ArrivalHead extends UncheckedRequest {
   /** The client's address, as its socket reports it; empty when it is not known. */
   readonly peer: string;
+  /** Digests as the edge's own: where a connection remembers the last one. */
+  readonly credentialOf?: ((authorization: string) => string) | undefined;
 }
 
 /** `whole`: its response went out. `left`: its client did. `cut`: carryover broke off a response that had begun. */
@@ -217,7 +219,7 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
       const trusted = trusts(peer);
       const { headers, odd } = requestHeaders(received, { requestId, isOwnId: ownId !== undefined, peer, trusted });
       if (odd > 0) exchange.notes.push("odd-header-name");
-      const credential = credentialOf(onlyValue(received, "authorization") ?? "");
+      const credential = (head.credentialOf ?? credentialOf)(onlyValue(received, "authorization") ?? "");
       const clientMs = clientTimeout(onlyValue(received, "grpc-timeout")) ?? Number.POSITIVE_INFINITY;
       const arrival = new Arrival<R>({ exchange, headers, credential, trusted }, usualMs, clientMs, gate);
       arrival.problem = refusal(head, exchange, limits, why);
