@@ -149,7 +149,8 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     }
     call.exchange.mode = choice.mode;
     const planned = choice.mode === "shadow" ? parts.proxy.plan(choice, example, false) : undefined;
-    void serveUnary(call, rpc, unary, { choice, unread: planned?.kind === "pass" ? planned : undefined });
+    const unread = planned?.kind === "pass" ? planned : undefined;
+    void serveUnary(call, rpc, unary, { choice, headers: example.headers, unread });
   };
   const serve = (call: GrpcCall): void => {
     const { exchange } = call;

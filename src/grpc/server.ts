@@ -109,7 +109,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const end = (): void => {
       if (!session.closed) session.close();
     };
-    sessions.set(session, { peer, cut, end, cancels: createCancels(options.now), crumb: crumbs.take });
+    const cancels = createCancels(options.now);
+    sessions.set(session, { peer, credentialOf: rememberLast(credentialOf), cut, end, cancels, crumb: crumbs.take });
     watchSession(session, cut, timeouts);
     session.once("close", () => sessions.delete(session));
   });
@@ -132,7 +133,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const isGrpc = method === "POST" && GRPC.test(onlyValue(received, "content-type") ?? "");
     const control = stream.session === undefined ? undefined : sessions.get(stream.session);
     const why = edge.admits(() => credentialOf(onlyValue(received, "authorization") ?? ""));
-    const head = { method, target: path, httpVersion: "2", received, peer: control?.peer ?? "" };
+    const { peer = "", credentialOf: digest } = control ?? {};
+    const head = { method, target: path, httpVersion: "2", received, peer, credentialOf: digest };
     const arrival = edge.arrive(head, why);
     let isSent = false;
     const call: GrpcCall = {
@@ -225,6 +227,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 interface SessionControl {
   /** The address of the client. */
   readonly peer: string;
+  /** Digests of Authorization values. */
+  readonly credentialOf: (authorization: string) => string;
   /** Ends the connection, whatever its client does. */
   cut(): void;
   /** Takes no more calls, and lets those in progress finish: other clients may have some on the connection of an ingress. */
@@ -232,6 +236,15 @@ interface SessionControl {
   readonly cancels: Cancels;
   /** The client has sent a small piece of a message; false when there were too many. */
   crumb(): boolean;
+}
+
+/** As `digest`, which is asked once for equal texts in a row. A connection holds its latest fields anyway (RFC 7541 section 2.3.2). */
+function rememberLast(digest: (text: string) => string): (text: string) => string {
+  let last: { readonly text: string; readonly digest: string } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, digest: digest(text) };
+    return last.digest;
+  };
 }
 
 /** Ends a call whose message comes in crumbs. They are counted as they come: of a paused stream, too, Node keeps each as an object. */

@@ -39,7 +39,7 @@ interface FieldShape {
 }
 type Shape = ReadonlyMap<number, FieldShape>;
 
-interface WireScan extends WireLimits {
+interface WireScan extends Pick<WireLimits, "values" | "unknown"> {
   readonly reader: BinaryReader;
   readonly unknownNumbers: Set<number>;
   count: number;
@@ -66,7 +66,9 @@ export function createWireCounter(limits: WireLimits): CountWire {
   return (type, bytes) => {
     // The decoder's own reader, so that both find the same fields.
     const scan: WireScan = {
-      ...limits,
+      // No spread: V8 would give each scan a hidden class of its own.
+      values: limits.values,
+      unknown: limits.unknown,
       reader: new BinaryReader(bytes),
       unknownNumbers: new Set(),
       count: 0,

@@ -1,17 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { createSendRateWatch } from "../../src/edge/send-rate.ts";
+import { SendRateWatch } from "../../src/edge/send-rate.ts";
 import { fakeClock } from "../upstream/clock.ts";
 
 function paced(minRate = 1024) {
   const clock = fakeClock();
   const told: string[] = [];
-  const pace = createSendRateWatch({
-    minRate,
-    graceMs: 10_000,
-    stallMs: 5_000,
-    tooSlow: (what) => told.push(what),
-    later: clock.later,
-  });
+  const limits = { minRate, graceMs: 10_000, stallMs: 5_000 };
+  const pace = new SendRateWatch(limits, clock.later, (what) => told.push(what));
   return { clock, told, pace };
 }
 

@@ -157,9 +157,9 @@ export const FRONT = [
     "src/edge/send-rate.ts",
     ["test/edge/pace.test.ts"],
     [
-      ["bytes a second", "if (latest.length < beats || bytes >= ", "if (true || bytes >= "],
-      ["nothing sent over a connection", "if (connected && silentMs >= stallMs)", "if (false)"],
-      ["a client that may not send is not to blame", "    rests() {\n      stop?.();", "    rests() {"],
+      ["bytes a second", "if (this.latest.length < beats || bytes >= ", "if (true || bytes >= "],
+      ["nothing sent over a connection", "if (this.connected && this.silentMs >= stallMs)", "if (false)"],
+      ["a client that may not send is not to blame", "  rests(): void {\n    this.stop?.();", "  rests(): void {"],
     ],
   ),
   ...guards(
