@@ -35,6 +35,7 @@ const PARTS = new Map([
   ["overload", { command: "node test/bench/overload.mjs", words: ["test/bench/overload.mjs"] }],
   ["crowd", { command: "node test/bench/crowd.mjs", words: ["test/bench/crowd.mjs"] }],
   ["soak", { command: "npm run real -- soak", words: ["test/soak/run.mjs"] }],
+  ["soak-ports", { command: "npm run real -- soak-ports", words: ["test/soak/ports.mjs"] }],
 ]);
 
 const file = (name, kind) => join(REPORTS, `${name}.${kind}`);

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { optionsOf } from "../../scripts/options.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
-import { createRandom, rulesOf } from "./mix.mjs";
+import { createRandom, nextRequest, rulesOf } from "./mix.mjs";
 import {
   byMinute,
   growthOf,
@@ -64,7 +64,7 @@ async function main() {
   const atFirst = await ask("settle");
   const filesAtFirst = openFiles(carryover.child.pid);
   const random = createRandom(seed);
-  const load = createLoad(url, random, values.hard);
+  const load = createLoad(url, () => nextRequest(random, values.hard));
   const most = await load.flatOut(CALIBRATE_MS, CLIENTS);
   const rate = Math.max(10, Math.floor(most / 2));
   console.log(`flat out ${Math.round(most)} requests/s; now ${rate} requests/s for ${minutes} min, seed ${seed}`);
@@ -120,7 +120,7 @@ function judged({ samples, reloads, load, hogs, rate, atFirst, atLast, leftOpen,
 try {
   const result = await main();
   const rows = judged(result);
-  tell("T-LOD-11", rows);
+  tell({ id: "T-LOD-11", rows });
   console.log(`RSS by the minute, MB: ${byMinute(result.samples).join(" ")}`);
   for (const example of result.load.examples) console.log(`  ${example}`);
   if (rows.some(([, , , met]) => met === false)) process.exitCode = 1;

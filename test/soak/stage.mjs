@@ -117,7 +117,7 @@ export function byMinute(samples) {
 }
 
 /** Prints `rows` of [what, value, unit, whether the goal is met (undefined: there is none)], and leaves them as figures of `id`. */
-export function tell(id, rows) {
+export function tell({ id, rows }) {
   const shown = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(2));
   const width = Math.max(...rows.map(([what]) => what.length));
   for (const [what, value, unit, met] of rows) {
