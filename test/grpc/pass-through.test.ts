@@ -463,8 +463,11 @@ describe("what goes wrong", () => {
     expect(await call(rpc, V2)).toMatchObject({ status: 13, body: framed(Buffer.from("half")) });
   });
 
-  it("that an upstream ends without a status is INTERNAL", async () => {
-    const behind = await platform(unary((request) => [request], {}));
+  it.each([
+    ["after its messages", 1],
+    ["in a head that is all of the response", 0],
+  ])("that an upstream ends without a status, %s, is INTERNAL", async (_where, messages) => {
+    const behind = await platform(unary((request) => [request].slice(0, messages), {}));
     const { rpc } = await carryover({ v2: behind.url });
     expect(await call(rpc, V2)).toMatchObject({ status: 13 });
   });

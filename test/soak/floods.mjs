@@ -92,8 +92,8 @@ export async function flood(url, path, ms, counts) {
       counts[kind] = (counts[kind] ?? 0) + 1;
       for (let round = 0; !socket.destroyed && performance.now() < until; round++) {
         const bytes = roundOf(round);
-        if (bytes.length > 0 && !socket.write(bytes))
-          await Promise.race([once(socket, "drain").catch(() => {}), closed, sleep(1_000)]);
+        if (bytes.length > 0) socket.write(bytes);
+        while (socket.writableNeedDrain && !socket.destroyed && performance.now() < until) await sleep(50);
         await sleep(50);
       }
       socket.destroy();

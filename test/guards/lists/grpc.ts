@@ -37,7 +37,7 @@ export const GRPC = [
       "to?.write(chunk);\n  if (to !== undefined) return true;",
     ],
     ["a stream that was refused, once", "!relay.repeated &&", ""],
-    ["a response without a status", 'header(trailers, "grpc-status") === undefined', "false"],
+    ["a response without a status", 'http === 200 && header(last, "grpc-status") === undefined', "false"],
     [
       "the upstream's part of a call that is over",
       "if (status === undefined && !up.destroyed) up.close",
