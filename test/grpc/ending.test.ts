@@ -54,7 +54,7 @@ async function endsWith(connection: RawConnection, frames: readonly string[]): P
   expect(connection.of(1)).toEqual(frames);
 }
 
-it("a response that comes before the end of the request is whole, and no reset follows once the client has ended it", async () => {
+it("T-RPC-08: a response that comes before the end of the request is whole, and no reset follows once the client has ended it", async () => {
   const { rpc } = await carryover(early);
   const connection = await begun(rpc, V2);
   await endsWith(connection, ["HEADERS", "DATA", "HEADERS+ES"]);
@@ -63,14 +63,14 @@ it("a response that comes before the end of the request is whole, and no reset f
   expect(connection.of(1)).toEqual(["HEADERS", "DATA", "HEADERS+ES"]);
 });
 
-it("a refused call that its client leaves open is closed without an error after two seconds", async () => {
+it("T-RPC-34: a refused call that its client leaves open is closed without an error after two seconds", async () => {
   const { rpc } = await carryover(early);
   const connection = await begun(rpc, UNKNOWN);
   await endsWith(connection, ["HEADERS+ES"]);
   await expect.poll(() => connection.of(1), { timeout: 4_000 }).toEqual(["HEADERS+ES", "RST(0)"]);
 });
 
-it("a request of another media type is closed as well", async () => {
+it("T-RPC-16: a request of another media type is closed as well", async () => {
   const { rpc } = await carryover(early);
   const stream = open(session(rpc), V2, { "content-type": "text/plain" });
   stream.write("x");
@@ -78,7 +78,7 @@ it("a request of another media type is closed as well", async () => {
   expect([head[":status"], rstCode]).toEqual([415, 0]);
 });
 
-it("an error in the middle of a stream has its status, whatever the client still sends", async () => {
+it("T-RPC-07: an error in the middle of a stream has its status, whatever the client still sends", async () => {
   const { rpc } = await carryover((stream) => {
     stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
     stream.write(MESSAGE);
@@ -87,7 +87,7 @@ it("an error in the middle of a stream has its status, whatever the client still
   await endsWith(await begun(rpc, V2), ["HEADERS", "DATA", "HEADERS+ES"]);
 });
 
-it("a call that a shutdown cuts has its status", async () => {
+it("T-RPC-41: a call that a shutdown cuts has its status", async () => {
   const { rpc, close } = await carryover((stream) => void stream);
   const connection = await begun(rpc, V2);
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -97,7 +97,7 @@ it("a call that a shutdown cuts has its status", async () => {
   await closed;
 });
 
-it("a call whose response is sent is reported and no longer in flight, though its client holds it open", async () => {
+it("T-RPC-34: a call whose response is sent is reported and no longer in flight, though its client holds it open", async () => {
   const { rpc, exchanges } = await carryover(
     unary((request) => [request]),
     { limitsInFlight: "4" },
@@ -109,7 +109,7 @@ it("a call whose response is sent is reported and no longer in flight, though it
   expect(others.map(({ status }) => status)).toEqual([0, 0, 0]);
 });
 
-it("what a client sends after the response is thrown away, and limited", async () => {
+it("T-RPC-34: what a client sends after the response is thrown away, and limited", async () => {
   const { rpc } = await carryover(early);
   const stream = open(session(rpc), V2);
   let taken = 0;
@@ -122,7 +122,7 @@ it("what a client sends after the response is thrown away, and limited", async (
   expect(taken).toBeLessThan(3 * 2 ** 20);
 });
 
-it("the platform's side of a call is closed as soon as it has responded", async () => {
+it("T-RPC-36: the platform's side of a call is closed as soon as it has responded", async () => {
   const closed: number[] = [];
   const { rpc } = await carryover((stream, headers) => {
     stream.on("close", () => closed.push(stream.rstCode));

@@ -52,7 +52,7 @@ it("a crowd at the start gets enough sessions for its streams", async () => {
   expect(behind.sessions()).toBe(5);
 });
 
-it("long streams of one credential leave a place to others, and what waits in vain is OVERLOADED without blame for the platform", async () => {
+it("T-RPC-11: long streams of one credential leave a place to others, and what waits in vain is OVERLOADED without blame for the platform", async () => {
   const behind = await platform(begin, { settings: { maxConcurrentStreams: 2 } });
   const failures: number[] = [];
   const breaker = (): Breaker => ({ ...noBreaker(), failed: (at) => failures.push(at) });
@@ -68,7 +68,7 @@ it("long streams of one credential leave a place to others, and what waits in va
   expect(behind.sessions()).toBe(2);
 });
 
-it("credentials that the platform has not accepted leave a quarter of all streams to the others", async () => {
+it("T-RPC-11: credentials that the platform has not accepted leave a quarter of all streams to the others", async () => {
   const behind = await platform(begin, { settings: { maxConcurrentStreams: 4 } });
   const sessions = sessionsTo(behind.url, { connections: 2, accepted: (credential) => credential === "known" });
   await Promise.all([1, 2, 3, 4, 5, 6].map((invented) => openStream(sessions, `invented ${invented}`)));
@@ -76,13 +76,13 @@ it("credentials that the platform has not accepted leave a quarter of all stream
   await head(await openStream(sessions, "known"));
 });
 
-it("a call whose connection comes too late is not told that places are taken", async () => {
+it("T-RPC-23: a call whose connection comes too late is not told that places are taken", async () => {
   const port = await listening(createServer());
   const sessions = sessionsTo(`http://127.0.0.1:${port}`);
   await expect(openStream(sessions, "a", 300)).rejects.toMatchObject({ reason: "UPSTREAM_TIMEOUT" });
 });
 
-it("calls that wait are refused together when no session can be connected", async () => {
+it("T-RPC-23: calls that wait are refused together when no session can be connected", async () => {
   const sessions = sessionsTo("http://127.0.0.1:1");
   const refused = await Promise.allSettled([1, 2, 3].map(() => openStream(sessions)));
   expect(refused).toMatchObject(Array(3).fill({ reason: { reason: "UPSTREAM_UNREACHABLE" } }));
@@ -109,7 +109,7 @@ async function wireTo(url: string): Promise<{ readonly url: string; cut(): void 
   };
 }
 
-it("a session with a late response gets no further call until it acknowledges a ping", {
+it("T-RPC-27: a session with a late response gets no further call until it acknowledges a ping", {
   timeout: 10_000,
 }, async () => {
   const behind = await platform(begin);
@@ -126,7 +126,7 @@ it("a session with a late response gets no further call until it acknowledges a 
   expect(behind.sessions()).toBe(2);
 });
 
-it("a session that stays silent after a call is found dead within seconds, and its calls end", {
+it("T-RPC-27: a session that stays silent after a call is found dead within seconds, and its calls end", {
   timeout: 10_000,
 }, async () => {
   const behind = await platform(begin);
@@ -155,7 +155,7 @@ it("a slow upstream is pinged once, not at each silent call", async () => {
   expect([pings, behind.sessions()]).toEqual([1, 1]);
 });
 
-it("an idle session is pinged as often as configured, and ended without an acknowledgement", async () => {
+it("T-RPC-27: an idle session is pinged as often as configured, and ended without an acknowledgement", async () => {
   const behind = await platform(begin);
   const wire = await wireTo(behind.url);
   const sessions = sessionsTo(wire.url, { pingMs: 100 });

@@ -91,7 +91,7 @@ function spoilt(random: () => number): Buffer {
 it("T-RPC-20: spoilt frames of clients crash nothing, hang nothing, and let others be served", {
   timeout: 1_800_000,
 }, async () => {
-  const total = scale(200, 10_000);
+  const total = scale(200, 4_000);
   const random = randomOf(seedOf("T-RPC-20"));
   const { rpc, internal } = await inFrontOf((await echoing()).url);
   const on = session(rpc);
@@ -117,7 +117,7 @@ const RESPONSE = frame(FRAME.headers, 5, 1, Buffer.concat(DONE));
 it("T-RPC-26: spoilt frames of the platform become a status of the call, in bounded time", {
   timeout: 1_800_000,
 }, async () => {
-  const total = scale(60, 1_000);
+  const total = scale(60, 240);
   const random = randomOf(seedOf("T-RPC-26"));
   const some = (below: number) => Math.floor(random() * below);
   const head = Buffer.concat(DONE.slice(0, 2));
