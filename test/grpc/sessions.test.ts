@@ -1,6 +1,7 @@
 /** Sessions to an upstream: how many there are, who gets their streams, and when one is taken for dead. */
 import type { ClientHttp2Stream, ServerHttp2Stream } from "node:http2";
 import { connect as connectTcp, createServer, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
 import { createGrpcSessions, type GrpcSessions, type SessionsOptions } from "../../src/grpc/sessions.ts";
 import type { Problem } from "../../src/model/problem.ts";
@@ -141,6 +142,26 @@ it("T-RPC-27: a session that stays silent after a call is found dead within seco
   await head(await openStream(sessions));
   expect(behind.sessions()).toBe(2);
   await ended;
+});
+
+it("T-RPC-27: an acknowledgement that came while carryover had no time to read it counts", async () => {
+  // On a thread of its own, so that it answers while this one is held.
+  const worker = new Worker(
+    `const { parentPort } = require("node:worker_threads");
+    const server = require("node:http2").createServer().listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+    server.on("stream", (stream) => stream.on("error", () => {}).respond({ ":status": 200 }));`,
+    { eval: true },
+  );
+  later(async () => void (await worker.terminate()));
+  const port = await new Promise<number>((resolve) => worker.once("message", resolve));
+  const sessions = sessionsTo(`http://127.0.0.1:${port}`, { patience: { silentMs: 100, pongMs: 100 } });
+  const stream = await openStream(sessions);
+  await head(stream);
+  sessions.suspect(stream);
+  await new Promise(setImmediate);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(stream.destroyed).toBe(false);
 });
 
 it("a slow upstream is pinged once, not at each silent call", async () => {

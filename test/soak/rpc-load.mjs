@@ -195,7 +195,11 @@ export function createRpcLoad(url, descriptors, random, excused) {
       return;
     }
     const codes = call.fault === "cancel" ? [OK] : call.codes;
-    if (status === UNAVAILABLE && /more requests are waiting/.test(text) && !codes.includes(UNAVAILABLE)) {
+    if (
+      status === UNAVAILABLE &&
+      /more (?:requests|long lists) are waiting/.test(text) &&
+      !codes.includes(UNAVAILABLE)
+    ) {
       counts.shed += 1;
       return;
     }

@@ -52,6 +52,8 @@ export const GRPC = [
     ["sessions that may be dead", 'turn("avoided");', ""],
     ["pings that a server counts", "if (isSilent && pings === 0)", "if (isSilent)"],
     ["sessions that fall silent", "silence.add(session);", ""],
+    ["acknowledgements that are still unread", "if (pinging === waited) http2", "http2"],
+    ["sessions that acknowledge nothing", "setTimeout(unacknowledged, pongMs)", "undefined"],
   ]),
   ...guards("src/grpc/sessions.ts", SESSIONS, [
     ["what is the platform's fault", "pool.ready > 0 ? full() : failure(TOO_LATE, UNSENT)", "full()"],
