@@ -2,7 +2,7 @@
  * Runs the trials of the promises, and writes test/trust/result.json, docs/trust.md and the limits in README.md from their results
  * (`npm run trust`). Each part leaves its report in coverage/trust/, so that parts can run one after another: `npm run trust -- long` runs
  * one, `npm run trust -- write` only writes from the existing reports. `npm run trust -- soak --minutes 30` passes options to a part.
- * `npm run trust -- --only T-RPC` runs the rows whose ids begin so, or those of the parts named after it, and leaves the others as they are
+ * `npm run trust -- --only T-RPC` runs the rows whose ids begin so, in all parts or in those named after it, and keeps the other results
  * in result.json (`write` behind it takes the reports that there are).
  * `npm run trust -- long --again` repeats the files in which a test failed (or the files named after it) and keeps the other results.
  */

@@ -453,7 +453,7 @@ describe("what goes wrong", () => {
     expect(exchanges).toMatchObject([{ reason: "UPSTREAM_UNREACHABLE", rpc: { code: 14 } }]);
   });
 
-  it("T-RPC-07: in the middle of a response ends it with a status, so that nobody takes it for whole", async () => {
+  it("T-RPC-07: in the middle of a response ends it with a status, so that no client takes it for whole", async () => {
     const behind = await platform((stream) => {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
       stream.write(framed(Buffer.from("half")));
@@ -557,7 +557,7 @@ describe("what goes wrong", () => {
     expect(behind.heads).toHaveLength(0);
   });
 
-  it("T-RPC-16: is 415 for what is no gRPC", async () => {
+  it("T-RPC-16: is 415 for a request that is not gRPC", async () => {
     const { rpc } = await carryover({ v2: "http://127.0.0.1:1" });
     expect((await call(rpc, V2, undefined, { "content-type": "application/json" })).head[":status"]).toBe(415);
     expect((await call(rpc, V2, undefined, { ":method": "GET" })).head[":status"]).toBe(415);

@@ -145,7 +145,7 @@ it("T-RPC-27: a session that stays silent after a call is found dead within seco
 });
 
 it("T-RPC-27: an acknowledgement that came while carryover had no time to read it counts", async () => {
-  // On a thread of its own, so that it answers while this one is held.
+  // On its own thread, so that it responds while this one is held.
   const worker = new Worker(
     `const { parentPort } = require("node:worker_threads");
     const server = require("node:http2").createServer().listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));

@@ -1,6 +1,6 @@
 /**
  * Checks that both ports stay right for long (T-RPC-01), while the rules change, the platform is restarted and hostile clients come and go.
- * `npm run real -- soak-ports --minutes 30` sends few requests a second, so that it can run beside other work. `--seed N` repeats
+ * `npm run real -- soak-ports --minutes 30` sends few requests a second, so that other work can run at the same time. `--seed N` repeats
  * the same requests.
  */
 import { once } from "node:events";
@@ -28,7 +28,7 @@ import {
   tell,
 } from "./stage.mjs";
 
-/** Requests a second, on each port. */
+/** Each second, on each port. */
 const RATE = 30;
 /** In each cycle the platform is restarted once, and hostile clients come once. */
 const CYCLE_MS = 240_000;

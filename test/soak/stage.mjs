@@ -1,4 +1,4 @@
-/** The processes of the soak tests, the memory of carryover while they run, and how their results are told. */
+/** The processes of the soak tests, the memory of carryover while they run, and the output of their results. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, openSync, readdirSync, renameSync, writeFileSync } from "node:fs";

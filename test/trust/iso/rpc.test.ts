@@ -81,14 +81,14 @@ interface Trial {
 
 const TRIALS: readonly (readonly [string, Trial])[] = [
   [
-    "T-RPC-09: two credentials over the same gRPC connections: no answer holds anything of the other",
+    "T-RPC-09: two credentials over the same gRPC connections: no response holds anything of the other",
     {
       ...{ id: "T-RPC-09", total: scale(600, 100_000), cancels: 0.02, hurries: 0 },
       delay: (random) => (random() < 0.3 ? 2 : 0),
     },
   ],
   [
-    "T-RPC-10, T-RPC-14: in a storm of calls that are cancelled or late, nobody gets what is another's, and the log holds no token",
+    "T-RPC-10, T-RPC-14: in a storm of calls that are cancelled or late, each client gets only its own, and the log holds no token",
     {
       ...{ id: "T-RPC-10", total: scale(400, 20_000), cancels: 0.3, hurries: 0.3 },
       delay: (random) => (random() < 0.1 ? 30 + Math.floor(random() * 120) : Math.floor(random() * 3)),

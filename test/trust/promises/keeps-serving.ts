@@ -75,7 +75,7 @@ export const KEEPS_SERVING: readonly TrustPromise[] = [
       row("T-RPC-39", "long lists over gRPC fit into a heap of 256 MiB"),
       row(
         "T-RPC-01",
-        "30 minutes over both ports with cutovers, restarts of the platform and floods (beside other work on both cores)",
+        "30 minutes over both ports with cutovers, restarts of the platform and floods, while other work used both cores",
       ),
     ],
   },

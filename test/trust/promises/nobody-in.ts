@@ -26,7 +26,7 @@ export const NOBODY_IN: readonly TrustPromise[] = [
       row("T-SMG-26", "a response sent before the request is complete closes the connection"),
       row("T-SMG-39", "the HTTP/2 preface and a TLS hello on the plain port are refused"),
       row("T-SMG-40", "an upgrade is never granted, and bytes after it are not forwarded"),
-      row("T-RPC-16", "the gRPC port refuses what is no gRPC"),
+      row("T-RPC-16", "the gRPC port refuses everything that is not gRPC"),
       row("T-RPC-17", "rapid resets end their connection, and cancelled calls of one client end no call of another"),
       row("T-RPC-18", "floods of `CONTINUATION`, `PING`, `SETTINGS` and empty `DATA` frames end their connection"),
       row("T-RPC-19", "header bombs and thousands of streams cost a bounded amount"),

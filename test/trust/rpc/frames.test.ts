@@ -62,7 +62,7 @@ it.each([
   },
 );
 
-/** Frames of a good call, of which one is spoilt. */
+/** Frames of a good call, one of them spoilt. */
 function spoilt(random: () => number): Buffer {
   const some = (below: number) => Math.floor(random() * below);
   const frames = [

@@ -18,7 +18,7 @@ const LIST = `/${VENDOR_TYPES}.iam.Groups/List`;
 const PIECES = 20;
 const PIECE = framed(Buffer.alloc(8_192, 1));
 
-/** Echoes a call to Echo, answers Watch with pieces over a while, and never answers Hang. */
+/** Echoes calls to Echo, responds to Watch in pieces over time, and never to Hang. */
 function movingPlatform() {
   return platform((stream, { ":path": path = "" }) => {
     stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
@@ -61,7 +61,7 @@ interface Seen {
   readonly failures: string[];
 }
 
-describe("T-RPC-41: a process that is told to stop under load of the gRPC port", () => {
+describe("T-RPC-41: a process that gets SIGTERM under load of the gRPC port", () => {
   it("loses no call and no byte, tells clients with GOAWAY, and ends with 0", async () => {
     const { sandbox, instance, rpcUrl } = await stage({ listenShutdownDelaySeconds: `${scale(1_000, 3_000)}ms` });
     const seen: Seen = { answers: 0, goneAway: 0, bytes: 0, failures: [] };
