@@ -325,7 +325,10 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     // A place is for one call until it is answered: a stream may last.
     relay.slot?.done({ status: http });
     // Before the last of the response goes out, since the call is reported then.
-    if (isLast) over(relay, http, head);
+    if (isLast) {
+      if (lacksStatus(http, head)) return fail(relay, invalidAnswer("no grpc-status", facts));
+      over(relay, http, head);
+    }
     try {
       writeHead(call, http, isLast ? statusFields(call, head) : http2Headers(head), isLast);
     } catch (cause) {
@@ -343,13 +346,18 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   });
   up.on("end", () => {
     if (relay.done || head === undefined) return;
-    if (http === 200 && header(trailers, "grpc-status") === undefined) {
+    if (lacksStatus(http, trailers)) {
       fail(relay, invalidAnswer("no grpc-status", facts));
       return;
     }
     over(relay, http, trailers);
     endWithTrailers(call, statusFields(call, trailers));
   });
+}
+
+/** Where HTTP says OK, the status of the call is in the `last` fields only. */
+function lacksStatus(http: number, last: HeaderList): boolean {
+  return http === 200 && header(last, "grpc-status") === undefined;
 }
 
 /** The whole response has passed; `last`: the fields that hold its status. */

@@ -38,7 +38,7 @@ it("an rpc and a field that are missing are named", () => {
   });
 });
 
-it("a file that cannot be used stops the start, and the message says why", async () => {
+it("T-RPC-40: a file that cannot be used stops the start, and the message says why", async () => {
   const without = fromBinary(FileDescriptorSetSchema, bytes);
   without.file = without.file.filter(({ package: name }) => name.startsWith("google.protobuf"));
   const only = create(FileDescriptorSetSchema, {
@@ -101,7 +101,7 @@ describe("a set of descriptors is accepted", () => {
   });
 });
 
-it("types that the API needs and the file lacks are named, and so are the imports that would bring them", () => {
+it("T-RPC-40: types that the API needs and the file lacks are named, and so are the imports that would bring them", () => {
   const lacking = written((files) =>
     files.filter(({ messageType }) => messageType.every(({ name }) => name !== "UIDPFilter")),
   );

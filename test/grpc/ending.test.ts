@@ -60,7 +60,7 @@ async function endsWith(connection: RawConnection, frames: readonly string[]): P
   expect(connection.of(1)).toEqual(frames);
 }
 
-it("a response that comes before the end of the request is whole, and no reset follows once the client has ended it", async () => {
+it("T-RPC-08: a response that comes before the end of the request is whole, and no reset follows once the client has ended it", async () => {
   const { rpc } = await carryover(early);
   const connection = await begun(rpc, V2);
   await endsWith(connection, ["HEADERS", "DATA", "HEADERS+ES"]);
@@ -69,7 +69,7 @@ it("a response that comes before the end of the request is whole, and no reset f
   expect(connection.of(1)).toEqual(["HEADERS", "DATA", "HEADERS+ES"]);
 });
 
-it("a refused call that its client leaves open is closed without an error after a time", async () => {
+it("T-RPC-34: a refused call that its client leaves open is closed without an error after a time", async () => {
   const { rpc } = await carryover(early);
   const connection = await begun(rpc, UNKNOWN);
   await endsWith(connection, ["HEADERS+ES"]);
@@ -94,7 +94,7 @@ it("no more calls linger than may be in flight: the first that ended goes first"
   expect(closed).toEqual([1]);
 });
 
-it("a request of another media type is closed as well", async () => {
+it("T-RPC-16: a request of another media type is closed as well", async () => {
   const { rpc } = await carryover(early);
   const stream = open(session(rpc), V2, { "content-type": "text/plain" });
   stream.write("x");
@@ -102,7 +102,7 @@ it("a request of another media type is closed as well", async () => {
   expect([head[":status"], rstCode]).toEqual([415, 0]);
 });
 
-it("an error in the middle of a stream has its status, whatever the client still sends", async () => {
+it("T-RPC-07: an error in the middle of a stream has its status, whatever the client still sends", async () => {
   const { rpc } = await carryover((stream) => {
     stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
     stream.write(MESSAGE);
@@ -111,7 +111,7 @@ it("an error in the middle of a stream has its status, whatever the client still
   await endsWith(await begun(rpc, V2), ["HEADERS", "DATA", "HEADERS+ES"]);
 });
 
-it("a call that a shutdown cuts has its status", async () => {
+it("T-RPC-41: a call that a shutdown cuts has its status", async () => {
   const { rpc, close } = await carryover((stream) => void stream);
   const connection = await begun(rpc, V2);
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -121,7 +121,7 @@ it("a call that a shutdown cuts has its status", async () => {
   await closed;
 });
 
-it("a call whose response is sent is reported and no longer in flight, though its client holds it open", async () => {
+it("T-RPC-34: a call whose response is sent is reported and no longer in flight, though its client holds it open", async () => {
   const { rpc, exchanges } = await carryover(
     unary((request) => [request]),
     { limitsInFlight: "4" },
@@ -133,7 +133,7 @@ it("a call whose response is sent is reported and no longer in flight, though it
   expect(others.map(({ status }) => status)).toEqual([0, 0, 0]);
 });
 
-it("what a client sends after the response is thrown away, and limited", async () => {
+it("T-RPC-34: what a client sends after the response is thrown away, and limited", async () => {
   const { rpc } = await carryover(early);
   const stream = open(session(rpc), UNKNOWN);
   let taken = 0;
@@ -146,7 +146,7 @@ it("what a client sends after the response is thrown away, and limited", async (
   expect(taken).toBeLessThan(3 * 2 ** 20);
 });
 
-it("the platform's side of a call is closed as soon as it has responded", async () => {
+it("T-RPC-36: the platform's side of a call is closed as soon as it has responded", async () => {
   const closed: number[] = [];
   const { rpc } = await carryover((stream, headers) => {
     stream.on("close", () => closed.push(stream.rstCode));

@@ -46,7 +46,7 @@ async function carryover(
 }
 
 describe("a unary call", () => {
-  it("arrives byte for byte, and so do the response's bytes, headers and trailers", async () => {
+  it("T-RPC-08, T-RPC-22: arrives byte for byte, and so do the response's bytes, headers and trailers", async () => {
     const details = "CAUSAm5vGgA";
     const behind = await platform(
       unary(
@@ -111,7 +111,7 @@ describe("a unary call", () => {
     ]);
   });
 
-  it("keeps fields of metadata that node:http2 sends only once, as one list", async () => {
+  it("T-RPC-30: keeps fields of metadata that node:http2 sends only once, as one list", async () => {
     const twice = ["date", "etag"].flatMap((name) => [literal(name, "a"), literal(name, "b")]);
     const head = Buffer.concat([literal(":status", "200"), literal("content-type", "application/grpc"), ...twice]);
     const trailers = Buffer.concat([literal("grpc-status", "5"), ...twice]);
@@ -142,7 +142,7 @@ describe("a unary call", () => {
     expect((await answered(stream)).head).toMatchObject({ "grpc-message": "%20m%20", "x-a": " a " });
   });
 
-  it("keeps its status where its details are longer than its client takes, or than can be sent", async () => {
+  it("T-RPC-30: keeps its status where its details are longer than its client takes, or than can be sent", async () => {
     const violations = Array.from({ length: 390 }, () => ({ field: "f", description: "d".repeat(60) }));
     const details = [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: violations }];
     const { details: bytes } = createStatusCodec(undefined).ofJson(400, Buffer.from(JSON.stringify({ details })));
@@ -201,7 +201,7 @@ describe("a unary call", () => {
     expect(behind.heads).toHaveLength(1);
   });
 
-  it("keeps an error that is trailers only, with its details", async () => {
+  it("T-RPC-06: keeps an error that is trailers only, with its details", async () => {
     const trailers = { "grpc-status": "5", "grpc-message": "no %C3%A9", "grpc-status-details-bin": "CAU" };
     const behind = await platform(unary(() => [], trailers));
     const { rpc, exchanges } = await carryover({ v2: behind.url });
@@ -229,7 +229,7 @@ describe("a unary call", () => {
     expect(exchanges).toMatchObject([{ apiVersion: "none", client: "unknown" }, { apiVersion: "none" }]);
   });
 
-  it("is sent again when the upstream refused the stream unread, and only then", async () => {
+  it("T-RPC-04: is sent again when the upstream refused the stream unread, and only then", async () => {
     let refusals = 1;
     const echo = unary((request) => [request]);
     const behind = await platform((stream) => {
@@ -328,7 +328,7 @@ describe("token exchange", () => {
   };
   const echo = () => platform(unary((request) => [request]));
 
-  it("passes to the token service, with the platform's audience in place of carryover's own, and nothing else changed", async () => {
+  it("T-RPC-14: passes to the token service, with the platform's audience in place of carryover's own, and nothing else changed", async () => {
     const [v2, sts] = [await echo(), await echo()];
     const lines: string[] = [];
     const { rpc, exchanges } = await carryover({ v2: v2.url, sts: sts.url }, { ...FLAGS, logLevel: "debug" }, lines);
@@ -396,7 +396,7 @@ describe("a call that the platform resets", () => {
     ["CANCEL", 8, 1],
     ["ENHANCE_YOUR_CALM", 11, 8],
     ["INADEQUATE_SECURITY", 12, 7],
-  ])("with %s has the status of the specification", async (_name, http2Code, status) => {
+  ])("T-RPC-24: with %s has the status of the specification", async (_name, http2Code, status) => {
     const behind = await platform(readsThen((stream) => stream.close(http2Code)));
     const { rpc, exchanges } = await carryover({ v2: behind.url });
     expect((await call(rpc, WRITE)).status).toBe(status);
@@ -404,7 +404,7 @@ describe("a call that the platform resets", () => {
     expect(behind.heads).toHaveLength(1);
   });
 
-  it("V116: by losing the connection is UNAVAILABLE where it only reads, and UNKNOWN where it may have written", async () => {
+  it("T-RPC-04, V116: by losing the connection is UNAVAILABLE where it only reads, and UNKNOWN where it may have written", async () => {
     const behind = await platform(readsThen(({ session }) => session?.destroy()));
     const { rpc } = await carryover({ v2: behind.url });
     expect((await call(rpc, V2)).status).toBe(14);
@@ -417,7 +417,7 @@ describe("a call that the platform resets", () => {
   it.each([
     ["above the last stream that it names is sent again", 0, 0, 2],
     ["below it has an unknown state", 1, 2, 1],
-  ])("by GOAWAY with an error %s", async (_what, last, status, calls) => {
+  ])("T-RPC-04, T-RPC-25: by GOAWAY with an error %s", async (_what, last, status, calls) => {
     let arrived = 0;
     const done = [literal(":status", "200"), literal("content-type", "application/grpc"), literal("grpc-status", "0")];
     const behind = await rawPlatform((socket, stream, connection) => {
@@ -432,7 +432,7 @@ describe("a call that the platform resets", () => {
 });
 
 describe("a stream", () => {
-  it("flows both ways at once", async () => {
+  it("T-RPC-08: flows both ways at once", async () => {
     const behind = await platform((stream) => {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
       stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
@@ -451,7 +451,7 @@ describe("a stream", () => {
     expect((await over).status).toBe(0);
   });
 
-  it("is read no faster than its client takes it", async () => {
+  it("T-RPC-34: is read no faster than its client takes it", async () => {
     let written = 0;
     const behind = await platform((stream) => {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
@@ -474,7 +474,7 @@ describe("a stream", () => {
     stream.close(8);
   });
 
-  it("that its client cancels is cancelled at the upstream", async () => {
+  it("T-RPC-36: that its client cancels is cancelled at the upstream", async () => {
     const cancelled = new Promise<number>((resolve) => {
       void platform((stream) => {
         stream.respond({ ":status": 200, "content-type": "application/grpc" });
@@ -493,7 +493,7 @@ describe("a stream", () => {
 });
 
 describe("what goes wrong", () => {
-  it("at an upstream that cannot be reached is UNAVAILABLE, with a typed reason", async () => {
+  it("T-RPC-23: at an upstream that cannot be reached is UNAVAILABLE, with a typed reason", async () => {
     const { rpc, exchanges } = await carryover({ v2: "http://127.0.0.1:1" });
     const answer = await call(rpc, V2);
     expect(answer.status).toBe(14);
@@ -503,7 +503,7 @@ describe("what goes wrong", () => {
     expect(exchanges).toMatchObject([{ reason: "UPSTREAM_UNREACHABLE", rpc: { code: 14 } }]);
   });
 
-  it("in the middle of a response ends it with a status, so that nobody takes it for whole", async () => {
+  it("T-RPC-07: in the middle of a response ends it with a status, so that no client takes it for whole", async () => {
     const behind = await platform((stream) => {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
       stream.write(framed(Buffer.from("half")));
@@ -513,13 +513,16 @@ describe("what goes wrong", () => {
     expect(await call(rpc, V2)).toMatchObject({ status: 13, body: framed(Buffer.from("half")) });
   });
 
-  it("that an upstream ends without a status is INTERNAL", async () => {
-    const behind = await platform(unary((request) => [request], {}));
+  it.each([
+    ["after its messages", 1],
+    ["in a head that is all of the response", 0],
+  ])("T-RPC-07: that an upstream ends without a status, %s, is INTERNAL", async (_where, messages) => {
+    const behind = await platform(unary((request) => [request].slice(0, messages), {}));
     const { rpc } = await carryover({ v2: behind.url });
     expect(await call(rpc, V2)).toMatchObject({ status: 13 });
   });
 
-  it("with the client's deadline is DEADLINE_EXCEEDED, and the upstream's call is cancelled", async () => {
+  it("T-RPC-31: with the client's deadline is DEADLINE_EXCEEDED, and the upstream's call is cancelled", async () => {
     const closed: number[] = [];
     const behind = await platform((stream) => stream.on("close", () => closed.push(stream.rstCode)));
     const { rpc } = await carryover({ v2: behind.url });
@@ -529,7 +532,7 @@ describe("what goes wrong", () => {
     expect(closed).toEqual([8]);
   });
 
-  it("without a response's head in time is DEADLINE_EXCEEDED; the time counts from the end of the request", async () => {
+  it("T-RPC-32: without a response's head in time is DEADLINE_EXCEEDED; the time counts from the end of the request", async () => {
     const behind = await platform((stream, headers) => {
       if (headers["x-slow"] === undefined) return;
       stream.resume().on("end", () => setTimeout(() => stream.respond({ "grpc-status": 0 }, { endStream: true }), 250));
@@ -562,7 +565,7 @@ describe("what goes wrong", () => {
     expect(stream.closed).toBe(false);
   });
 
-  it("that may be a stream is silent for as long as the operator says, whatever time a response's head has", async () => {
+  it("T-RPC-32: that may be a stream is silent for as long as the operator says, whatever time a response's head has", async () => {
     const behind = await platform(() => {});
     const urls = { v2: behind.url };
     const head = { upstreamV2TimeoutsHeadersSeconds: "0.1", limitsRequestSeconds: "1100ms", listsMaxSeconds: "1" };
@@ -585,7 +588,7 @@ describe("what goes wrong", () => {
     ]);
   });
 
-  it("whose client stops in the middle of a message is ended, and one that is silent between messages is not", async () => {
+  it("T-RPC-33: whose client stops in the middle of a message is ended, and one that is silent between messages is not", async () => {
     const behind = await platform((stream) => void stream.resume());
     const { rpc, exchanges } = await carryover({ v2: behind.url }, {}, undefined, { sendStallMs: 500, lingerMs: 100 });
     const on = session(rpc);
@@ -609,14 +612,14 @@ describe("what goes wrong", () => {
     expect(behind.heads).toHaveLength(0);
   });
 
-  it("through carryover a second time is refused, and never reaches the platform", async () => {
+  it("T-RPC-22: through carryover a second time is refused, and never reaches the platform", async () => {
     const behind = await platform(unary((request) => [request]));
     const { rpc } = await carryover({ v2: behind.url });
     expect(await call(rpc, V2, undefined, { via: "1.1 carryover" })).toMatchObject({ status: 9 });
     expect(behind.heads).toHaveLength(0);
   });
 
-  it("is 415 for what is no gRPC", async () => {
+  it("T-RPC-16: is 415 for a request that is not gRPC", async () => {
     const { rpc } = await carryover({ v2: "http://127.0.0.1:1" });
     expect((await call(rpc, V2, undefined, { "content-type": "application/json" })).head[":status"]).toBe(415);
     expect((await call(rpc, V2, undefined, { ":method": "GET" })).head[":status"]).toBe(415);
@@ -642,7 +645,7 @@ it("a crowd beyond the upstream's streams is spread over several sessions, from 
   expect(behind.sessions()).toBe(4);
 });
 
-it("an upstream that says GOAWAY finishes its calls, and new ones go over a new session", async () => {
+it("T-RPC-25: an upstream that says GOAWAY finishes its calls, and new ones go over a new session", async () => {
   const waiting: (() => void)[] = [];
   const echo = unary((request) => [request]);
   const behind = await platform((stream) => {
@@ -661,7 +664,7 @@ it("an upstream that says GOAWAY finishes its calls, and new ones go over a new 
   expect(behind.sessions()).toBe(2);
 });
 
-it("a shutdown lets calls finish, tells clients with GOAWAY, and cuts what outlasts its time", async () => {
+it("T-RPC-41: a shutdown lets calls finish, tells clients with GOAWAY, and cuts what outlasts its time", async () => {
   const streams: (() => void)[] = [];
   const echo = unary((request) => [request]);
   const behind = await platform((stream) => void streams.push(() => echo(stream)));

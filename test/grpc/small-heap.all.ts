@@ -37,7 +37,7 @@ const MESSAGES: readonly (readonly [string, string, Buffer, boolean?])[] = [
   ["compressed ids", "iam.Groups/List", holding(0x12, [0x2a, 0], READ), true],
 ];
 
-it("a process with a small heap outlives hostile messages, and serves others meanwhile", async () => {
+it("T-RPC-21: a process with a small heap outlives hostile messages, and serves others meanwhile", async () => {
   const sandbox = seededSandbox({ recordTimes: "published" });
   const { url } = await sandbox.listen();
   const process = carryover(

@@ -55,7 +55,7 @@ it("a detail that cannot be cut is left out, and those after it stay", () => {
   expect(trailers["grpc-message"]).toContain("without 1 entry of its details");
 });
 
-it("a body that is far too long for trailers is not read: the HTTP status decides", () => {
+it("T-RPC-30: a body that is far too long for trailers is not read: the HTTP status decides", () => {
   expect(ofError({ message: "m".repeat(70_000) })).toEqual({ code: 3, message: "HTTP 400" });
   expect(codec.ofJson(503, Buffer.alloc(70_000, "<"))).toEqual({ code: 14, message: "HTTP 503" });
 });

@@ -20,7 +20,7 @@ const LIST = "iam.Groups/List";
 const lengthOf = (bytes: number): Buffer => Buffer.from([(bytes & 127) | 128, ((bytes >> 7) & 127) | 128, bytes >> 14]);
 const RULES = "version: carryover/v1\nrules:\n  - { name: all, match: {}, mode: shadow, shadow: { sample: 1 } }\n";
 
-it("an error of the platform keeps its code, its message and its typed details", async () => {
+it("T-RPC-06: an error of the platform keeps its code, its message and its typed details", async () => {
   const { client, sandbox, sandboxUrl, exchanges } = await translating();
   const native = grpcClient(sandbox, sandboxUrl);
   later(async () => native.close());
@@ -31,7 +31,7 @@ it("an error of the platform keeps its code, its message and its typed details",
   expect(exchanges).toMatchObject([{ mode: "translate", status: 404, rpc: { code: 5 } }]);
 });
 
-it("an error of carryover's own has its reason in the details", async () => {
+it("T-RPC-06: an error of carryover's own has its reason in the details", async () => {
   const { client } = await translating();
   const answer = await client.call("iam.Roles/Create", {
     parentId: "a",
@@ -100,7 +100,7 @@ describe("V79: metadata of a translated call", () => {
     expect(fields).toContainEqual(["traceparent", "00-1"]);
   });
 
-  it("with a second credential is refused", async () => {
+  it("T-RPC-13: with a second credential is refused", async () => {
     const { double, list } = await platform();
     expect(await list({ "grpc-metadata-authorization": "Bearer other" })).toMatchObject({ status: 16 });
     expect(double.requests).toEqual([]);
@@ -230,7 +230,7 @@ it("fields that the descriptors do not know are kept out of the request, and cou
   expect(await strict.client.call(LIST, {}, { raw: frame(unknown) })).toMatchObject({ code: 3 });
 });
 
-it("a response over the limit is RESOURCE_EXHAUSTED with its size and its records, before a byte is sent", async () => {
+it("T-RPC-03: a response over the limit is RESOURCE_EXHAUSTED with its size and its records, before a byte is sent", async () => {
   const { client, exchanges } = await translating({ grpcMaxResponseBytes: "1KiB" });
   const answer = await client.call("registry.Registry/ListTags", {});
   expect(answer).toMatchObject({ code: 8, json: undefined, details: [{ reason: "MESSAGE_TOO_LARGE" }] });
@@ -277,7 +277,7 @@ describe("a list of many pages", () => {
     return { list, pages: () => pages, adminUrl: started.adminUrl };
   };
 
-  it("is one message, even of several times the memory that a client may take", async () => {
+  it("T-RPC-02: is one message, even of several times the memory that a client may take", async () => {
     const { list, adminUrl } = await platform(24_000, { limitsMemoryBytes: "16MiB" });
     const { body, status } = await list();
     expect(status).toBe(0);
@@ -288,7 +288,7 @@ describe("a list of many pages", () => {
     await expect.poll(held).toBe("0");
   });
 
-  it("that cannot fit is refused after the first pages, with the size and the records that it would have", async () => {
+  it("T-RPC-03: that cannot fit is refused after the first pages, with the size and the records that it would have", async () => {
     const { list, pages } = await platform(50_000, { grpcMaxResponseBytes: "16MiB" });
     const { status, message, body } = await list();
     expect([status, body.length]).toEqual([8, 0]);
@@ -296,14 +296,14 @@ describe("a list of many pages", () => {
     expect(pages()).toBeLessThan(40);
   });
 
-  it("whose platform states no total is refused once it is too long", async () => {
+  it("T-RPC-03: whose platform states no total is refused once it is too long", async () => {
     const { list, pages } = await platform(50_000, { grpcMaxResponseBytes: "8MiB" }, {});
     expect(await list()).toMatchObject({ status: 8, message: expect.stringMatching(/has some \d+ bytes or more/) });
     expect(pages()).toBeLessThan(120);
   });
 });
 
-it("a request may be compressed with gzip, within a bounded ratio", async () => {
+it("T-RPC-21: a request may be compressed with gzip, within a bounded ratio", async () => {
   const { client } = await translating();
   const ask = (bytes: Uint8Array, encoding = "gzip", flag = 1) =>
     client.call(LIST, {}, { raw: frame(bytes, flag), headers: { "grpc-encoding": encoding } });
@@ -317,7 +317,7 @@ it("a request may be compressed with gzip, within a bounded ratio", async () => 
   expect(await ask(Buffer.alloc(0), "identity", 2)).toMatchObject({ code: 3 });
 });
 
-it("a message that lies about its length is refused, and one that says that it is too large before it comes", async () => {
+it("T-RPC-21: a message that lies about its length is refused, and one that says that it is too large before it comes", async () => {
   const { rpc } = await translating();
   const path = `/${VENDOR_TYPES}.iam.Groups/List`;
   const says = (bytes: number, sent: number) => {
@@ -342,7 +342,7 @@ it("a message that lies about its length is refused, and one that says that it i
   expect(await refused).toMatchObject({ status: 8 });
 });
 
-it("V82: a message with more fields than JSON may have values is refused before it is decoded", async () => {
+it("T-RPC-21, V82: a message with more fields than JSON may have values is refused before it is decoded", async () => {
   const { client, exchanges } = await translating();
   const ids = Buffer.concat([Buffer.from([0x12]), lengthOf(50_000), Buffer.alloc(50_000, Buffer.from([0x2a, 0]))]);
   expect(await client.call(LIST, {}, { raw: frame(ids) })).toMatchObject({
@@ -361,7 +361,7 @@ it("V82: a message with more fields than JSON may have values is refused before 
   ]);
 });
 
-it("V82: limits.bodyBytes holds for a message, before it comes, and for the body that it becomes", async () => {
+it("T-RPC-21, V82: limits.bodyBytes holds for a message, before it comes, and for the body that it becomes", async () => {
   const { client, rpc, exchanges } = await translating({ limitsBodyBytes: "2KiB" });
   const path = `/${VENDOR_TYPES}.iam.Groups/List`;
   const says = Buffer.from([0, 0, 0, 8, 1]);
@@ -379,7 +379,7 @@ it("V82: limits.bodyBytes holds for a message, before it comes, and for the body
   });
 });
 
-it("V82: limits.headerBytes holds for the target that a message becomes, with its metadata", async () => {
+it("T-RPC-21, V82: limits.headerBytes holds for the target that a message becomes, with its metadata", async () => {
   const { client, exchanges } = await translating();
   const ids = Array.from({ length: 400 }, (_, i) => `${"a".repeat(40)}/${String(i).padStart(16, "0")}`);
   expect(await client.call(LIST, { uidp: { ids } })).toMatchObject({
@@ -405,14 +405,14 @@ it("shadow passes a message on that is too large to be translated, or cannot be 
   await expect.poll(() => comparisons.length).toBe(1);
 });
 
-it("the client's deadline ends a translated call, and what is under way for it", async () => {
+it("T-RPC-31: the client's deadline ends a translated call, and what is under way for it", async () => {
   const { client, exchanges } = await translating();
   const answer = await client.call(LIST, {}, { headers: { "grpc-timeout": "1n" } });
   expect(answer).toMatchObject({ code: 4 });
   expect(exchanges).toMatchObject([{ reason: "UPSTREAM_TIMEOUT" }]);
 });
 
-it("calls whose message never comes end after a time, and one sender leaves room for others meanwhile", async () => {
+it("T-RPC-33, T-RPC-11: calls whose message never comes end after a time, and one sender leaves room for others meanwhile", async () => {
   const grpcTimeouts = { sendGraceMs: 1_000 };
   const { client, rpc, sandbox, exchanges } = await translating({ limitsInFlight: "200" }, { grpcTimeouts });
   const path = `/${VENDOR_TYPES}.${LIST}`;
@@ -428,7 +428,7 @@ it("calls whose message never comes end after a time, and one sender leaves room
   expect(statuses.filter((status) => status === 4).length).toBeGreaterThan(100);
 });
 
-it("messages that are announced hold no memory before they come", async () => {
+it("T-RPC-37: messages that are announced hold no memory before they come", async () => {
   const { client, rpc, sandbox } = await translating({ limitsMemoryBytes: "16MiB", limitsBodyBytes: "4MiB" });
   const token = sandbox.token("admin");
   await client.call(LIST, {}, { token });

@@ -8,7 +8,7 @@ import { fileWith, translating } from "./support/translating.ts";
 
 takeDownAfterEach();
 
-it("a repo keeps a tier that its client could not see, and loses one that the client clears", async () => {
+it("T-RPC-05: a repo keeps a tier that its client could not see, and loses one that the client clears", async () => {
   const newerNames = { CatalogTier: ["CATALOG_TIER_QUANTUM"] };
   const { client, sandbox, sandboxUrl, exchanges } = await translating({}, { platform: { newerNames } });
   const { repo } = sandbox.wellKnown;

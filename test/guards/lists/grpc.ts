@@ -56,7 +56,7 @@ export const GRPC = [
     ["a stream that was refused, once", "!relay.repeated &&", ""],
     ["what is kept of a request to repeat it", "if (bytes > REPEAT_BYTES || ", "if ("],
     ["writes of which nothing is known", 'method: isRead(call) ? "GET" : "POST"', 'method: "GET"'],
-    ["a response without a status", 'header(trailers, "grpc-status") === undefined', "false"],
+    ["a response without a status", 'http === 200 && header(last, "grpc-status") === undefined', "false"],
     [
       "the upstream's part of a call that is over",
       "if (status === undefined && !up.destroyed) up.close",
@@ -72,6 +72,8 @@ export const GRPC = [
     ["pings that a server counts", "if (isSilent && pings === 0)", "if (isSilent)"],
     ["sessions that fall silent", "silence.add(session);", ""],
     ["pings without a response in between", "if (pings === MOST_PINGS) {", "if (false) {"],
+    ["acknowledgements that are still unread", "if (pinging === waited) http2", "http2"],
+    ["sessions that acknowledge nothing", "setTimeout(unacknowledged, pongMs)", "undefined"],
   ]),
   ...guards("src/grpc/sessions.ts", SESSIONS, [
     ["what is the platform's fault", "pool.ready > 0 ? full() : failure(TOO_LATE, UNSENT)", "full()"],
