@@ -227,7 +227,7 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
 }
 
 /** The platform may have done a part of it. */
-function tooLate({ method }: Exchange, why: string, options: readonly ProblemOption[]): Problem {
+export function tooLate({ method }: Exchange, why: string, options: readonly ProblemOption[]): Problem {
   return new Problem("UPSTREAM_TIMEOUT", why, { metadata: isSafe(method) ? {} : { state: "unknown" }, options });
 }
 

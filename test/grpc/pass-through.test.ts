@@ -1,7 +1,7 @@
 /** gRPC calls that pass through carryover: bytes, headers, trailers, streams both ways, and how they end. */
 import { connect, type ServerHttp2Stream } from "node:http2";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { createStatusCodec } from "../../src/grpc/status.ts";
@@ -478,6 +478,23 @@ describe("what goes wrong", () => {
     expect(answer.status).toBe(4);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(closed).toEqual([8]);
+  });
+
+  it("that the platform resets when the client's deadline is over is DEADLINE_EXCEEDED", async () => {
+    const behind = await platform((stream) => {
+      const over = performance.now() + 100;
+      const wait = (): void => void (performance.now() < over ? setImmediate(wait) : stream.close(8));
+      wait();
+    });
+    const { rpc } = await carryover({ v2: behind.url });
+    // Carryover's own timer comes late.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      expect(await call(rpc, V2, undefined, { "grpc-timeout": "100m" })).toMatchObject({ status: 4 });
+      expect(await call(rpc, V2, undefined, { "grpc-timeout": "9S" })).toMatchObject({ status: 1 });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("without a response's head in time is DEADLINE_EXCEEDED; the time counts from the end of the request", async () => {
