@@ -41,7 +41,7 @@ const identity = (what: string, fields: Uint8Array): Probe => ({
   }),
 });
 
-const CLAIM_MATCH = bytesField(10, joined(bytesField(1, "https://issuer.test"), bytesField(2, "subject")));
+const CLAIM_MATCH = bytesField(10, joined(bytesField(1, "https://issuer.test"), bytesField(3, "subject")));
 
 export const messages: readonly Probe[] = [
   filter("an unknown field of each wire type", ({ root }) =>
@@ -124,7 +124,7 @@ export const messages: readonly Probe[] = [
   identity("a oneof twice, of two kinds: the last counts", joined(varintField(12, 1), CLAIM_MATCH)),
   identity(
     "a oneof twice, of one kind: they are joined",
-    joined(bytesField(10, bytesField(1, "https://issuer.test")), bytesField(10, bytesField(2, "subject"))),
+    joined(bytesField(10, bytesField(1, "https://issuer.test")), bytesField(10, bytesField(3, "subject"))),
   ),
   {
     what: "capabilities of a role, as a packed list of numbers",

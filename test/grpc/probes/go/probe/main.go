@@ -48,10 +48,10 @@ type outcome struct {
 	Data  string `json:"data"`
 	Ended bool   `json:"ended"`
 	// -1: none came.
-	Reset   int64 `json:"reset"`
-	GoAway  int64 `json:"goAway"`
-	Closed  bool  `json:"closed"`
-	Waiting bool  `json:"waiting"`
+	Reset int64 `json:"reset"`
+	// Or it said that it is going to be, for a fault.
+	Closed  bool `json:"closed"`
+	Waiting bool `json:"waiting"`
 }
 
 // Of the one request on a connection.
@@ -93,7 +93,7 @@ func probe(one asked) outcome {
 	c.framer.AllowIllegalWrites = true
 	c.framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
 	c.framer.MaxHeaderListSize = 1 << 24
-	c.out = outcome{Reset: -1, GoAway: -1, Fields: []field{}, Trailers: []field{}}
+	c.out = outcome{Reset: -1, Fields: []field{}, Trailers: []field{}}
 	check(c.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 24}))
 	check(c.framer.WriteWindowUpdate(0, 1<<24))
 	var body bytes.Buffer
@@ -163,7 +163,9 @@ func (c *connection) read(body *bytes.Buffer, ready chan struct{}) {
 		case *http2.RSTStreamFrame:
 			c.out.Reset, c.over = int64(f.ErrCode), true
 		case *http2.GoAwayFrame:
-			c.out.GoAway = int64(f.ErrCode)
+			if f.ErrCode != http2.ErrCodeNo {
+				c.out.Closed, c.over = true, true
+			}
 		}
 		c.moved.Broadcast()
 		c.Unlock()
