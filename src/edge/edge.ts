@@ -222,7 +222,7 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
       const credential = (head.credentialOf ?? credentialOf)(onlyValue(received, "authorization") ?? "");
       const clientMs = clientTimeout(onlyValue(received, "grpc-timeout")) ?? Number.POSITIVE_INFINITY;
       const arrival = new Arrival<R>({ exchange, headers, credential, trusted }, usualMs, clientMs, gate);
-      arrival.problem = refusal(head, exchange, limits, why);
+      arrival.problem = refusal(head, exchange, limits, why) ?? overAlready(arrival, now());
       crowd.here++;
       gate.inFlight++;
       deadlines.add(arrival);
@@ -243,8 +243,14 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
 }
 
 /** The platform may have done a part of it. */
-function tooLate({ method }: Exchange, why: string, options: readonly ProblemOption[]): Problem {
+export function tooLate({ method }: Exchange, why: string, options: readonly ProblemOption[]): Problem {
   return new Problem("UPSTREAM_TIMEOUT", why, { metadata: isSafe(method) ? {} : { state: "unknown" }, options });
+}
+
+/** A client may leave no time at all (`Grpc-Timeout: 0S`): then nothing is done. */
+function overAlready({ deadline }: Pick<Arrival<unknown>, "deadline">, now: number): Problem | undefined {
+  if (deadline > now) return undefined;
+  return new Problem("UPSTREAM_TIMEOUT", "the request's time is over", { fault: "client", options: [] });
 }
 
 /** A client may open its stream again at once. For other requests the platform may have done a part. */

@@ -2,6 +2,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2";
 import type { Readable, Writable } from "node:stream";
 import type { BodyLimits } from "../edge/body-limits.ts";
+import { tooLate } from "../edge/edge.ts";
 import { type SendRateWatch, slowSender } from "../edge/send-rate.ts";
 import { createSweep, type Sweep } from "../edge/sweep.ts";
 import { recordCall, type Upstream } from "../model/exchange.ts";
@@ -298,7 +299,10 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     stopWaiting();
     if (relay.done || relay.up !== up) return;
     const unread = head === undefined && target.sessions.wasRefused(up, session);
-    if (!unread) {
+    // Servers in Go reset a call whose deadline is over, and may do so before it is noticed here.
+    if (up.rstCode === constants.NGHTTP2_CANCEL && !lost() && call.deadline <= target.now()) {
+      fail(relay, tooLate(call.exchange, "the request's time is over", []));
+    } else if (!unread) {
       broken(lost() ? failure(error, facts) : resetFailure(up.rstCode, facts));
     } else if (!relay.repeated && (relay.sent !== undefined || plan.whole !== undefined)) {
       relay.repeated = true;

@@ -12,7 +12,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { createEdge, type Edge, type EdgeOptions } from "../edge/edge.ts";
 import { clientTimeout } from "../edge/headers.ts";
-import { onlyValue } from "../model/http.ts";
+import { headerValues, onlyValue } from "../model/http.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
 import { failCall, type GrpcCall, headersOf, KEEP_SPACES, writeHead } from "./call.ts";
 import { type Cancels, createCancels, createTokens, RESET_LIMITS } from "./cancels.ts";
@@ -130,7 +130,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const authority = headers[":authority"];
     if (authority !== undefined && headers.host === undefined) received.push(["host", authority]);
     const { ":path": path = "", ":method": method = "" } = headers;
-    const isGrpc = method === "POST" && GRPC.test(onlyValue(received, "content-type") ?? "");
+    const unfit = GRPC.test(onlyValue(received, "content-type") ?? "") ? (method === "POST" ? undefined : 405) : 415;
     const control = stream.session === undefined ? undefined : sessions.get(stream.session);
     const why = edge.admits(() => credentialOf(onlyValue(received, "authorization") ?? ""));
     const { peer = "", credentialOf: digest } = control ?? {};
@@ -173,8 +173,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       if (!isSent && control?.cancels.add(call.credential) === false && !arrival.trusted) control.end();
       arrival.end(hasLeft ? "left" : "whole");
     });
-    if (!isGrpc) refuseMedia(call);
-    else serve(call, control);
+    if (unfit === undefined) serve(call, control);
+    else refuseHttp(call, unfit);
   };
 
   const serve = (call: GrpcCall, control: SessionControl | undefined): void => {
@@ -184,11 +184,11 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         if (!control.cancels.refused() && !call.arrival.trusted) control.end();
         throw TOO_MANY_CANCELS;
       }
-      if (problem !== undefined) throw problem;
       const [, service, method] = PATH.exec(call.target) ?? [];
       if (service === undefined || method === undefined) {
-        throw new Problem("INVALID_PATH", "expected a path of the form /SERVICE/METHOD");
+        throw new Problem("METHOD_NOT_ALLOWED", "malformed method name: expected /SERVICE/METHOD");
       }
+      if (problem !== undefined) throw problem;
       call.exchange.rpc = { service, method, code: RpcCode.UNKNOWN };
       options.serve(call);
     } catch (error) {
@@ -301,13 +301,12 @@ function tooMuchMetadata({ target, received }: GrpcCall, headerBytes: number): P
 
 /** As servers in Go refuse it: without its deadline a call would run for longer than its client waits. */
 function malformedTimeout({ received }: GrpcCall): Problem | undefined {
-  const timeout = onlyValue(received, "grpc-timeout");
-  if (timeout === undefined || clientTimeout(timeout) !== undefined) return undefined;
+  if (headerValues(received, "grpc-timeout").every((value) => clientTimeout(value) !== undefined)) return undefined;
   return new Problem("INVALID_REQUEST", "malformed grpc-timeout", { code: RpcCode.INTERNAL, options: [] });
 }
 
 /** What is no gRPC gets an answer of HTTP (gRPC over HTTP/2, "Responses"). */
-function refuseMedia(call: GrpcCall): void {
-  call.exchange.status = 415;
-  writeHead(call, 415, {}, true);
+function refuseHttp(call: GrpcCall, status: number): void {
+  call.exchange.status = status;
+  writeHead(call, status, {}, true);
 }

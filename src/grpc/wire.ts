@@ -4,6 +4,7 @@
  */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { Problem } from "../model/problem.ts";
 
 /** How much a message may hold. */
 export interface WireLimits {
@@ -24,7 +25,7 @@ export interface WireCount {
   readonly bytes: Uint8Array;
 }
 
-/** Returns undefined for more than `WireLimits.values`. Throws Error for bytes that `type` cannot have. */
+/** Returns undefined for more than `WireLimits.values`. Throws Problem for more than `WireLimits.depth`, and Error for bytes that `type` cannot have. */
 export type CountWire = (type: DescMessage, bytes: Uint8Array) => WireCount | undefined;
 
 /** How the bytes of a field are read. */
@@ -161,7 +162,7 @@ function countGroup(scan: WireScan, shape: Shape, group: number, depth: number):
 }
 
 function enter(depth: number): void {
-  if (depth <= 0) throw new Error("it is nested too deeply");
+  if (depth <= 0) throw new Problem("INVALID_BODY", "messages are nested too deeply", { options: [] });
 }
 
 function countField(scan: WireScan, shape: Shape, number: number, wireType: WireType, depth: number): void {

@@ -62,6 +62,15 @@ describe("the edge", () => {
     expect(arrive("e", [], { target: "no path" }).problem?.reason).toBe("INVALID_REQUEST");
   });
 
+  it("refuses a request whose client leaves it no time", () => {
+    const { arrive } = port();
+    const problem = (timeout: string) => arrive("a", [["grpc-timeout", timeout]]).problem;
+    expect([problem("0S"), problem("1n")]).toMatchObject(
+      Array(2).fill({ reason: "UPSTREAM_TIMEOUT", fault: "client" }),
+    );
+    expect(port().arrive("b", [["grpc-timeout", "1S"]]).problem).toBeUndefined();
+  });
+
   it("T-RPC-22: believes X-Forwarded-For of trusted proxies only", () => {
     const { arrive } = port();
     const fields: HeaderList = [["x-forwarded-for", "1.2.3.4"]];

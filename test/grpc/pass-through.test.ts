@@ -1,7 +1,7 @@
 /** gRPC calls that pass through carryover: bytes, headers, trailers, streams both ways, and how they end. */
 import { connect, type ServerHttp2Stream } from "node:http2";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { createStatusCodec } from "../../src/grpc/status.ts";
@@ -198,6 +198,7 @@ describe("a unary call", () => {
         message: "malformed grpc-timeout",
       });
     }
+    expect(await call(rpc, V2, undefined, { "grpc-timeout": ["5S", "x"] })).toMatchObject({ status: 13 });
     expect(behind.heads).toHaveLength(1);
   });
 
@@ -532,6 +533,23 @@ describe("what goes wrong", () => {
     expect(closed).toEqual([8]);
   });
 
+  it("that the platform resets when the client's deadline is over is DEADLINE_EXCEEDED", async () => {
+    const behind = await platform((stream) => {
+      const over = performance.now() + 100;
+      const wait = (): void => void (performance.now() < over ? setImmediate(wait) : stream.close(8));
+      wait();
+    });
+    const { rpc } = await carryover({ v2: behind.url });
+    // Carryover's own timer comes late.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      expect(await call(rpc, V2, undefined, { "grpc-timeout": "100m" })).toMatchObject({ status: 4 });
+      expect(await call(rpc, V2, undefined, { "grpc-timeout": "9S" })).toMatchObject({ status: 1 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("T-RPC-32: without a response's head in time is DEADLINE_EXCEEDED; the time counts from the end of the request", async () => {
     const behind = await platform((stream, headers) => {
       if (headers["x-slow"] === undefined) return;
@@ -619,10 +637,19 @@ describe("what goes wrong", () => {
     expect(behind.heads).toHaveLength(0);
   });
 
-  it("T-RPC-16: is 415 for a request that is not gRPC", async () => {
+  it("T-RPC-16: is 415 for what is no gRPC, and 405 for another method than POST", async () => {
     const { rpc } = await carryover({ v2: "http://127.0.0.1:1" });
     expect((await call(rpc, V2, undefined, { "content-type": "application/json" })).head[":status"]).toBe(415);
-    expect((await call(rpc, V2, undefined, { ":method": "GET" })).head[":status"]).toBe(415);
+    expect((await call(rpc, V2, undefined, { ":method": "GET" })).head[":status"]).toBe(405);
+  });
+
+  it("is UNIMPLEMENTED for a path that is no name of a method", async () => {
+    const { rpc } = await carryover({ v2: "http://127.0.0.1:1" });
+    const odd = ["//a.B/C", "/a.B//C", "/a.B/C/", "/a.B", "/a.B/", "/a.B/C?x=1", "/a.B/%43", "/a.B/../a.B/C"];
+    for (const path of [...odd, `/a.B/${"C".repeat(9_000)}`]) {
+      const message = expect.stringContaining("malformed method name");
+      expect(await call(rpc, path), path).toMatchObject({ status: 12, message });
+    }
   });
 });
 

@@ -309,12 +309,10 @@ it("T-RPC-21: a request may be compressed with gzip, within a bounded ratio", as
     client.call(LIST, {}, { raw: frame(bytes, flag), headers: { "grpc-encoding": encoding } });
   expect(await ask(gzipSync(Buffer.alloc(0)))).toMatchObject({ code: 0 });
   expect(await ask(gzipSync(Buffer.alloc(3 * 2 ** 20)))).toMatchObject({
-    code: 3,
-    message: expect.stringContaining("too large"),
+    code: 8,
+    details: [{ reason: "MESSAGE_TOO_LARGE", metadata: { option: "limits.bodyBytes" } }],
   });
-  expect(await ask(Buffer.from("no gzip"))).toMatchObject({ code: 3 });
   expect(await ask(Buffer.alloc(0), "br")).toMatchObject({ code: 12 });
-  expect(await ask(Buffer.alloc(0), "identity", 2)).toMatchObject({ code: 3 });
 });
 
 it("T-RPC-21: a message that lies about its length is refused, and one that says that it is too large before it comes", async () => {
@@ -325,21 +323,33 @@ it("T-RPC-21: a message that lies about its length is refused, and one that says
     all.writeUInt32BE(bytes, 1);
     return all;
   };
-  expect(await call(rpc, path, says(10, 3))).toMatchObject({ status: 3, message: expect.stringContaining("cut off") });
+  expect(await call(rpc, path, says(10, 3))).toMatchObject({ status: 13, message: expect.stringContaining("cut off") });
   expect(await call(rpc, path, says(0, 3))).toMatchObject({
-    status: 3,
+    status: 13,
     message: expect.stringContaining("more than one"),
   });
   expect(await call(rpc, path, Buffer.alloc(0))).toMatchObject({
-    status: 3,
+    status: 13,
     message: expect.stringContaining("no message"),
   });
-  expect(await call(rpc, path, frame(Buffer.from([0xff])))).toMatchObject({ status: 3 });
   const huge = open(session(rpc), path);
   const refused = answered(huge);
   huge.on("response", () => huge.close());
   huge.write(says(2 ** 32 - 1, 0));
   expect(await refused).toMatchObject({ status: 8 });
+});
+
+it.each([
+  ["whose bytes are no message", frame(Buffer.from([0xff])), "identity"],
+  ["whose text is not UTF-8", frame(Buffer.from([0x1a, 1, 0xff])), "identity"],
+  ["with another flag than 0 and 1", frame(Buffer.alloc(0), 2), "identity"],
+  ["that is compressed, though its encoding is identity", frame(gzipSync(Buffer.alloc(0)), 1), "identity"],
+  ["that is no gzip", frame(Buffer.from("no gzip"), 1), "gzip"],
+])("a message %s is INTERNAL, as from servers in Go, and counts as the client's mistake", async (_, raw, encoding) => {
+  const { client, exchanges } = await translating();
+  const answer = await client.call(LIST, {}, { raw, headers: { "grpc-encoding": encoding } });
+  expect(answer).toMatchObject({ code: 13, details: [{ reason: "INVALID_BODY" }] });
+  expect(exchanges).toMatchObject([{ status: 400, fault: "client", calls: [], rpc: { code: 13 } }]);
 });
 
 it("T-RPC-21, V82: a message with more fields than JSON may have values is refused before it is decoded", async () => {
@@ -391,6 +401,14 @@ it("T-RPC-21, V82: limits.headerBytes holds for the target that a message become
   expect(await client.call(LIST, { uidp: { ids: ids.slice(0, 100) } })).toMatchObject({ code: 0 });
 });
 
+it("V82: metadata goes to the platform twice, and counts twice", async () => {
+  const { client, exchanges } = await translating();
+  const call = (bytes: number) => client.call(LIST, {}, { headers: { "x-long": "a".repeat(bytes) } });
+  expect(await call(7_000)).toMatchObject({ code: 0 });
+  expect(await call(8_192)).toMatchObject({ code: 3, details: [{ reason: "URI_TOO_LONG" }] });
+  expect(exchanges[1]).toMatchObject({ calls: [] });
+});
+
 it("shadow passes a message on that is too large to be translated, or cannot be read, and compares nothing", async () => {
   const { client, comparisons, exchanges } = await translating(
     { cutoverMode: "native", cutoverRulesFile: fileWith(RULES), limitsBodyBytes: "2KiB" },
@@ -406,10 +424,10 @@ it("shadow passes a message on that is too large to be translated, or cannot be 
 });
 
 it("T-RPC-31: the client's deadline ends a translated call, and what is under way for it", async () => {
-  const { client, exchanges } = await translating();
-  const answer = await client.call(LIST, {}, { headers: { "grpc-timeout": "1n" } });
+  const { client, exchanges } = await translating({}, { platform: { latencyMs: 5_000 } });
+  const answer = await client.call(LIST, {}, { headers: { "grpc-timeout": "200m" } });
   expect(answer).toMatchObject({ code: 4 });
-  expect(exchanges).toMatchObject([{ reason: "UPSTREAM_TIMEOUT" }]);
+  expect(exchanges).toMatchObject([{ reason: "UPSTREAM_TIMEOUT", calls: [{ upstream: "v2" }] }]);
 });
 
 it("T-RPC-33, T-RPC-11: calls whose message never comes end after a time, and one sender leaves room for others meanwhile", async () => {
