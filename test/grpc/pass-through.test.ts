@@ -637,13 +637,13 @@ describe("what goes wrong", () => {
     expect(behind.heads).toHaveLength(0);
   });
 
-  it("T-RPC-16: is 415 for what is no gRPC, and 405 for another method than POST", async () => {
+  it("T-RPC-16: is 415 for another media type than gRPC, and 405 for another method than POST", async () => {
     const { rpc } = await carryover({ v2: "http://127.0.0.1:1" });
     expect((await call(rpc, V2, undefined, { "content-type": "application/json" })).head[":status"]).toBe(415);
     expect((await call(rpc, V2, undefined, { ":method": "GET" })).head[":status"]).toBe(405);
   });
 
-  it("is UNIMPLEMENTED for a path that is no name of a method", async () => {
+  it("is UNIMPLEMENTED for a path that does not name a method", async () => {
     const { rpc } = await carryover({ v2: "http://127.0.0.1:1" });
     const odd = ["//a.B/C", "/a.B//C", "/a.B/C/", "/a.B", "/a.B/", "/a.B/C?x=1", "/a.B/%43", "/a.B/../a.B/C"];
     for (const path of [...odd, `/a.B/${"C".repeat(9_000)}`]) {

@@ -340,7 +340,7 @@ it("T-RPC-21: a message that lies about its length is refused, and one that says
 });
 
 it.each([
-  ["whose bytes are no message", frame(Buffer.from([0xff])), "identity"],
+  ["whose bytes are not a message", frame(Buffer.from([0xff])), "identity"],
   ["whose text is not UTF-8", frame(Buffer.from([0x1a, 1, 0xff])), "identity"],
   ["with another flag than 0 and 1", frame(Buffer.alloc(0), 2), "identity"],
   ["that is compressed, though its encoding is identity", frame(gzipSync(Buffer.alloc(0)), 1), "identity"],

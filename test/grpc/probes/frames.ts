@@ -73,7 +73,7 @@ export const frames: readonly Probe[] = [
     what: "a content-length that is too short",
     request: (place) => ({ plus: [["content-length", String(message(place).length - 1)]] }),
   },
-  { what: "a content-length that is no number", request: () => ({ plus: [["content-length", "x"]] }) },
+  { what: "a content-length that is not a number", request: () => ({ plus: [["content-length", "x"]] }) },
 ];
 
 const encoded = (

@@ -5,7 +5,7 @@ import { type ApiRequest, header } from "../../../sandbox/src/http.ts";
 import { RpcCode } from "../../../src/model/problem.ts";
 import type { Field } from "./request.ts";
 
-/** What the program `probe` saw. */
+/** A response as the program `probe` saw it. */
 export interface Came {
   /** 0: no head. */
   readonly http: number;
@@ -58,7 +58,7 @@ export function outcomeOf(
 
 /**
  * A line of the docs. The status is followed by `*` where the platform was asked. Metadata and message are shown as far as they differ from
- * those of `native`. `either`: statuses that take turns, so that none of them is told from the others.
+ * those of `native`. `either`: statuses that take turns, and count as one.
  */
 export function describeOutcome(outcome: Outcome, native: Outcome, either: readonly string[] = []): string {
   const { status, ran, messages, metadata, response } = outcome;
@@ -92,7 +92,7 @@ function messagesIn(bytes: Buffer): Buffer[] {
   return all;
 }
 
-/** As the server in Go lists them, and as a gateway is told of them. */
+/** The field in which the server in Go lists metadata, and the names by which a gateway reads them. */
 const LISTED = "x-probed";
 const PROBE = /^grpc-metadata-(.*x-probe.*)$/;
 const SHOWN_BYTES = 32;

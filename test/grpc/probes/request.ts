@@ -24,7 +24,7 @@ export interface ProbeRequest {
   readonly timeoutMs: number;
 }
 
-/** What a probe knows of the platform. */
+/** The part of the platform that a probe names. */
 export interface Place {
   readonly token: string;
   /** The uid of a group. */
@@ -33,7 +33,7 @@ export interface Place {
   readonly types: string;
 }
 
-/** What a request has that the usual one has not. */
+/** How a request differs from the usual one. */
 export interface Unusual {
   readonly path?: string;
   readonly method?: string;

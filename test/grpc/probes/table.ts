@@ -9,7 +9,7 @@ import { media, paths } from "./paths.ts";
 import type { Place, Unusual } from "./request.ts";
 
 export interface Probe {
-  /** What is unusual about it. */
+  /** Its name: how it differs from the usual call. */
   readonly what: string;
   readonly request: (place: Place) => Unusual;
   /** Statuses that take turns. */
@@ -59,7 +59,7 @@ export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
       ...[
         "a content-length that is too long",
         "a content-length that is too short",
-        "a content-length that is no number",
+        "a content-length that is not a number",
       ],
       ...["keep-alive", "proxy-connection", "transfer-encoding", "upgrade"],
     ],

@@ -1,4 +1,4 @@
-/** What carryover does with odd requests of gRPC, where native v1, a server in Go, does something else. */
+/** Odd gRPC requests that carryover treats otherwise than native v1, a server in Go. */
 import { expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../../sandbox/src/data/vendor.ts";
 import { takeDownAfterEach } from "../../support/take-down.ts";
@@ -13,7 +13,7 @@ takeDownAfterEach();
 const LIST = `/${VENDOR_TYPES}.iam.Groups/List`;
 const SERVED = ["HEADERS", "DATA", "HEADERS+ES"];
 
-/** Sends a head, and the frames that `after` makes of a message, on a connection of its own. Gives the frames that came. */
+/** Sends a head, and the frames that `after` makes of a message, on a connection of its own. Returns the frames that came. */
 async function sent(head: Buffer, after = (message: Buffer): Buffer => frame(FRAME.data, 1, 1, message)) {
   const { rpc, sandbox } = await translating();
   const connection = await raw(rpc);
