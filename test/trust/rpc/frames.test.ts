@@ -1,6 +1,7 @@
 /** Frames that no peer should send, at the port and from the platform: each ends its own connection or call, and nothing else. */
+import { connect } from "node:net";
 import { expect, it } from "vitest";
-import { FRAME, frame, literal } from "../../grpc/support/frames.ts";
+import { FRAME, frame, literal, PREFACE } from "../../grpc/support/frames.ts";
 import { callHead, raw, rawPlatform } from "../../grpc/support/raw.ts";
 import { answered, call, framed, open, platform, session, unary } from "../../grpc/support/rpc.ts";
 import { startCarryover } from "../../support/carryover.ts";
@@ -97,9 +98,11 @@ it("T-RPC-20: spoilt frames of clients crash nothing, hang nothing, and let othe
   const on = session(rpc);
   for (let i = 0; i < total; i += 20) {
     const clients = Array.from({ length: 20 }, async () => {
-      const { socket, closed } = await raw(rpc);
-      socket.write(spoilt(random), () => setTimeout(() => socket.destroy(), 20));
-      await closed;
+      const socket = connect(Number(new URL(rpc).port), "127.0.0.1");
+      socket.on("error", () => {}).resume();
+      const frames = Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0), spoilt(random)]);
+      socket.write(frames, () => setTimeout(() => socket.destroy(), 20));
+      await new Promise((resolve) => socket.once("close", resolve));
     });
     const good = open(on, V2);
     good.end(OK);
