@@ -162,5 +162,6 @@ it("T-RPC-26: spoilt frames of the platform become a status of the call, in boun
   expect(slowest).toBeLessThan(45_000);
   expect(internal()).toBe(0);
   figure("T-RPC-26", "calls whose platform sent spoilt frames", total, "calls");
-  figure("T-RPC-26", "longest of these calls", slowest, "ms");
+  // In a short run each call has a deadline.
+  if (scale(1, 0) === 0) figure("T-RPC-26", "longest of these calls, without a deadline", slowest, "ms");
 });
