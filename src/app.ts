@@ -76,7 +76,7 @@ export interface AppOptions {
   readonly configSource?: ConfigSource | undefined;
   /** Milliseconds between two looks at the rules file; default: 2,000. Tests hand in their own. */
   readonly reloadMs?: number;
-  /** What clients of the gRPC port have time for. Tests hand in shorter times. */
+  /** How long clients of the gRPC port may take. Tests hand in shorter times. */
   readonly grpcTimeouts?: GrpcTimeouts;
   /** Makes the translations. Tests share those of one catalogue. */
   readonly translate?: Translate;

@@ -135,7 +135,7 @@ export function statusTrailers({ code, message, details }: RpcStatus, room = MOS
   return trailers;
 }
 
-/** What a message says of details that were left out. */
+/** The end of a message whose details were cut. */
 function without(dropped: number): string {
   const entries = dropped === 1 ? "1 entry" : `${dropped} entries`;
   return ` (without ${entries} of its details, which are too long for metadata)`;

@@ -55,7 +55,7 @@ export const GRPC = [
     ["sessions whose response is late", "target.sessions.suspect(up);", ""],
     ["a stream that was refused, once", "!relay.repeated &&", ""],
     ["what is kept of a request to repeat it", "if (bytes > REPEAT_BYTES || ", "if ("],
-    ["writes of which nothing is known", 'method: isRead(call) ? "GET" : "POST"', 'method: "GET"'],
+    ["writes in an unknown state", 'method: isRead(call) ? "GET" : "POST"', 'method: "GET"'],
     ["a response without a status", 'http === 200 && header(last, "grpc-status") === undefined', "false"],
     [
       "the upstream's part of a call that is over",
