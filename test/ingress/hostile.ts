@@ -45,7 +45,7 @@ const NONE = framed(Buffer.from("\x1a\x04none"));
 const LARGE = Buffer.alloc(96 * 1024, "x");
 const MIB = 2 ** 20;
 
-/** The prefix of a message of so many bytes. */
+/** The prefix of a message of that length. */
 function announced(bytes: number): Buffer {
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(bytes, 1);
@@ -105,7 +105,7 @@ const ATTACKS: ReadonlyMap<string, Attack> = new Map<string, Attack>([
       everyMs: 500,
       turns: 1_000,
       turn({ open, number }) {
-        // With Node 20, HTTP/2 itself ends a connection after 1,000 resets, and then 33 a second, whoever sent them.
+        // With Node 20, HTTP/2 itself ends a connection after 1,000 resets, and then 33 a second, from all clients together.
         for (let i = 0; i < 12; i++) {
           const stream = open(LIST, i % 8 === 0 ? "invented" : "known");
           stream.end(NONE);
@@ -211,7 +211,7 @@ export function startHostile({ url, ca, token }: Target): Hostile {
         if (unfinished.size < MOST_UNFINISHED) turn({ number: number++, session, open });
         await wait(everyMs);
       }
-      // What it has open is left to the ingress.
+      // The ingress deals with its open calls.
       session.destroy();
       await wait(everyMs);
     }

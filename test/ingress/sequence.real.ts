@@ -1,4 +1,4 @@
-/** What an infrastructure-as-code provider does, with generated Go clients through real proxies, while a hostile client shares their connections to carryover. */
+/** An infrastructure-as-code provider with generated Go clients, through real proxies, while a hostile client shares their connections to carryover. */
 import { describe, expect, it } from "vitest";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { takeDownAfterEach } from "../app/rig.ts";

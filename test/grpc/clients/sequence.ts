@@ -44,7 +44,7 @@ export interface Report {
 /** After these steps the platform's records are noted. */
 const NOTED: readonly string[] = ["create", "update", "destroy"];
 
-/** Runs all steps at `url`. Gives what the steps report, and the platform's records after some. */
+/** Runs all steps at `url`. Returns what the steps report, and the platform's records after some. */
 export async function sequence(url: string, { token, wellKnown, snapshot }: Sandbox) {
   const { protocol, host } = new URL(url);
   const trust = protocol === "https:" ? ["-ca", fileWith(LOCALHOST.cert)] : [];
