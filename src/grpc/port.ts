@@ -24,7 +24,7 @@ import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
 import { createEnumNumbers } from "./enums.ts";
 import { type DescriptorGaps, gapsOf } from "./gaps.ts";
-import { awaitHeads, type RelayTarget, relayCall } from "./relay.ts";
+import { awaitHeads, awaitRequests, type RelayTarget, relayCall } from "./relay.ts";
 import { createKnownRpcs, createOwners, versionOfService } from "./rpcs.ts";
 import { createGrpcServer, type GrpcServer, type SessionTimeouts } from "./server.ts";
 import { createGrpcSessions, type GrpcSessions } from "./sessions.ts";
@@ -299,5 +299,5 @@ function targetOf(
   });
   renewal.attach(name, sessions);
   const heads = awaitHeads(timeouts.headersSeconds * 1_000, now);
-  return { name, sessions, queue: queues.get(name), heads, bodies, now };
+  return { name, sessions, queue: queues.get(name), heads, unended: awaitRequests(now), bodies, now };
 }

@@ -35,6 +35,8 @@ export interface RelayTarget {
   readonly queue: Pick<CallQueue, "enter"> | undefined;
   /** Calls whose response has not begun. */
   readonly heads: Sweep<AwaitedHead>;
+  /** Calls whose request has not ended. */
+  readonly unended: Sweep<UnendedRequest>;
   /** Limits of the client's messages. */
   readonly bodies: BodyLimits;
   readonly now: () => number;
@@ -52,6 +54,23 @@ export function awaitHeads(ms: number, now: () => number): Sweep<AwaitedHead> {
     now,
     ({ since }) => since + ms,
     ({ late }) => late(),
+  );
+}
+
+/** A request that the platform has not got as a whole. */
+interface UnendedRequest {
+  readonly since: number;
+  readonly slow: () => void;
+}
+
+/** A client that takes longer to send its request keeps its call, but no place in the queue that others wait for. */
+const REQUEST_MS = 100;
+
+export function awaitRequests(now: () => number): Sweep<UnendedRequest> {
+  return createSweep<UnendedRequest>(
+    now,
+    ({ since }) => since + REQUEST_MS,
+    ({ slow }) => slow(),
   );
 }
 
@@ -98,6 +117,7 @@ export function relayCall(call: GrpcCall, target: RelayTarget, plan: RelayPlan):
     listens: false,
     awaited: undefined,
     pace: undefined,
+    unended: undefined,
   };
   if (plan.whole === undefined) call.stream.pause();
   call.stop = () => settle(relay, undefined);
@@ -122,6 +142,8 @@ interface Relay {
   awaited: AwaitedHead | undefined;
   /** Until the request ends. */
   pace: SendRateWatch | undefined;
+  /** While the platform waits for the request, and a place is kept for it. */
+  unended: UnendedRequest | undefined;
 }
 
 /** Notes the upstream's part of a call, once. */
@@ -130,6 +152,7 @@ function settle(relay: Relay, status: RpcStatus | undefined, http = 0): void {
   relay.done = true;
   relay.pace?.over();
   const { call, target, plan, up } = relay;
+  hasCome(relay);
   relay.giveUp?.();
   relay.slot?.done({ status: http });
   relay.place?.leave();
@@ -196,7 +219,7 @@ function request(relay: Relay, place: StreamPlace): void {
 }
 
 function send(relay: Relay, up: ClientHttp2Stream): void {
-  const { call, plan } = relay;
+  const { call, target, plan } = relay;
   const { stream } = call;
   if (plan.whole !== undefined || stream.readableEnded) {
     up.end(plan.whole);
@@ -229,7 +252,20 @@ function send(relay: Relay, up: ClientHttp2Stream): void {
       requestEnded(relay);
     });
   }
+  hasCome(relay);
+  relay.unended = {
+    since: target.now(),
+    slow: () => {
+      hasCome(relay);
+      relay.slot?.done({ status: 0 });
+    },
+  };
+  target.unended.add(relay.unended);
   stream.resume();
+}
+
+function hasCome({ target, unended }: Relay): void {
+  if (unended !== undefined) target.unended.delete(unended);
 }
 
 /** True for a call that may be repeated, however it ended. */
@@ -238,7 +274,9 @@ function isRead({ exchange: { rpc } }: GrpcCall): boolean {
 }
 
 /** The time to the response's head counts from here. */
-function requestEnded({ awaited, pace, target }: Relay): void {
+function requestEnded(relay: Relay): void {
+  const { awaited, pace, target } = relay;
+  hasCome(relay);
   pace?.over();
   if (awaited === undefined) return;
   awaited.since = target.now();

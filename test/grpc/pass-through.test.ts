@@ -672,6 +672,18 @@ it("a crowd beyond the upstream's streams is spread over several sessions, from 
   expect(behind.sessions()).toBe(4);
 });
 
+it("calls whose request does not end hold up no others, however few calls the platform takes at a time", async () => {
+  const behind = await platform(unary((request) => [request]));
+  const { rpc } = await carryover({ v2: behind.url }, { upstreamV2Connections: "4" });
+  const hostile = session(rpc);
+  const unended = Array.from({ length: 8 }, () => open(hostile, V2, { authorization: "Bearer hostile" }));
+  await expect.poll(() => behind.heads.length).toBeGreaterThanOrEqual(4);
+  expect(await call(rpc, V2, undefined, { authorization: "Bearer good", "grpc-timeout": "3S" })).toMatchObject({
+    status: 0,
+  });
+  expect(unended.map(({ destroyed }) => destroyed)).toEqual(unended.map(() => false));
+});
+
 it("T-RPC-25: an upstream that says GOAWAY finishes its calls, and new ones go over a new session", async () => {
   const waiting: (() => void)[] = [];
   const echo = unary((request) => [request]);
