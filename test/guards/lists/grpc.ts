@@ -18,7 +18,8 @@ export const GRPC = [
     ["cancels of each caller", "throw TOO_MANY_CANCELS;", "{}"],
     ["connections without a call", "session.setTimeout(idleMs, () => session.close());", ""],
     ["a timeout that can be read", " ?? malformedTimeout(call);", ";", PASSES],
-    ["a media type of gRPC", "if (!isGrpc) refuseMedia(call);", "if (false) refuseMedia(call);", PASSES],
+    ["a media type of gRPC", "405) : 415;", "405) : undefined;", PASSES],
+    ["methods other than POST", '"POST" ? undefined : 405', '"POST" ? undefined : undefined', PASSES],
   ]),
   ...guards(
     "src/grpc/cancels.ts",
