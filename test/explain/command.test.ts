@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { explainPage } from "../../scripts/docs/explain.ts";
-import { splitWords } from "../../src/commands/explain/request.ts";
 import { explainWith } from "./support.ts";
 
 const PUT = ["PUT /iam/v1/groups/a/b", "-d", '{"name":"it\'s"}'];
@@ -18,8 +17,7 @@ describe("the exit code", () => {
     ["2: an empty request", 2, [""]],
     ["2: an unknown option", 2, ["GET /a", "--nonsense"]],
     ["2: a missing file", 2, ["PUT /iam/v1/groups/a", "-d", "@nowhere"]],
-    ["2: a curl line that is no line", 2, ["curl 'a"]],
-    ["2: a curl line without quotes around it", 2, ["curl", "-X", "PUT", "https://x/a", "-s"]],
+    ["2: a curl command line", 2, ["curl https://x/a"]],
     ["2: two forms at once", 2, [...PUT, "--json", "--curl"]],
     ["2: a configuration that is wrong", 2, [...PUT, "--upstream-v2-url", "no url"]],
     ["2: a version without a catalogue", 2, [...PUT, "--upstream-v2-version", "v2alpha9"]],
@@ -43,11 +41,9 @@ test("the text is what docs/explain.md shows (`npm run docs` regenerates it)", a
 });
 
 describe("input", () => {
-  test("a curl line comes as one argument, or on standard input", async () => {
-    const line = 'curl -X PUT https://api.example.com/iam/v1/groups/a/b \\\n  -d \'{"name":"x"}\'';
-    const argument = await explainWith([line]);
-    expect(argument.out).toContain("updateMask=name,description");
-    expect(await explainWith(["-"], { stdin: `${line}\n` })).toEqual(argument);
+  test("the request may come on standard input", async () => {
+    const list = "GET /iam/v1/groups";
+    expect(await explainWith(["-"], { stdin: `${list}\n` })).toEqual(await explainWith([list]));
   });
 
   test("a body comes from a file, or from standard input", async () => {
@@ -133,13 +129,6 @@ describe("--curl", () => {
     ]);
   });
 
-  test("of v2 calls can be explained again", async () => {
-    const { out } = await explainWith([...PUT, "--curl", "--upstream-v2-url", "https://api.example.com"]);
-    const again = await explainWith([out.slice(out.indexOf("curl"))]);
-    expect([again.code, again.out]).toEqual([0, expect.stringContaining("passes through untouched")]);
-    expect(splitWords(out.slice(out.indexOf("curl"))).words.at(-1)).toBe('{"name":"it\'s","description":""}');
-  });
-
   test("of a refused request is a comment alone", async () => {
     const { out, code } = await explainWith(["PUT /iam/v1/groups/a", "-d", "{", "--curl"]);
     expect([code, out]).toEqual([1, expect.stringMatching(/^# nothing is sent: 400 INVALID_BODY[^\n]*\n$/)]);
@@ -147,19 +136,30 @@ describe("--curl", () => {
 });
 
 describe("secrets", () => {
-  const SECRETS = ["Bearer SENTINEL-1", "SENTINEL-2", "SENTINEL-3", "SENTINEL-4"];
-  const line = `curl -X PUT 'https://user:SENTINEL-5@api.example.com/iam/v1/identityProviders/a/b?code=SENTINEL-2' -H 'Authorization: ${SECRETS[0]}' -H 'X-Api-Key: SENTINEL-3' -b 'session=SENTINEL-4' -u me:SENTINEL-6 --data-raw '{"name":"x","oidc":{"issuer":"https://i.example.com","clientSecret":"SENTINEL-7"},"token":"SENTINEL-8"}'`;
+  const asked = [
+    "PUT https://user:SENTINEL-5@api.example.com/iam/v1/identityProviders/a/b?code=SENTINEL-2",
+    ...[
+      "-H",
+      "Authorization: Bearer SENTINEL-1",
+      "-H",
+      "X-Api-Key: SENTINEL-3",
+      "-H",
+      "Cookie: session=SENTINEL-4",
+      "-d",
+    ],
+    '{"name":"x","oidc":{"issuer":"https://i.example.com","clientSecret":"SENTINEL-7"},"token":"SENTINEL-8"}',
+  ];
 
   test.each([[[]], [["--json"]], [["--curl"]]])("are never shown with %j", async (flags) => {
-    for (const text of [line, line.replace("-u me:SENTINEL-6", "")]) {
-      const { out, err } = await explainWith([text, ...flags]);
+    for (const more of [[], ["-H", "Authorization: Basic SENTINEL-6"]]) {
+      const { out, err } = await explainWith([...asked, ...more, ...flags]);
       expect(out).not.toBe("");
       expect(out + err).not.toContain("SENTINEL");
     }
   });
 
   test("that a curl line lacks are named", async () => {
-    const { out } = await explainWith([line.replace("-u me:SENTINEL-6", ""), "--curl"]);
+    const { out } = await explainWith([...asked, "--curl"]);
     expect(out).toContain('"clientSecret":"…"');
     expect(out).toContain("# secrets are not shown: put them where … stands");
   });

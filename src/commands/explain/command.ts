@@ -36,9 +36,6 @@ interface ExplainFlags extends Readonly<Record<string, unknown>> {
 const REFUSED = 1;
 const USAGE = 2;
 
-/** What commander reports for a curl line without quotes around it. */
-const UNQUOTED: ReadonlySet<string> = new Set(["commander.unknownOption", "commander.excessArguments"]);
-
 /** Its exit code: 0 explained, 1 carryover would refuse the request, 2 the request cannot be explained as given. */
 export function addExplain(program: Command, io: CommandIo, outcome: Outcome): void {
   const command = program
@@ -46,7 +43,7 @@ export function addExplain(program: Command, io: CommandIo, outcome: Outcome): v
     .description("tell what would become of a v1 request, without sending anything")
     .argument(
       "<request>",
-      "'PUT /iam/v1/groups/UID', a gRPC call (acme.iam.Groups/Update), or a whole curl line in quotes; - reads it from standard input",
+      "'PUT /iam/v1/groups/UID', or a gRPC call (acme.iam.Groups/Update); - reads it from standard input",
     )
     .option("-d, --data <json>", "body of the request, or @file; @- is standard input")
     .option(
@@ -62,8 +59,6 @@ export function addExplain(program: Command, io: CommandIo, outcome: Outcome): v
     .option("--at <instant>", "for that day or time (2026-12-01T09:30Z) instead of now")
     .exitOverride((error) => {
       if (error.exitCode !== 0) outcome.code = USAGE;
-      if (UNQUOTED.has(error.code))
-        io.warn("A curl line stands in quotes, or comes on standard input: carryover explain -");
       throw error;
     });
   addConfigOptions(command);

@@ -8,7 +8,7 @@ import type { ExplainCutover } from "./rule.ts";
 /**
  * `GET /explain?request=PUT+/iam/v1/groups/UID&data={…}&header=Name:+value&method=PUT&client=NAME`: the JSON of
  * `carryover explain --json`, for the configuration of this process, and (with `cutover`) for the rules in force and what
- * was learned since. `request` may be a curl line. Reads no files. Rejects with `Problem` INVALID_REQUEST.
+ * was learned since. Reads no files. Rejects with `Problem` INVALID_REQUEST.
  */
 export function createExplainView(
   config: ExplainConfig,
