@@ -11,7 +11,6 @@ import { createConnectionRenewal } from "./config/certificate-renewal.ts";
 import type { Config } from "./config/config.ts";
 import { type ConfigSource, createConfigWatch } from "./config/reloaded-config.ts";
 import { readBounded } from "./config/watched-file.ts";
-import { createListSharing } from "./drain/list-sharing.ts";
 import { createAdmission } from "./edge/admission.ts";
 import { createCrowd } from "./edge/crowd.ts";
 import type { EdgeOptions } from "./edge/edge.ts";
@@ -83,8 +82,6 @@ export interface AppOptions {
 }
 
 const LOG_FLUSH_MS = 1_000;
-/** Finished lists that are kept for equal requests. */
-const SHARED_BYTES = 32 * 1024 ** 2;
 /** A change takes two equal reads, so about twice this. */
 const RELOAD_MS = 2_000;
 /** For the last bytes of a request that came at the end of the drain and took all its time. */
@@ -159,17 +156,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     reloaded: metrics.reloaded,
   });
   const unknownFields = createUnknownFields();
-  const sharing = createListSharing({
-    seconds: config.lists.shareSeconds,
-    bytes: SHARED_BYTES,
-    now,
-    wall: TIME.wall,
-    secret: randomBytes(32),
-    origin: new URL(config.upstream.v2.url).origin,
-    ruleVersion: `${VERSION} ${catalogue.version}`,
-  });
   const observe = (exchange: Exchange): void => {
-    sharing.over(exchange);
     metrics.observe(exchange);
     migration.observe(exchange);
     unknownFields.observe(exchange);
@@ -201,7 +188,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     now,
     log: logError,
   };
-  const proxy = decisions.proxy(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice });
+  const proxy = decisions.proxy(toolbox.tools, { cutover: migration.cutover, notice });
   const processorShare = createProcessorShare(now);
   const grpc = createGrpcListener(config, {
     catalogue,

@@ -45,10 +45,7 @@ export interface Decisions {
    * The proxy, for whatever `tools` a request is given: those that send, or those that only write down. Without `cutover`
    * everything that can be is translated; `fallback` takes the place of the configuration's.
    */
-  proxy(
-    tools: ProxyParts["tools"],
-    other?: Partial<Pick<ProxyParts, "cutover" | "fallback" | "share" | "notice">>,
-  ): RequestProxy;
+  proxy(tools: ProxyParts["tools"], other?: Partial<Pick<ProxyParts, "cutover" | "fallback" | "notice">>): RequestProxy;
 }
 
 /** Throws `Error` for a catalogue whose paths contradict each other. `translate` makes the translations. */
@@ -96,11 +93,7 @@ export interface ProxyParts {
   readonly limits: { readonly uriBytes: number; readonly bodyBytes: number };
   /** What one request may do; everything it does is noted in its exchange. */
   tools(request: RequestContext, signal: Signal): Tools;
-  /** The plan for a list, shared between equal requests. */
-  share?(request: RequestContext, plan: SettledPlan): SettledPlan;
-  /**
-   * The deprecation headers of a request. They are added after a list was shared, since they depend on the client's rule.
-   */
+  /** The deprecation headers of a request: they depend on its rule. */
   notice?(request: RequestContext): HeaderList;
 }
 
@@ -121,9 +114,8 @@ export function createProxy(parts: ProxyParts): RequestProxy {
   const plan = (choice: Choice, request: RequestContext, compares = true): SettledPlan => {
     const own = request.route === choice.route ? choice : choiceFor(choice, request, parts);
     const planned = planOf(own, request, parts, compares);
-    const shared = parts.share?.(request, planned) ?? planned;
     const notice = parts.notice?.(request) ?? [];
-    return notice.length === 0 ? shared : { ...shared, headers: [...(shared.headers ?? []), ...notice] };
+    return notice.length === 0 ? planned : { ...planned, headers: [...(planned.headers ?? []), ...notice] };
   };
   const settle = (request: RequestContext): SettledPlan => plan(choose(request), request);
   const decide: Decide = (request) => {

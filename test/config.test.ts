@@ -79,7 +79,6 @@ describe("defaults", () => {
         readers: 4,
         readersPerUpstream: 32,
         maxConcurrent: 16,
-        shareSeconds: 0,
       },
       updates: { mismatch: "zeros" },
       unknownFields: { request: "drop", response: "drop" },

@@ -99,11 +99,6 @@ const NOTES: Words<ExchangeNote> = {
     act: CHECK,
     options: ["lists.orderBy"],
   },
-  "list-shared": { means: "served from a kept list of the same credential", options: ["lists.shareSeconds"] },
-  "list-collapsed": {
-    means: "served from a list that was being read for the same credential",
-    options: ["lists.shareSeconds"],
-  },
   "join-missing": {
     means:
       "a record that another one refers to is missing or forbidden. [coverage.md](coverage.md) says what is shown then",

@@ -146,8 +146,6 @@ export interface CarryoverConfig {
     readonly orderBy?: string | undefined;
     /** Lists of several pages read at a time; further ones wait. Default: `16`. */
     readonly maxConcurrent?: number | undefined;
-    /** How long a finished list is reused for equal requests of one credential, which also share a list that is being read. 0 disables both. Default: `0s`. */
-    readonly shareSeconds?: number | string | undefined;
   } | undefined;
   readonly updates?: {
     /** Which fields that v2 did not store as asked make a PUT fail: cleared ones (zeros), none (report), any (fail). Default: `zeros`. */

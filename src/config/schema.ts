@@ -302,11 +302,6 @@ const lists = z.strictObject({
     .optional()
     .describe("order_by of every page, for platforms that do not list by uid by default"),
   maxConcurrent: whole(1, 10_000).default(16).describe("Lists of several pages read at a time; further ones wait"),
-  shareSeconds: seconds(0, 5)
-    .prefault("0s")
-    .describe(
-      "How long a finished list is reused for equal requests of one credential, which also share a list that is being read. 0 disables both",
-    ),
 });
 
 const grpc = z.strictObject({

@@ -277,13 +277,12 @@ const UNAUTHENTICATED = 401;
  * Names come from the request, so a caller without a valid credential must not fill the ledger. Only a v1 or v2 request whose
  * caller the platform let in makes an entry. Statuses that platforms also return to strangers (400, 404, …) and errors of
  * carryover's own count for known clients. Nothing counts that was turned away, that got 401, or that
- * needs no credential (OPTIONS). A response without any call is a shared list, made a moment ago for the same credential.
+ * needs no credential (OPTIONS).
  */
 function eligibilityOf(exchange: Exchange): "yes" | "known" | "no" {
-  const { apiVersion, method, status, calls, reason, aborted } = exchange;
+  const { apiVersion, method, status, calls, reason } = exchange;
   if (apiVersion !== "v1" && apiVersion !== "v2") return "no";
   if (isTurnedAway(exchange) || method === "OPTIONS" || status === UNAUTHENTICATED) return "no";
-  if (calls.length === 0 && reason === undefined) return !aborted && status !== 0 ? "yes" : "no";
   if (wasLetIn(exchange)) return "yes";
   if (calls.some((call) => call.status === UNAUTHENTICATED)) return "no";
   return reason !== undefined || calls.some((call) => call.status !== 0) ? "known" : "no";

@@ -45,8 +45,6 @@ export const NOTES = [
   "list-skip-ignored",
   "list-token-restarted",
   "list-way-left",
-  "list-shared",
-  "list-collapsed",
   "join-missing",
   // Updates.
   "update-empty",

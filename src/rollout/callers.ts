@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { credentialFields, readClaims } from "../ledger/identity.ts";
 import { type HeaderList, header } from "../model/http.ts";
-import { credentialOf, keyedDigest } from "../upstream/credentials.ts";
+import { bearerDigest, keyedDigest } from "../upstream/credentials.ts";
 
 /** Set before the client's name, so that other uses of the salt (hashes of clients) tell nothing about buckets. */
 const PURPOSE = "bucket\0";
@@ -47,8 +47,8 @@ export function createCredentials(identify: readonly string[], secret: Uint8Arra
     const claims = readClaims(headers);
     const [issuer = "", subject = ""] = [claims?.("iss"), claims?.("sub")];
     if (issuer !== "" && subject !== "") return digest("subject", issuer, subject);
-    const bearer = credentialOf(headers, secret);
-    if (bearer !== undefined) return bearer.digest;
+    const bearer = bearerDigest(headers, secret);
+    if (bearer !== undefined) return bearer;
     for (const name of ["authorization", ...fields]) {
       const value = header(headers, name) ?? "";
       if (value !== "") return digest(name, value);

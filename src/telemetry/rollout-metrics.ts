@@ -78,11 +78,10 @@ export function createRolloutMetrics(
 
 /** A caller that the platform did not let in can claim any name, so it gets no new series: as in the ledger. */
 function clientLabelOf(exchange: Exchange, sources: RolloutMetricSources, clients: ClientSeries): string {
-  const { status, calls, reason, client } = exchange;
+  const { status, client } = exchange;
   if (status === 401) return "unauthenticated";
   const label = sources.clientLabel(client) ?? "excluded";
-  // Without any call it is a shared list, made a moment ago for the same credential, or a refusal of carryover's own.
-  if (calls.length === 0 ? reason === undefined : wasLetIn(exchange)) return label;
+  if (wasLetIn(exchange)) return label;
   return !isTurnedAway(exchange) && clients.has(label) ? label : OTHER_LABEL;
 }
 

@@ -7,25 +7,14 @@ import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shar
 import { isRecognised } from "../model/exchange.ts";
 import { type HeaderList, onlyValue } from "../model/http.ts";
 
-/** Nothing of it can be turned back into the token. */
-export interface Credential {
-  /** Keyed digest of the token. */
-  readonly digest: string;
-  /** The token's own expiry, in seconds since 1970; Infinity when it has none. */
-  readonly ends: number;
-}
-
 /** A bearer token (RFC 6750 section 2.1). */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/**
- * `Bearer TOKEN` and `TOKEN` are one credential, so that no write of it is missed. Undefined for a request with no credential, two, or
- * one that is not a bearer token: such a request shares nothing.
- */
-export function credentialOf(headers: HeaderList, secret: Uint8Array): Credential | undefined {
+/** The keyed digest of a bearer token, the same for `Bearer TOKEN` and `TOKEN`. Undefined for no credential, two, or another kind. */
+export function bearerDigest(headers: HeaderList, secret: Uint8Array): string | undefined {
   const token = bearerToken(onlyValue(headers, "authorization") ?? "");
   if (token === undefined || !TOKEN.test(token)) return undefined;
-  return { digest: keyedDigest(`Bearer ${token}`, secret), ends: endOf(token) };
+  return keyedDigest(`Bearer ${token}`, secret);
 }
 
 /** Stands for `text` where others may see it: without `secret` it cannot even be guessed. */
@@ -42,19 +31,6 @@ export function createDigest(secret: string): (authorization: string) => string 
     const read = readAuthorization(authorization);
     return read === undefined ? "" : hash("sha256", `${secret}${read.scheme} ${read.credentials}`, "base64url");
   };
-}
-
-/** The claim `exp` of a JWT (RFC 7519), read without trusting it, since it can only shorten. Infinity for any other token. */
-function endOf(token: string): number {
-  const claims = token.split(".")[1];
-  if (claims === undefined) return Infinity;
-  try {
-    const read: unknown = JSON.parse(Buffer.from(claims, "base64url").toString());
-    const exp = typeof read === "object" && read !== null && "exp" in read ? read.exp : undefined;
-    return typeof exp === "number" ? exp : Infinity;
-  } catch {
-    return Infinity;
-  }
 }
 
 const MOST_CREDENTIALS = 10_000;

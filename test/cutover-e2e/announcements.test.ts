@@ -29,7 +29,7 @@ const successor = (answer: Answer) => links(answer).find(({ rel }) => rel === "s
 
 let rig: CutoverRig;
 beforeAll(async () => {
-  rig = await cutover({ rules: rules(), flags: { listsShareSeconds: "5s" } });
+  rig = await cutover({ rules: rules() });
 });
 
 describe("V74: in every mode", () => {
@@ -88,15 +88,6 @@ describe("the successor", () => {
 });
 
 describe("beside others", () => {
-  it("a list that two clients share tells each what its own rule says", async () => {
-    const ask = (client: string) => rig.ask("GET", "/iam/v1/groups", as(client));
-    await rig.change(`${rules()}  - { name: rest, match: {}, mode: translate }\n`);
-    const together = await Promise.all([ask("translate"), ask("somebody"), ask("translate")]);
-    const later = [await ask("somebody"), await ask("translate")];
-    expect([...together, ...later].map(announced)).toEqual([5, 0, 5, 0, 5]);
-    expect(later.some((answer) => answer.field("age") !== undefined)).toBe(true);
-  });
-
   it("native v1's own Link goes through", async () => {
     const other = await cutover({
       rules: rules(),

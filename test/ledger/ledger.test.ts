@@ -43,11 +43,10 @@ describe("what enters", () => {
     expect(ledger.snapshot().requests).toEqual({ v1: 0, v2: 0 });
   });
 
-  test("a failure behind an answer of the platform's, and a list that was shared", () => {
+  test("a failure after a response of the platform", () => {
     const { ledger } = ledgerOf();
     ledger.observe(exchange("a", { status: 502, reason: "DRAIN_INCOMPLETE", calls: [call(200), call(0)] }));
-    ledger.observe(exchange("b", { calls: [] }));
-    expect(names(ledger)).toEqual(["a", "b"]);
+    expect(names(ledger)).toEqual(["a"]);
   });
 
   test("nobody who is excluded", () => {

@@ -23,6 +23,8 @@ const RULE: RuleMetrics = {
 
 const CALL = { upstream: "v2", method: "GET", path: "/", status: 200, ms: 1 } as const;
 
+const SERVED = { calls: [CALL] };
+
 function metrics(sources: Partial<RolloutMetricSources> = {}) {
   return createMetrics({
     ...IDLE,
@@ -62,14 +64,14 @@ describe("clients", () => {
   test("are counted by label and version; what is no part of the migration together", async () => {
     const made = metrics();
     const all: readonly Partial<Exchange>[] = [
-      { client: "a" },
-      { client: "a", apiVersion: "v2" },
-      { client: "probe" },
+      { client: "a", ...SERVED },
+      { client: "a", apiVersion: "v2", ...SERVED },
+      { client: "probe", ...SERVED },
       { client: "liar", status: 401 },
       { client: "b", mode: "refused", reason: "INVALID_PATH", status: 400 },
       { client: "b", reason: "INVALID_FILTER", status: 400 },
       { client: "b", reason: "UPSTREAM_UNREACHABLE", status: 502, calls: [{ ...CALL, status: 0 }] },
-      { client: "a", apiVersion: "sts" },
+      { client: "a", apiVersion: "sts", ...SERVED },
     ];
     for (const facts of all) made.observe(finished(facts));
     const parsed = parsePrometheus(await made.text());
@@ -92,12 +94,12 @@ describe("clients", () => {
       const parsed = parsePrometheus(await made.text());
       return sampleValue(parsed, "carryover_client_last_v1_request_timestamp_seconds", { client: "c-a" });
     };
-    expect(await at(1_000, { client: "a", apiVersion: "v2" })).toBe(undefined);
-    expect(await at(2_000, { client: "a" })).toBe(2);
-    expect(await at(5_500, { client: "a" })).toBe(5.5);
-    expect(await at(7_000, { client: "a", apiVersion: "v2" })).toBe(5.5);
+    expect(await at(1_000, { client: "a", apiVersion: "v2", ...SERVED })).toBe(undefined);
+    expect(await at(2_000, { client: "a", ...SERVED })).toBe(2);
+    expect(await at(5_500, { client: "a", ...SERVED })).toBe(5.5);
+    expect(await at(7_000, { client: "a", apiVersion: "v2", ...SERVED })).toBe(5.5);
     expect(await at(8_000, { client: "a", status: 401 })).toBe(5.5);
-    expect(await at(9_000, { client: "b" })).toBe(5.5);
+    expect(await at(9_000, { client: "b", ...SERVED })).toBe(5.5);
   });
 
   test("say how many of their v1 requests failed, by fault; nobody gets a series by requests that were not let in", async () => {
@@ -105,7 +107,7 @@ describe("clients", () => {
     const missing = { status: 404, calls: [{ ...CALL, status: 404 }] };
     const refused = { status: 501, reason: "NOT_TRANSLATABLE", mode: "refused" as const };
     const all: readonly Partial<Exchange>[] = [
-      { client: "a" },
+      { client: "a", ...SERVED },
       { client: "a", ...missing },
       { client: "a", ...refused },
       { client: "a", ...refused, reason: "INTERNAL" },

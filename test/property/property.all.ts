@@ -7,5 +7,3 @@ import "./bad-input.test.ts";
 import "../json/rewrite.property.test.ts";
 import "../json/reuse.test.ts";
 import "../json/tree.test.ts";
-import "../share/tenants.property.test.ts";
-import "../share/key.test.ts";

@@ -51,9 +51,7 @@ export async function descriptorsIn(folder) {
 /** carryover with its log in `folder`; `ask` puts questions to `probe.mjs` inside of it. */
 export async function startCarryover(folder, given) {
   const flags = { "listen-host": "127.0.0.1", "listen-port": 0, "admin-port": 0, "cutover-mode": "translate" };
-  const options = Object.entries({ ...flags, "lists-share-seconds": 1, ...given }).map(
-    ([name, value]) => `--${name}=${value}`,
-  );
+  const options = Object.entries({ ...flags, ...given }).map(([name, value]) => `--${name}=${value}`);
   const log = openSync(join(folder, "log"), "w");
   const words = [...NODE_FLAGS, "--import", pathToFileURL(join(HERE, "probe.mjs")).href, MAIN, "serve", ...options];
   const { child, match } = await start(words, /v1 clients at (\S+),/, ["ignore", log, "pipe", "ipc"]);

@@ -1,35 +1,15 @@
 /** Guards that separate callers, secrets and lists inside carryover. */
 import { guards } from "../guard.ts";
 
-const SHARE = [
-  "test/share/share.test.ts",
-  "test/share/key.test.ts",
-  "test/share/credential.test.ts",
-  "test/share/store.test.ts",
-];
+const CREDENTIALS = ["test/upstream/credentials.test.ts"];
 
 export const INSIDE = [
-  ...guards("src/model/http.ts", SHARE, [["one credential, or none", "if (only !== undefined) return undefined;", ""]]),
-  ...guards("src/upstream/credentials.ts", SHARE, [
+  ...guards("src/model/http.ts", CREDENTIALS, [
+    ["one credential, or none", "if (only !== undefined) return undefined;", ""],
+  ]),
+  ...guards("src/upstream/credentials.ts", CREDENTIALS, [
     ["a digest that nobody can work out", 'createHmac("sha256", secret)', 'createHmac("sha256", "")'],
     ["bearer tokens only", "|| !TOKEN.test(token)) return undefined;", ") return undefined;"],
-    ["no longer than the token lasts", 'return typeof exp === "number" ? exp : Infinity;', "return Infinity;"],
-  ]),
-  ...guards("src/drain/cache-policy.ts", SHARE, [
-    ["a key has its credential", "    credential.digest,\n", '    "",\n'],
-    ["a key has all other fields", 'others.length === 0 ? "" : keyedDigest', 'true ? "" : keyedDigest'],
-    ["a key has its path", "    path,\n", '    "",\n'],
-    ["a key has its query", "mark < 0 ? [] : sortedQuery(head.target.slice(mark + 1))", "[]"],
-    ["a key is structured", "return JSON.stringify([", "return String(["],
-  ]),
-  ...guards("src/drain/list-sharing.ts", SHARE, [
-    ["a tenth for one credential", "if (tenant.bytes + bytes <= most) break;", "break;"],
-    ["nothing is kept beyond its time", "if (now() >= entry.until) {", "if (false) {"],
-  ]),
-  ...guards("src/drain/list-sharing.ts", SHARE, [
-    ["never beyond the token's end", "if (wall() >= credential.ends * 1000) return make(signal);", ""],
-    ["never longer than five seconds", "seconds <= MOST_SECONDS", "true"],
-    ["a write makes lists old", "tenants.beginWrite(credential.digest);", ""],
   ]),
   ...guards(
     "src/admin/server.ts",

@@ -16,20 +16,6 @@ const THE_LET_IN = "whoever the platform lets in may name himself as he likes: s
 
 /** Everything that outlives a request and has a key that follows from one. */
 const STATE: readonly Remembered[] = [
-  ["drain/list-sharing.ts writing", "the exchange itself", "limits.inFlight", NOBODY],
-  [
-    "drain/list-sharing.ts lists",
-    `${DIGEST}, target, fields (digested), origin, version`,
-    "32 MiB, a tenth of it for one credential; 5 s",
-    NOBODY,
-  ],
-  [
-    "drain/list-sharing.ts tenants",
-    DIGEST,
-    "those with a list kept or a work under way",
-    "anybody may make credentials up: one entry while a request of his is under way",
-  ],
-  ["drain/list-sharing.ts writes", DIGEST, "writes under way", "as above"],
   [
     "drain/drain.ts counts",
     `SHA-256 of ${DIGEST} and target`,
@@ -110,12 +96,6 @@ const STATE: readonly Remembered[] = [
     "operation of the catalogue; name of the client in it",
     "the catalogue; a fixed number of clients in all",
     `only what was compared; ${THE_LET_IN}`,
-  ],
-  [
-    "drain/list-sharing.ts sharedReads",
-    "key of the list, in what belongs to its credential",
-    "works under way, 100 followers each",
-    NOBODY,
   ],
   [
     "shadow/results.ts clients",

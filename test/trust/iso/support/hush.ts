@@ -83,7 +83,7 @@ export async function started(
   const url = await platform(ill);
   const { flags = "", env = {} } = more(folder);
   const options = `--listen-host 127.0.0.1 --listen-port 0 --admin-port 0 --upstream-v2-url ${url} --upstream-v1-url ${url}
-    --upstream-sts-url ${url} --lists-share-seconds 1s
+    --upstream-sts-url ${url}
     --clients-identify claim:sub,header:x-api-key,user-agent --cutover-mode translate
     --cutover-rules-file ${join(folder, "rules.yaml")} ${flags}`;
   const running = carryover(["serve", ...options.trim().split(/\s+/)], env);

@@ -29,7 +29,7 @@ export interface Through {
   readonly ended: { aborted: number; internal: number };
 }
 
-/** carryover before `platform`, which is both versions: every mode, lists shared, few connections. */
+/** carryover before `platform`, which is both versions: every mode, few connections. */
 export async function through(
   platform: MarkerPlatform,
   flags: Readonly<Record<string, string>> = {},
@@ -52,7 +52,6 @@ export async function through(
       cutoverRulesFile: join(folder, "rules.yaml"),
       upstreamV2Connections: "8",
       upstreamV1Connections: "4",
-      listsShareSeconds: "1s",
       listsReadersPerUpstream: "8",
       listsMaxConcurrent: "1000",
       ...flags,
