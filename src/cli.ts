@@ -2,7 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import type { CommandIo, Outcome } from "./commands/command.ts";
 import { openPorts } from "./commands/listening.ts";
-import { ConfigError, replacedBy } from "./config/faults.ts";
+import { ConfigError, remedyOfRemoved } from "./config/faults.ts";
 import { StateInUse } from "./rollout/state-lock.ts";
 import { VERSION } from "./version.ts";
 
@@ -217,7 +217,7 @@ const MAX_HINTS = 5;
 function optionHint(message: string, options: readonly string[]): string {
   const [, given] = /unknown option '(--[\w-]+)/.exec(message) ?? [];
   if (given === undefined) return "";
-  const remedy = replacedBy(given);
+  const remedy = remedyOfRemoved(given);
   if (remedy !== undefined) return `(${remedy})\n`;
   if (message.includes("Did you mean")) return "";
   const word = lastWord(given);

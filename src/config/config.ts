@@ -14,7 +14,7 @@ import {
   faultText,
   faultWords,
   nearest,
-  replacedBy,
+  remedyOfRemoved,
   shownValue,
   valueAt,
 } from "./faults.ts";
@@ -295,7 +295,7 @@ function faultsOf(issue: SettingsIssue, gathered: GatheredOptions, options: read
     return issue.keys.map((key) => ({
       where: gathered.locateKey(issue.path, key),
       what: "there is no such option",
-      remedy: replacedBy([...issue.path, key].join(".")) ?? didYouMean(nearestKey(issue.path, key, options)),
+      remedy: remedyOfRemoved([...issue.path, key].join(".")) ?? didYouMean(nearestKey(issue.path, key, options)),
     }));
   }
   const path = issue.path.join(".");

@@ -13,19 +13,20 @@ export function didYouMean(candidate: string | undefined): string {
   return candidate === undefined ? "remove it" : `did you mean ${candidate}?`;
 }
 
-/** Options of earlier releases by their path, and those that do their work now. */
-const REPLACED: ReadonlyMap<string, readonly string[]> = new Map([
-  ["grpc.maxMessageBytes", ["grpc.maxRequestBytes", "grpc.maxResponseBytes"]],
+/** Options of earlier releases by their path, each with its remedy. */
+const REMOVED: ReadonlyMap<string, string> = new Map([
+  ["grpc.maxMessageBytes", "set grpc.maxRequestBytes and grpc.maxResponseBytes instead"],
+  ["lists.shareSeconds", "remove it: carryover keeps no list for other requests"],
 ]);
 
 /** The remedy for an option of an earlier release, in the file, as a variable or as a flag; undefined for any other name. */
-export function replacedBy(name: string): string | undefined {
+export function remedyOfRemoved(name: string): string | undefined {
   const plain = (text: string) =>
     text
       .toLowerCase()
       .replace(/^(?:--|carryover_)/, "")
       .replace(/[-_.]/g, "");
-  for (const [old, options] of REPLACED) if (plain(name) === plain(old)) return `set ${options.join(" and ")} instead`;
+  for (const [old, remedy] of REMOVED) if (plain(name) === plain(old)) return remedy;
   return undefined;
 }
 

@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject, member } from "../model/json.ts";
 import { ADMIN_TOKEN_VARIABLE, CHECK_TOKEN_VARIABLE } from "./command-variables.ts";
-import { type ConfigFault, didYouMean, nearest, replacedBy, shownValue } from "./faults.ts";
+import { type ConfigFault, didYouMean, nearest, remedyOfRemoved, shownValue } from "./faults.ts";
 import { type ConfigFile, readConfigFile } from "./yaml-file.ts";
 
 /** The merged tree, and the source of each value. */
@@ -93,7 +93,7 @@ function unknownVariables(env: OptionSources["env"], options: readonly Option[])
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(VARIABLE_PREFIX) || value === undefined || known.has(name) || tokens.includes(name)) continue;
     if (isServiceLink(name, value)) continue;
-    const remedy = replacedBy(name) ?? didYouMean(nearest(name, known));
+    const remedy = remedyOfRemoved(name) ?? didYouMean(nearest(name, known));
     faults.push({ where: name, what: "there is no such option", remedy });
   }
   return faults;

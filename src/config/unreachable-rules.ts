@@ -1,7 +1,7 @@
 /** Finds rules that can never match because earlier rules always match first. */
 
 import { coversWeek, isAbout, type RequestedOperation } from "../model/rule-match.ts";
-import { EVERY_REQUEST, type Rule, type RuleMatch, type TimeWindow } from "../model/rules.ts";
+import type { Rule, RuleMatch, TimeWindow } from "../model/rules.ts";
 
 /** A rule without effect, and the earlier rules that leave it nothing. */
 export interface UnreachableRule {
@@ -23,63 +23,30 @@ export function findUnreachable(
   rules: readonly Rule[],
   subjects: readonly RequestedOperation[],
 ): readonly UnreachableRule[] {
-  const about = createAbout(rules, subjects);
+  const named = new Set(rules.flatMap(({ match }) => [...(match.operations ?? [])]));
+  const all = [...subjects, ...unlisted(named)];
   const covers = createWeeks();
-  const taken = rules.map(({ match }) => about.named(match));
   return rules.flatMap((rule, at) => {
     if (rule.match.percent === 0 && rule.match.header === undefined && rule.match.cookie === undefined) return [];
-    const left = about.concerned(rule.match);
-    if (left.every((word) => word === 0)) return [];
+    let left = all.filter((subject) => concerns(rule.match, subject));
+    if (left.length === 0) return [];
     const by: Rule[] = [];
-    for (const [place, other] of rules.slice(0, at).entries()) {
-      const bits = taken[place] ?? left;
-      if (!takesAllOf(other, rule, covers) || !meets(left, bits)) continue;
-      by.push(other);
-      left.forEach((word, of) => {
-        left[of] = word & ~(bits[of] ?? 0);
-      });
-      if (left.every((word) => word === 0)) return [{ rule, by }];
+    for (const other of rules.slice(0, at)) {
+      if (!takesAllOf(other, rule, covers)) continue;
+      const rest = left.filter((subject) => !isAbout(other.match, subject));
+      if (rest.length < left.length) by.push(other);
+      left = rest;
+      if (left.length === 0) return [{ rule, by }];
     }
     return [];
   });
 }
 
-/** One bit for each of many subjects. */
-type Bits = Uint32Array;
-
-function meets(one: Bits, other: Bits): boolean {
-  return one.some((word, place) => (word & (other[place] ?? 0)) !== 0);
-}
-
-/** Which subjects rules are about; worked out once for all rules that name the same. */
-function createAbout(rules: readonly Rule[], subjects: readonly RequestedOperation[]) {
-  const operations = new Set(rules.flatMap(({ match }) => [...(match.operations ?? [])]));
-  const all = [...subjects, ...unlisted(operations)];
-  const known = new Map<string, Bits>();
-  const named = (match: RuleMatch): Bits => {
-    const key = JSON.stringify([match.resources, match.operations].map((names) => names && [...names]));
-    const bits = known.get(key) ?? bitsOf(all, (subject) => isAbout(match, subject));
-    known.set(key, bits);
-    return bits;
-  };
-  /** A fresh copy. Operations that only other rules name do not concern this one. */
-  const concerned = ({ resources, operations: own }: RuleMatch): Bits => {
-    const bits = named({ ...EVERY_REQUEST, resources, operations: own }).slice();
-    all.forEach(({ resource, operation }, at) => {
-      if (resource !== UNLISTED || operation === UNLISTED || own?.has(operation) === true) return;
-      bits[at >>> 5] = (bits[at >>> 5] ?? 0) & ~(1 << (at & 31));
-    });
-    return bits;
-  };
-  return { named, concerned };
-}
-
-function bitsOf(all: readonly RequestedOperation[], is: (subject: RequestedOperation) => boolean): Bits {
-  const bits = new Uint32Array(Math.ceil(all.length / 32));
-  all.forEach((subject, at) => {
-    if (is(subject)) bits[at >>> 5] = (bits[at >>> 5] ?? 0) | (1 << (at & 31));
-  });
-  return bits;
+/** Whether `match` is about `subject`. An operation of no listed resource concerns only rules that name it. */
+function concerns(match: RuleMatch, subject: RequestedOperation): boolean {
+  if (!isAbout(match, subject)) return false;
+  const { resource, operation } = subject;
+  return resource !== UNLISTED || operation === UNLISTED || match.operations?.has(operation) === true;
 }
 
 /** What a rule about all resources is about beside the listed ones. */
