@@ -4,6 +4,7 @@
  */
 const ORDER = [
   ["commands"],
+  ["runtime"],
   ["shadow"],
   ["rollout"],
   ["grpc", "server"],

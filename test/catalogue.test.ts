@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadCatalogue } from "../src/catalogue/catalogue.ts";
 import { allPaths, nestedRows } from "../src/catalogue/check.ts";
-import { loadCatalogue } from "../src/catalogue.ts";
 import { isJsonObject, type Json } from "../src/model/json.ts";
 import type { EnumTable, Example, Filter, Resource, Row, Shape } from "../src/model/resource.ts";
 

@@ -5,7 +5,7 @@ import { PROBLEMS, Problem, problemBody } from "../src/model/problem.ts";
 import type { OperationMatch, PassThroughObserver, Plan, RequestHead, RouteResult } from "../src/model/request.ts";
 import type { Operation, Resource } from "../src/model/resource.ts";
 import { EVERY_REQUEST, type ModeDecision, type Rule } from "../src/model/rules.ts";
-import { type Cutover, createProxy, type ProxyParts } from "../src/proxy.ts";
+import { type Cutover, createProxy, type ProxyParts } from "../src/runtime/proxy.ts";
 import type { ComparisonRequest } from "../src/shadow/request.ts";
 import type { V1Request } from "../src/translate/operation.ts";
 import { gathered } from "./support/whole.ts";

@@ -59,7 +59,7 @@ export function listOfOptions(common) {
 
 /** Throws for a catalogue that is not sound. */
 export async function checkCatalogue(common) {
-  await evaluated("src/catalogue.ts", common, [catalogueRegistry({ checked: false })], async (module) => {
+  await evaluated("src/catalogue/catalogue.ts", common, [catalogueRegistry({ checked: false })], async (module) => {
     for (const version of await module.catalogueVersions()) await module.loadCatalogue(version);
   });
 }

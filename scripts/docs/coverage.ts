@@ -3,8 +3,8 @@
  * not do, and so does the README.
  */
 
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { nestedRows } from "../../src/catalogue/check.ts";
-import type { Catalogue } from "../../src/catalogue.ts";
 import {
   type Filter,
   type Join,

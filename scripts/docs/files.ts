@@ -1,7 +1,7 @@
 /** Every file that is made from code or tables, and how. (`npm run docs` writes them; test/docs/generated.all.ts finds stale ones.) */
 import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { filledIn } from "../../test/bench/replicas/page.mjs";
 import { PROMISES } from "../../test/trust/plan.ts";
 import { dashboardFile, performanceFile } from "../monitoring/dashboard.ts";

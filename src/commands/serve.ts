@@ -1,8 +1,9 @@
 /** `carryover serve`. */
-import { createApp } from "../app.ts";
-import type { Catalogue } from "../catalogue.ts";
+
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { type Config, loadConfigWithCatalogue } from "../config/config.ts";
 import { configSource } from "../config/reloaded-config.ts";
+import { createApp } from "../runtime/app.ts";
 import { VERSION } from "../version.ts";
 import type { CommandIo } from "./command.ts";
 import { type ListenPort, openPorts } from "./listening.ts";

@@ -1,6 +1,6 @@
 /** Loads the configuration: flags, variables, file, defaults; checks it and names every fault. */
 
-import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
+import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue/catalogue.ts";
 import { deepFreeze } from "../model/json.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { CutoverMode } from "../model/rules.ts";

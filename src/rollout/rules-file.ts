@@ -1,5 +1,5 @@
 /** The rules file: watched by the server, read once by commands. */
-import type { Catalogue } from "../catalogue.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config, ConfigInput } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
 import { type RulesContext, readRules } from "../config/rules.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { createDouble, ok } from "../listener/support/double.ts";
 import { parsePrometheus } from "../observe/prometheus.ts";
 import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";

@@ -1,7 +1,7 @@
 /** A client cannot make a rule roll back or advance without cause, or prevent it from doing so. */
 import { connect } from "node:net";
 import { expect, it } from "vitest";
-import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import { type Catalogue, loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { as, cutover, until, v2Says } from "../cutover-e2e/rig.ts";
 

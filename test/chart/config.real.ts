@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { run } from "../../src/cli.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import { ciValues, type Manifest, objects } from "./chart.ts";

@@ -11,9 +11,9 @@ import { proxyOf, type Workload, workloads } from "./workloads.ts";
 const LONGEST_REQUEST = 50;
 /** How long requests are taken after SIGTERM, by default. */
 const DRAIN = 5;
-/** Seconds that the program allows itself beside both: for last bytes (src/app.ts), and to close what is left (src/commands/serve.ts). */
+/** Seconds that the program allows itself beside both: for last bytes (src/runtime/app.ts), and to close what is left (src/commands/serve.ts). */
 const REST = [
-  secondsIn("app.ts", /SPARE_SECONDS = (\d+);/),
+  secondsIn("runtime/app.ts", /SPARE_SECONDS = (\d+);/),
   secondsIn("commands/serve.ts", /REST_MS = (\d+)_000;/),
 ].reduce((sum, seconds) => sum + seconds);
 

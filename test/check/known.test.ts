@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { listsOf } from "../../src/commands/check/platform.ts";
 import { lookAtRecords, rowsOf } from "../../src/commands/check/records.ts";
 import type { JsonObject } from "../../src/model/json.ts";

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { header } from "../../src/model/http.ts";
 import type { Json } from "../../src/model/json.ts";
 import { frontOf } from "../support/front.ts";

@@ -3,7 +3,7 @@
  * responses and both stores are compared. There is no list of exceptions.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { frontOf } from "../support/front.ts";
 import { inMemory, startWhole } from "./harness.ts";
 import { expectNone, type Recording, record, replay } from "./replay.ts";

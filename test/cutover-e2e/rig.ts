@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Sandbox } from "../../sandbox/src/sandbox.ts";
 import { recordingSandbox } from "../../sandbox/test/seeded.ts";
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import type { ApiRequest, SendLayer } from "../../src/model/http.ts";
 import { type Answer, type Ask, later, listening, send } from "../app/rig.ts";

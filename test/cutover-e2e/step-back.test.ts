@@ -1,6 +1,6 @@
 /** A rule steps back on what translation does wrong, never on what the platform does, and moves on when it may. */
 import { describe, expect, it } from "vitest";
-import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import { type Catalogue, loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { send, takeDownAfterEach } from "../app/rig.ts";
 import { type CutoverRig, cutover, platform, v2Says } from "./rig.ts";
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { configOptions, loadConfig } from "../../src/config/config.ts";
 import { readGivenRules } from "../../src/rollout/rules-file.ts";
 
@@ -19,7 +19,9 @@ const stopSeconds = () => {
     env: {},
     readFile: () => Buffer.from(""),
   });
-  const forBytes = Number(/SPARE_SECONDS = (\d+);/.exec(readFileSync(join(DEPLOY, "../src/app.ts"), "utf8"))?.[1]);
+  const forBytes = Number(
+    /SPARE_SECONDS = (\d+);/.exec(readFileSync(join(DEPLOY, "../src/runtime/app.ts"), "utf8"))?.[1],
+  );
   const forTheRest = Number(
     /REST_MS = (\d+)_000;/.exec(readFileSync(join(DEPLOY, "../src/commands/serve.ts"), "utf8"))?.[1],
   );

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { configOptions } from "../../src/config/config.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import type { Row } from "../../src/model/resource.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { GENERATED } from "../../scripts/docs/files.ts";
 import { EXAMPLE_RULES, rulesSchemaFile } from "../../scripts/docs/rules.ts";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { configOptions } from "../../src/config/config.ts";
 import { isJsonObject, type Json, member } from "../../src/model/json.ts";
 import type { Operation } from "../../src/model/resource.ts";

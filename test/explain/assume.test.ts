@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { createExplain } from "../../src/commands/explain/explain.ts";
 import type { Explanation } from "../../src/commands/explain/explanation.ts";
 import { loadConfig } from "../../src/config/config.ts";

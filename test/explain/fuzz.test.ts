@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { curlLines, explanationText } from "../../src/commands/explain/command.ts";
 import { createExplain } from "../../src/commands/explain/explain.ts";
 import type { AskedRequest } from "../../src/commands/explain/request.ts";

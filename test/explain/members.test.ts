@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { explainAnswer } from "../../src/commands/explain/answer.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { Resource, Row } from "../../src/model/resource.ts";

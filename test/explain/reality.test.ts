@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { ExplainedCall, Explanation } from "../../src/commands/explain/explanation.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Operation, Resource } from "../../src/model/resource.ts";

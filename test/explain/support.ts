@@ -1,6 +1,6 @@
 /** Makes explanations as the command does. */
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { createExplain, type Explain } from "../../src/commands/explain/explain.ts";
 import type { Explanation } from "../../src/commands/explain/explanation.ts";
 import { readRequest } from "../../src/commands/explain/request.ts";

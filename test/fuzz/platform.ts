@@ -1,7 +1,7 @@
 /** A platform that is honest with some calls and hostile with others, and knows which is which by one number. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createRandom } from "../../sandbox/src/seed/prng.ts";
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { Resource, Row } from "../../src/model/resource.ts";
 import { hostileAnswer, type Step } from "./hostile.ts";

@@ -1,5 +1,5 @@
 /** The fuzzer's well-formed starting requests: every operation of both versions, made from the catalogue. */
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import type { Operation, Resource, Row } from "../../src/model/resource.ts";
 import { goodValue } from "../property/bad-bodies.ts";
 

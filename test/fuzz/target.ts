@@ -1,5 +1,5 @@
 /** What is fuzzed: the whole of carryover before upstreams that take nothing but what may reach them. */
-import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import { type Catalogue, loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { type Carryover, startCarryover } from "../support/carryover.ts";
 import { type Arrived, createStrictUpstream, type StrictUpstream } from "./strict-upstream.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import { type Catalogue, loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { createOperationTraits } from "../../src/ledger/ledger.ts";
 import { CODE_LOOP, wayOut } from "../../src/ledger/way-out.ts";
 import type { ClientEntry, ClientNeeds } from "../../src/model/ledger.ts";

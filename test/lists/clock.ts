@@ -1,6 +1,6 @@
 /** A clock that goes as fast as it can: whenever nothing happens any more, the next timer is due. */
 import { createSignalController } from "../../src/model/signal.ts";
-import type { Time } from "../../src/toolbox.ts";
+import type { Time } from "../../src/runtime/toolbox.ts";
 import { fakeClock, settled } from "../upstream/clock.ts";
 
 export interface FastClock extends Time {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { missingHeaders } from "../../src/model/deprecation.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { ClientResponse, HeaderList } from "../../src/model/http.ts";

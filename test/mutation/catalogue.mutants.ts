@@ -5,7 +5,7 @@
  * twentieth, `MUTATE_TELL=1` prints what detected each.
  */
 import { describe, expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { record } from "../comparison/replay.ts";
 import { scenarios } from "../comparison/scenarios.ts";
 import { firstDifference } from "../fixtures/run.ts";

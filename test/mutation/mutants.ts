@@ -2,7 +2,7 @@
  * Generates mutants of a catalogue: each changes one row, enum entry, filter, join or operation. Changes that cannot
  * change what carryover does are not made; each rule says why.
  */
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import type { EnumTable, Join, Resource, Row, Shape } from "../../src/model/resource.ts";
 import type { Change, Found, Place } from "./change.ts";
 import { entryChanges, filterChanges, joinChanges, operationChanges, resourceChanges } from "./other-changes.ts";

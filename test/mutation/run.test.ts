@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { record } from "../comparison/replay.ts";
 import { groupScenarios } from "../comparison/scenarios.ts";
 import { mutantsOf } from "./mutants.ts";

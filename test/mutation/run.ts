@@ -4,7 +4,7 @@
  */
 
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { createRouter } from "../../src/router/router.ts";
 import { inMemory, type StartFront } from "../comparison/harness.ts";
 import { type Noticed, type Recording, replay } from "../comparison/replay.ts";

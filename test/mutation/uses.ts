@@ -1,5 +1,5 @@
 /** What each row of a catalogue is used for. A change that no use can show is not a mutant. */
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { isUnpublished, type Join, type Operation, type Row, type Shape } from "../../src/model/resource.ts";
 
 export interface Use {

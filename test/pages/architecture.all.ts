@@ -20,10 +20,10 @@ describe("the page", () => {
     expect(named.toSorted()).toEqual(rooms.toSorted());
   });
 
-  it("says the sentence as src/proxy.ts does", () => {
+  it("says the sentence as src/runtime/proxy.ts does", () => {
     const words = /server → (.*) → respond/.exec(page.prose.join("\n"))?.[1]?.split(" → ") ?? [];
     expect(words.length).toBe(5);
-    const first = readFileSync(join(SRC, "proxy.ts"), "utf8").split("\n")[0]?.toLowerCase() ?? "";
+    const first = readFileSync(join(SRC, "runtime/proxy.ts"), "utf8").split("\n")[0]?.toLowerCase() ?? "";
     const places = words.map((word) => first.indexOf(word));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places).not.toContain(-1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { readRules } from "../../src/config/rules.ts";
 import { settingsJsonSchema } from "../../src/config/schema.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/src/sandbox.ts";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import type { Json } from "../../src/model/json.ts";
 import { createSignalController } from "../../src/model/signal.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { ApiRequest } from "../../src/model/http.ts";
 import { createSignalController } from "../../src/model/signal.ts";
 import { scale } from "../support/scale.ts";

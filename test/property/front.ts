@@ -1,12 +1,12 @@
 /** Calls carryover without a port, and records everything that reaches the platform. */
 
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { createExchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
 import { createSignalController } from "../../src/model/signal.ts";
-import { createProxy } from "../../src/proxy.ts";
 import { createRouter } from "../../src/router/router.ts";
+import { createProxy } from "../../src/runtime/proxy.ts";
 import type { TranslateOptions } from "../../src/translate/operation.ts";
 import { createTranslations } from "../../src/translate/translations.ts";
 import { readingTools } from "../support/drains.ts";

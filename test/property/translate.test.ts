@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { Resource } from "../../src/model/resource.ts";

@@ -1,6 +1,6 @@
 /** A record that v2 shows is sent back as it was shown: nothing may change, whatever v2 has that the catalogue has never seen. */
 import { describe, expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../src/model/json.ts";
 import type { Resource, Row, Value } from "../../src/model/resource.ts";

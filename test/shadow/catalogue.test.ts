@@ -1,7 +1,7 @@
 /** Comparisons agree with the calls of the comparison suite (every fourth scenario; all of them in catalogue.all.ts), and find a wrong row. */
 import { describe, expect, test } from "vitest";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
-import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import { type Catalogue, loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { Resource, Row } from "../../src/model/resource.ts";
 import { run, scenarios } from "./agreement.ts";
 import { createRig, json } from "./rig.ts";

@@ -1,5 +1,5 @@
 /** Runs a shadow beside a platform in memory that records every call to v2. */
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import type { Comparison } from "../../src/model/comparison.ts";
 import { createExchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse, ClientResponse, Send } from "../../src/model/http.ts";

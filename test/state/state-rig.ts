@@ -7,7 +7,7 @@ import { createIdentity } from "../../src/ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../../src/ledger/ledger.ts";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import type { Rule } from "../../src/model/rules.ts";
-import { createCredentialDigests, createSavedState, type SavedState } from "../../src/persistence.ts";
+import { createCredentialDigests, createSavedState, type SavedState } from "../../src/runtime/persistence.ts";
 import { createTotals } from "../../src/telemetry/totals.ts";
 import { type Rig, rig, rulesOf } from "../control/control-rig.ts";
 import { later } from "../support/take-down.ts";

@@ -1,8 +1,8 @@
 /** Starts carryover in front of a platform. */
 import { readFileSync } from "node:fs";
-import { type AppOptions, createApp } from "../../src/app.ts";
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { loadConfig } from "../../src/config/config.ts";
+import { type AppOptions, createApp } from "../../src/runtime/app.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { sharedCatalogue, sharedTranslations } from "./shared.ts";
 

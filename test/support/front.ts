@@ -1,12 +1,12 @@
 /** Runs carryover in memory with a catalogue of the test's own. (No listener, no network: head, body, response.) */
 
-import type { Catalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { Problem, problemBody } from "../../src/model/problem.ts";
 import { createSignalController } from "../../src/model/signal.ts";
-import { createProxy } from "../../src/proxy.ts";
 import { createRouter } from "../../src/router/router.ts";
+import { createProxy } from "../../src/runtime/proxy.ts";
 import type { MaskMemory, Tools } from "../../src/translate/operation.ts";
 import { createTranslations } from "../../src/translate/translations.ts";
 import type { MemoryFront } from "../comparison/harness.ts";

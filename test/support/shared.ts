@@ -1,5 +1,5 @@
 /** What all carryovers of one test process share, because it costs much to make and holds nothing of any request. */
-import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import { type Catalogue, loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { Resource } from "../../src/model/resource.ts";
 import { createTranslations, type Translate } from "../../src/translate/translations.ts";
 

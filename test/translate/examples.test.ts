@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Example, Operation, Resource } from "../../src/model/resource.ts";

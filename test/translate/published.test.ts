@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { type Operation, type Resource, type Row, unpublishedPaths } from "../../src/model/resource.ts";

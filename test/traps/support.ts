@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Sandbox } from "../../sandbox/src/sandbox.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { ApiRequest, ApiResponse, HeaderList, Send } from "../../src/model/http.ts";
 import { type Json, type JsonObject, member } from "../../src/model/json.ts";
 import { createSignalController } from "../../src/model/signal.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { readRules } from "../../src/config/rules.ts";
 import { rulesContext } from "../../src/rollout/rules-file.ts";
 

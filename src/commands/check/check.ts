@@ -1,5 +1,5 @@
 /** The check of a configuration against its upstream: what it asks, and in which order. */
-import { catalogueVersions, loadCatalogue } from "../../catalogue.ts";
+import { catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import { Problem } from "../../model/problem.ts";
 import { createSignalController, type Signal } from "../../model/signal.ts";

@@ -1,7 +1,7 @@
 /** `carryover check`: its options, its report, and the configuration file that it writes. */
 
 import type { Command } from "commander";
-import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue.ts";
+import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
 import { CHECK_TOKEN_VARIABLE } from "../../config/command-variables.ts";
 import { type AssumedConfig, assumedConfig, type ConfigInput, configOptions, loadConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";

@@ -1,6 +1,6 @@
 /** What `check` asks about gRPC: does each upstream speak it, and do the descriptors describe what is translated? */
 import type { ClientHttp2Stream } from "node:http2";
-import type { Catalogue } from "../../catalogue.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { gapsOf } from "../../grpc/gaps.ts";

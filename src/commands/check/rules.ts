@@ -1,5 +1,5 @@
 /** `carryover check --rules`: whether the rules file is right, and what it says. */
-import type { Catalogue } from "../../catalogue.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config, ConfigInput } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { requestedOperations } from "../../config/rules.ts";

@@ -2,7 +2,7 @@
 import type { Config } from "../../config/config.ts";
 import { isJsonObject, member } from "../../model/json.ts";
 import { isUid, parentOf } from "../../model/uid.ts";
-import { PAGE_SIZE } from "../../toolbox.ts";
+import { PAGE_SIZE } from "../../runtime/toolbox.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, skipped, warn } from "./finding.ts";
 import { type PlatformApi, type PlatformList, type PlatformResponse, readPage, shownStatus } from "./platform.ts";
 

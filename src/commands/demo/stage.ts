@@ -1,8 +1,8 @@
 /** What the demo and its tour run on: a sandbox platform, and carryover in front of it, each in this process. */
 import { createSandbox, type Sandbox, VENDOR_TYPES } from "#sandbox";
-import { type App, type AppOptions, createApp } from "../../app.ts";
-import { loadCatalogue } from "../../catalogue.ts";
+import { loadCatalogue } from "../../catalogue/catalogue.ts";
 import { loadConfig } from "../../config/config.ts";
+import { type App, type AppOptions, createApp } from "../../runtime/app.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { announcement } from "../serve.ts";
 

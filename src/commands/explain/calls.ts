@@ -4,7 +4,7 @@ import type { ApiRequest } from "../../model/http.ts";
 import { type Json, member } from "../../model/json.ts";
 import { PROBLEMS, type ProblemReason } from "../../model/problem.ts";
 import type { EnumTable, Join, Operation, Row } from "../../model/resource.ts";
-import { PAGE_SIZE } from "../../toolbox.ts";
+import { PAGE_SIZE } from "../../runtime/toolbox.ts";
 import { MAX_READS } from "../../translate/joins.ts";
 import { joinsOf, type StoredDifference } from "./assumed-records.ts";
 import type { ExplainedCall, ExplainedField, ExplainedRisk } from "./explanation.ts";

@@ -1,6 +1,6 @@
 /** `carryover explain`: its options, and what it prints. */
 import type { Command } from "commander";
-import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue.ts";
+import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
 import { type AssumedConfig, assumedConfig, type Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { Problem } from "../../model/problem.ts";

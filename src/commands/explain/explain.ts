@@ -1,5 +1,5 @@
 /** Explaining a request: the same decisions as in `proxy.ts`, with a recorder in place of the platform. */
-import type { Catalogue } from "../../catalogue.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import { handlingOf } from "../../edge/headers.ts";
 import { checkRequest } from "../../edge/request-checks.ts";
@@ -8,10 +8,10 @@ import { Problem, tooLarge, unlessProblem } from "../../model/problem.ts";
 import type { RouteResult } from "../../model/request.ts";
 import type { Resource } from "../../model/resource.ts";
 import { withoutTokens } from "../../model/secrets.ts";
-import { createDecisions } from "../../proxy.ts";
 import { formAsGet, runsAsGet } from "../../router/form.ts";
 import type { Router } from "../../router/router.ts";
-import { drainLimits } from "../../toolbox.ts";
+import { createDecisions } from "../../runtime/proxy.ts";
+import { drainLimits } from "../../runtime/toolbox.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
 import { explainAnswer } from "./answer.ts";
 import type { StoredDifference } from "./assumed-records.ts";

@@ -1,5 +1,5 @@
 /** A gRPC call to explain, as the HTTP request that it stands for. */
-import type { Catalogue } from "../../catalogue.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import type { Router } from "../../router/router.ts";
 import { type AskedRequest, type GivenRequest, invalidRequest, readRequest } from "./request.ts";

@@ -1,5 +1,5 @@
 /** `GET /explain` of the admin port. Apart from explain.ts, so that its code is loaded only when somebody asks. */
-import type { Catalogue } from "../../catalogue.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Explain, ExplainConfig } from "./explain.ts";
 import type { Explanation } from "./explanation.ts";
 import { invalidRequest, readRequest } from "./request.ts";

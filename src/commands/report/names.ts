@@ -1,5 +1,5 @@
 /** The names that `--resource` and `--client` may give. */
-import { catalogueVersions, loadCatalogue } from "../../catalogue.ts";
+import { catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
 import { nearest } from "../../config/faults.ts";
 import { resourceNamed } from "../../config/rule.ts";
 import { rulesContext } from "../../rollout/rules-file.ts";

@@ -1,5 +1,5 @@
 /** A v2 registry with one repo, its readme and its tags, as far as tests of several calls need it. */
-import { loadCatalogue } from "../../../src/catalogue.ts";
+import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import type { ApiRequest, ApiResponse } from "../../../src/model/http.ts";
 import type { Json, JsonObject } from "../../../src/model/json.ts";
 import { Problem } from "../../../src/model/problem.ts";

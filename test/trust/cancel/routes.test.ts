@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadCatalogue } from "../../../src/catalogue.ts";
+import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import type { Operation } from "../../../src/model/resource.ts";
 import { ok } from "../../listener/support/double.ts";
 import { createStage, leave, type Stage } from "./support.ts";

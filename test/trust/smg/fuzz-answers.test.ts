@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Catalogue, loadCatalogue } from "../../../src/catalogue.ts";
+import { type Catalogue, loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import { isJsonObject, type Json, member } from "../../../src/model/json.ts";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
 import { POISON } from "../../fuzz/hostile.ts";

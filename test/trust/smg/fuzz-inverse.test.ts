@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { loadCatalogue } from "../../../src/catalogue.ts";
+import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import { v2PathOf } from "../../../src/model/request.ts";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
 import { createRouter } from "../../../src/router/router.ts";

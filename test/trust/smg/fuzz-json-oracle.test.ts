@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { loadCatalogue } from "../../../src/catalogue.ts";
+import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import { JsonError } from "../../../src/json/error.ts";
 import { createPageRewriter, createValueRewriter, rewriteValue } from "../../../src/json/rewrite.ts";
 import { type JsonNode, parseTree, rawOf } from "../../../src/json/tree.ts";

@@ -1,6 +1,6 @@
 /** A lone surrogate, which JSON may hold and no URL can, ends in an error of v1's own, wherever a platform puts it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadCatalogue } from "../../../src/catalogue.ts";
+import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import type { Operation } from "../../../src/model/resource.ts";
 import { message, requestsOf } from "../../fuzz/requests.ts";
 import { ok } from "../../listener/support/double.ts";

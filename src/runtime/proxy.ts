@@ -1,9 +1,9 @@
 /** What happens to a request between server and response: router, mode, translate, upstream, rewrite. */
-import type { Catalogue } from "./catalogue.ts";
-import type { Config } from "./config/config.ts";
-import type { Exchange, Upstream } from "./model/exchange.ts";
-import { type ClientResponse, type HeaderList, OurHeader, withValue } from "./model/http.ts";
-import { Problem, problemBody, tooLarge } from "./model/problem.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Config } from "../config/config.ts";
+import type { Exchange, Upstream } from "../model/exchange.ts";
+import { type ClientResponse, type HeaderList, OurHeader, withValue } from "../model/http.ts";
+import { Problem, problemBody, tooLarge } from "../model/problem.ts";
 import type {
   Choice,
   Decide,
@@ -15,19 +15,19 @@ import type {
   ResponsePlan,
   RouteResult,
   SettledPlan,
-} from "./model/request.ts";
-import type { Operation } from "./model/resource.ts";
-import type { ModeDecision, Rule } from "./model/rules.ts";
-import type { Signal } from "./model/signal.ts";
-import type { Rollout } from "./rollout/rollout.ts";
-import { formAsGet, formTooLong, runsAsGet } from "./router/form.ts";
-import { createRouter, isV1, type Router } from "./router/router.ts";
-import { type Audience, isForm, withAudience } from "./router/token-exchange.ts";
-import type { ComparisonRequest } from "./shadow/request.ts";
-import type { Shadow } from "./shadow/shadow.ts";
-import { optionsRequest, optionsResponse } from "./translate/headers.ts";
-import type { Tools, Translation } from "./translate/operation.ts";
-import { createTranslationsOnUse, type Translate } from "./translate/translations.ts";
+} from "../model/request.ts";
+import type { Operation } from "../model/resource.ts";
+import type { ModeDecision, Rule } from "../model/rules.ts";
+import type { Signal } from "../model/signal.ts";
+import type { Rollout } from "../rollout/rollout.ts";
+import { formAsGet, formTooLong, runsAsGet } from "../router/form.ts";
+import { createRouter, isV1, type Router } from "../router/router.ts";
+import { type Audience, isForm, withAudience } from "../router/token-exchange.ts";
+import type { ComparisonRequest } from "../shadow/request.ts";
+import type { Shadow } from "../shadow/shadow.ts";
+import { optionsRequest, optionsResponse } from "../translate/headers.ts";
+import type { Tools, Translation } from "../translate/operation.ts";
+import { createTranslationsOnUse, type Translate } from "../translate/translations.ts";
 
 /** What of the configuration decides. */
 type DecisionConfig = Pick<

@@ -2,17 +2,17 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { pid } from "node:process";
-import type { Config } from "./config/config.ts";
-import { ConfigError } from "./config/faults.ts";
-import type { ClientIdentity } from "./ledger/identity.ts";
-import type { Ledger } from "./ledger/ledger.ts";
-import { readSnapshot } from "./ledger/snapshot.ts";
-import { LAST_TIME, type Timer } from "./model/clock.ts";
-import { member } from "./model/json.ts";
-import { type CredentialOf, createCredentials } from "./rollout/callers.ts";
-import type { Rollout } from "./rollout/rollout.ts";
-import { withoutEvidence } from "./rollout/rule-state.ts";
-import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck } from "./rollout/saved-section.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/faults.ts";
+import type { ClientIdentity } from "../ledger/identity.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { readSnapshot } from "../ledger/snapshot.ts";
+import { LAST_TIME, type Timer } from "../model/clock.ts";
+import { member } from "../model/json.ts";
+import { type CredentialOf, createCredentials } from "../rollout/callers.ts";
+import type { Rollout } from "../rollout/rollout.ts";
+import { withoutEvidence } from "../rollout/rule-state.ts";
+import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck } from "../rollout/saved-section.ts";
 import {
   ALL_LOST,
   NOTHING_KEPT,
@@ -21,13 +21,13 @@ import {
   readSavedNames,
   readSavedRollout,
   savedRollout,
-} from "./rollout/saved-state.ts";
-import { StateInUse, StateWaitEnded } from "./rollout/state-lock.ts";
-import { createFolderStore } from "./rollout/state-store.ts";
-import type { Shadow } from "./shadow/shadow.ts";
-import type { Log } from "./telemetry/log.ts";
-import type { RequestTotalsCounter } from "./telemetry/totals.ts";
-import { VERSION } from "./version.ts";
+} from "../rollout/saved-state.ts";
+import { StateInUse, StateWaitEnded } from "../rollout/state-lock.ts";
+import { createFolderStore } from "../rollout/state-store.ts";
+import type { Shadow } from "../shadow/shadow.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { RequestTotalsCounter } from "../telemetry/totals.ts";
+import { VERSION } from "../version.ts";
 
 /** Digests of credentials, under a key that survives a restart with the evidence that holds them. */
 export interface CredentialDigests {

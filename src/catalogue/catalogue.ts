@@ -1,9 +1,10 @@
 /** Checks and freezes the catalogue of a pair of versions. */
-import { type CatalogueFile, faultsOf } from "./catalogue/check.ts";
-import natives from "./catalogue/native.ts";
-import { CHECKED, catalogueFiles } from "./catalogue/registry.ts";
-import { deepFreeze, isJsonObject, member } from "./model/json.ts";
-import type { DerivedPair, NativeDomain, Resource } from "./model/resource.ts";
+
+import { deepFreeze, isJsonObject, member } from "../model/json.ts";
+import type { DerivedPair, NativeDomain, Resource } from "../model/resource.ts";
+import { type CatalogueFile, faultsOf } from "./check.ts";
+import natives from "./native.ts";
+import { CHECKED, catalogueFiles } from "./registry.ts";
 
 /** Everything carryover knows of v1 beside one v2 version; deep frozen. */
 export interface Catalogue {

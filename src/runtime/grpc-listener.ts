@@ -1,8 +1,8 @@
 /** The gRPC port as the composition root sees it: its code is loaded only where there is such a port. */
-import type { Config } from "./config/config.ts";
-import type { GrpcPort, GrpcPortParts } from "./grpc/port.ts";
+import type { Config } from "../config/config.ts";
+import type { GrpcPort, GrpcPortParts } from "../grpc/port.ts";
 
-export type { GrpcTimeouts } from "./grpc/port.ts";
+export type { GrpcTimeouts } from "../grpc/port.ts";
 
 /** As `GrpcPort`, before and after it is loaded. */
 export type GrpcListener = GrpcPort;
@@ -14,7 +14,7 @@ export function createGrpcListener(config: Config, parts: GrpcPortParts): GrpcLi
   let made: GrpcPort | undefined;
   return {
     listen: async () => {
-      const { createGrpcPort } = await import("./grpc/port.ts");
+      const { createGrpcPort } = await import("../grpc/port.ts");
       made = createGrpcPort(config, port, parts);
       return made.listen();
     },

@@ -1,21 +1,21 @@
 /** Everything about the migration that outlives one request: rules and their evidence, the ledger, comparisons, progress. */
 import { randomUUID } from "node:crypto";
-import type { Catalogue } from "./catalogue.ts";
-import { matchWords } from "./commands/check/rules.ts";
-import type { ExplainCutover } from "./commands/explain/rule.ts";
-import type { Config } from "./config/config.ts";
-import { ConfigError, faultText } from "./config/faults.ts";
-import { readRules } from "./config/rules.ts";
-import { faultsOf, readBounded } from "./config/watched-file.ts";
-import { discard } from "./edge/body-portions.ts";
-import { type ClientIdentity, createIdentity, type NameMeanings } from "./ledger/identity.ts";
-import { createLedger, createOperationTraits, type Ledger } from "./ledger/ledger.ts";
-import { later, type Timer } from "./model/clock.ts";
-import type { Comparison } from "./model/comparison.ts";
-import { createExchange, type Exchange } from "./model/exchange.ts";
-import { header } from "./model/http.ts";
-import type { LedgerSnapshot } from "./model/ledger.ts";
-import { Problem } from "./model/problem.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { matchWords } from "../commands/check/rules.ts";
+import type { ExplainCutover } from "../commands/explain/rule.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigError, faultText } from "../config/faults.ts";
+import { readRules } from "../config/rules.ts";
+import { faultsOf, readBounded } from "../config/watched-file.ts";
+import { discard } from "../edge/body-portions.ts";
+import { type ClientIdentity, createIdentity, type NameMeanings } from "../ledger/identity.ts";
+import { createLedger, createOperationTraits, type Ledger } from "../ledger/ledger.ts";
+import { later, type Timer } from "../model/clock.ts";
+import type { Comparison } from "../model/comparison.ts";
+import { createExchange, type Exchange } from "../model/exchange.ts";
+import { header } from "../model/http.ts";
+import type { LedgerSnapshot } from "../model/ledger.ts";
+import { Problem } from "../model/problem.ts";
 import {
   PROGRESS_VERSION,
   type Progress,
@@ -23,27 +23,27 @@ import {
   type RuleEvidence,
   type RuleProgress,
   type RuleStatus,
-} from "./model/progress.ts";
-import type { RequestHead } from "./model/request.ts";
-import type { ConfirmedRule, CutoverMode, ForceCommand, ForceState, Rule } from "./model/rules.ts";
-import { clearLastMatch } from "./model/text.ts";
+} from "../model/progress.ts";
+import type { RequestHead } from "../model/request.ts";
+import type { ConfirmedRule, CutoverMode, ForceCommand, ForceState, Rule } from "../model/rules.ts";
+import { clearLastMatch } from "../model/text.ts";
+import { createBucket } from "../rollout/callers.ts";
+import { createRollout, type Rollout } from "../rollout/rollout.ts";
+import type { RolloutEvent } from "../rollout/rule-state.ts";
+import { createRulesFile, type RulesFile, rulesContext } from "../rollout/rules-file.ts";
+import { differencesText, failuresText, latest, percent } from "../rollout/text.ts";
+import { upperBound } from "../rollout/upper-bound.ts";
+import { cannotStream } from "../server/respond.ts";
+import { ComparisonError } from "../shadow/outcome.ts";
+import type { ShadowOptions, TranslateInShadow } from "../shadow/request.ts";
+import { createShadow, type Shadow } from "../shadow/shadow.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
+import { createTotals } from "../telemetry/totals.ts";
+import { createPageTurns } from "../upstream/list-queue.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
-import { createBucket } from "./rollout/callers.ts";
-import { createRollout, type Rollout } from "./rollout/rollout.ts";
-import type { RolloutEvent } from "./rollout/rule-state.ts";
-import { createRulesFile, type RulesFile, rulesContext } from "./rollout/rules-file.ts";
-import { differencesText, failuresText, latest, percent } from "./rollout/text.ts";
-import { upperBound } from "./rollout/upper-bound.ts";
-import { cannotStream } from "./server/respond.ts";
-import { ComparisonError } from "./shadow/outcome.ts";
-import type { ShadowOptions, TranslateInShadow } from "./shadow/request.ts";
-import { createShadow, type Shadow } from "./shadow/shadow.ts";
-import type { Log } from "./telemetry/log.ts";
-import type { RolloutMetricSources } from "./telemetry/rollout-metrics.ts";
-import { createTotals } from "./telemetry/totals.ts";
 import { createToolbox, PAGE_SIZE, TIME } from "./toolbox.ts";
-import { createPageTurns } from "./upstream/list-queue.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
 
 interface MigrationHooks {

@@ -1,10 +1,10 @@
 /** What one translated request may do. */
 import { randomBytes } from "node:crypto";
-import type { Config } from "./config/config.ts";
-import { createDrains, createListHints, type DrainParts, type Drains } from "./drain/drain.ts";
-import { type DrainLimits, FIXED_LIMITS } from "./drain/limits.ts";
-import { later, sleep, type Timer } from "./model/clock.ts";
-import { type Exchange, recordCall, TRANSLATION_REFUSED_NOTE, type Witness } from "./model/exchange.ts";
+import type { Config } from "../config/config.ts";
+import { createDrains, createListHints, type DrainParts, type Drains } from "../drain/drain.ts";
+import { type DrainLimits, FIXED_LIMITS } from "../drain/limits.ts";
+import { later, sleep, type Timer } from "../model/clock.ts";
+import { type Exchange, recordCall, TRANSLATION_REFUSED_NOTE, type Witness } from "../model/exchange.ts";
 import {
   type ApiRequest,
   type ApiResponse,
@@ -14,15 +14,15 @@ import {
   type Send,
   type SendLayer,
   type SendOptions,
-} from "./model/http.ts";
-import type { RequestContext } from "./model/request.ts";
-import type { Signal } from "./model/signal.ts";
-import type { MaskMemory, Tools } from "./translate/operation.ts";
-import { type CallQueue, createCallQueue } from "./upstream/call-queue.ts";
-import { createDigest } from "./upstream/credentials.ts";
-import { createListQueue, createPageTurns, type ListQueue } from "./upstream/list-queue.ts";
-import type { ReservedCalls, ResponseMemory } from "./upstream/response-memory.ts";
-import { createPageRetry, createRetry, type RetryBudget } from "./upstream/retry.ts";
+} from "../model/http.ts";
+import type { RequestContext } from "../model/request.ts";
+import type { Signal } from "../model/signal.ts";
+import type { MaskMemory, Tools } from "../translate/operation.ts";
+import { type CallQueue, createCallQueue } from "../upstream/call-queue.ts";
+import { createDigest } from "../upstream/credentials.ts";
+import { createListQueue, createPageTurns, type ListQueue } from "../upstream/list-queue.ts";
+import type { ReservedCalls, ResponseMemory } from "../upstream/response-memory.ts";
+import { createPageRetry, createRetry, type RetryBudget } from "../upstream/retry.ts";
 
 /** v2 serves at most this many records a page. */
 export const PAGE_SIZE = 200;
