@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { matchWords } from "../commands/check/rules.ts";
-import type { ExplainCutover } from "../commands/explain/rule.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError, faultText } from "../config/faults.ts";
 import { readRules } from "../config/rules.ts";
@@ -41,6 +40,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
 import { createTotals } from "../telemetry/totals.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
+import type { ExplainCutover } from "./explain/rule.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { createToolbox, PAGE_SIZE, TIME } from "./toolbox.ts";

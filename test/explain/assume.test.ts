@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import { createExplain } from "../../src/commands/explain/explain.ts";
-import type { Explanation } from "../../src/commands/explain/explanation.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import type { Operation, Resource, Row } from "../../src/model/resource.ts";
+import { createExplain } from "../../src/runtime/explain/explain.ts";
+import type { Explanation } from "../../src/runtime/explain/explanation.ts";
 import { explained } from "./support.ts";
 
 const catalogue = await loadCatalogue("v2beta1");

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { describe, expect, test, vi } from "vitest";
-import type { Explanation } from "../../src/commands/explain/explanation.ts";
+import type { Explanation } from "../../src/runtime/explain/explanation.ts";
 import { explained } from "./support.ts";
 
 const GROUP = "0a1b2c3d/1122334455667788";

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { curlLines, explanationText } from "../../src/commands/explain/command.ts";
-import { createExplain } from "../../src/commands/explain/explain.ts";
-import type { AskedRequest } from "../../src/commands/explain/request.ts";
 import { loadConfig } from "../../src/config/config.ts";
+import { createExplain } from "../../src/runtime/explain/explain.ts";
+import type { AskedRequest } from "../../src/runtime/explain/request.ts";
 import { scale } from "../support/scale.ts";
 
 const catalogue = await loadCatalogue("v2beta1");

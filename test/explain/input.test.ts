@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { FORM_TYPE } from "../../src/router/form.ts";
 import {
   type AskedRequest,
   type GivenRequest,
   invalidRequest,
   readRequest,
-} from "../../src/commands/explain/request.ts";
-import { FORM_TYPE } from "../../src/router/form.ts";
+} from "../../src/runtime/explain/request.ts";
 
 const FILES = new Map([
   ["body.json", '{\n "name": "docs"\n}'],

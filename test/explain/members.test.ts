@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import { explainAnswer } from "../../src/commands/explain/answer.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { Resource, Row } from "../../src/model/resource.ts";
+import { explainAnswer } from "../../src/runtime/explain/answer.ts";
 import { explained } from "./support.ts";
 
 const { resources } = await loadCatalogue("v2beta1");

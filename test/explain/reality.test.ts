@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import type { ExplainedCall, Explanation } from "../../src/commands/explain/explanation.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Operation, Resource } from "../../src/model/resource.ts";
 import { parentOf } from "../../src/model/uid.ts";
+import type { ExplainedCall, Explanation } from "../../src/runtime/explain/explanation.ts";
 import { type Rig, rig } from "../app/rig.ts";
 
 const { resources } = await loadCatalogue("v2beta1");

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import { createExplain } from "../../src/commands/explain/explain.ts";
-import type { Explanation } from "../../src/commands/explain/explanation.ts";
-import { readRequest } from "../../src/commands/explain/request.ts";
-import { cutoverFromConfig, instantOf } from "../../src/commands/explain/rule.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import type { Rule, Rules } from "../../src/model/rules.ts";
+import { createExplain } from "../../src/runtime/explain/explain.ts";
+import type { Explanation } from "../../src/runtime/explain/explanation.ts";
+import { readRequest } from "../../src/runtime/explain/request.ts";
+import { cutoverFromConfig, instantOf } from "../../src/runtime/explain/rule.ts";
 import { makeRule } from "../cutover/make-rule.ts";
 
 const catalogue = await loadCatalogue("v2beta1");

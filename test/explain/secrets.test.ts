@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shownJson, shownMember } from "../../src/commands/explain/secrets.ts";
 import { shownTarget } from "../../src/model/secrets.ts";
+import { shownJson, shownMember } from "../../src/runtime/explain/secrets.ts";
 
 test("what looks like a signed token is masked wherever it stands", () => {
   const token = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.c2ln";

@@ -1,10 +1,10 @@
 /** Makes explanations as the command does. */
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import { createExplain, type Explain } from "../../src/commands/explain/explain.ts";
-import type { Explanation } from "../../src/commands/explain/explanation.ts";
-import { readRequest } from "../../src/commands/explain/request.ts";
 import { assumedConfig } from "../../src/config/config.ts";
+import { createExplain, type Explain } from "../../src/runtime/explain/explain.ts";
+import type { Explanation } from "../../src/runtime/explain/explanation.ts";
+import { readRequest } from "../../src/runtime/explain/request.ts";
 
 /** `carryover explain` with these words, in this process. */
 export const explainWith = (words: readonly string[], options?: CommandOptions): Promise<CommandResult> =>

@@ -6,8 +6,6 @@ import { ConfigError } from "../../config/faults.ts";
 import { Problem } from "../../model/problem.ts";
 import { MASKED } from "../../model/secrets.ts";
 import { createRouter } from "../../router/router.ts";
-import { addConfigOptions, type CommandIo, type Outcome } from "../command.ts";
-import { type Cell, column, type Paint, paintFor, printable, printableAll, table } from "../terminal.ts";
 import type {
   AnswerMember,
   ExplainedCall,
@@ -16,10 +14,12 @@ import type {
   ExplainedParameter,
   ExplainedRisk,
   Explanation,
-} from "./explanation.ts";
-import { invalidRequest, readRequest } from "./request.ts";
+} from "../../runtime/explain/explanation.ts";
+import { invalidRequest, readRequest } from "../../runtime/explain/request.ts";
+import type { ExplainCutover } from "../../runtime/explain/rule.ts";
+import { addConfigOptions, type CommandIo, type Outcome } from "../command.ts";
+import { type Cell, column, type Paint, paintFor, printable, printableAll, table } from "../terminal.ts";
 import { isRpc, readRpc } from "./rpc.ts";
-import type { ExplainCutover } from "./rule.ts";
 
 /** Beside the options of the configuration. */
 interface ExplainFlags extends Readonly<Record<string, unknown>> {
@@ -96,7 +96,7 @@ async function explainOnce(text: string, flags: ExplainFlags, io: CommandIo): Pr
   const versions = await catalogueVersions();
   if (!versions.includes(version))
     throw invalidRequest(`upstream.v2.version: known versions are ${versions.join(", ")}`);
-  const { createExplain } = await import("./explain.ts");
+  const { createExplain } = await import("../../runtime/explain/explain.ts");
   const catalogue = await loadCatalogue(version);
   const { extraPrefixes } = config.listen;
   const route = createRouter({ ...catalogue, extraPrefixes });
@@ -134,7 +134,7 @@ async function cutoverOf(
   // With native v1, guessed operations stay there also without rules.
   if (!hasRules && config.upstream.v1 === undefined) return undefined;
   const [{ cutoverFromConfig, instantOf }, { readGivenRules }] = await Promise.all([
-    import("./rule.ts"),
+    import("../../runtime/explain/rule.ts"),
     import("../../rollout/rules-file.ts"),
   ]);
   const now = at === undefined ? Date.now() : instantOf(at);

@@ -2,7 +2,7 @@
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import type { Router } from "../../router/router.ts";
-import { type AskedRequest, type GivenRequest, invalidRequest, readRequest } from "./request.ts";
+import { type AskedRequest, type GivenRequest, invalidRequest, readRequest } from "../../runtime/explain/request.ts";
 
 const RPC = /^\/?((?:\w+\.)+\w+)\/(\w+)$/;
 

@@ -18,7 +18,7 @@ const BOUNDED: readonly (readonly [where: string, why: string])[] = [
     "src/translate/headers.ts",
     "a field with at most one unclosed bracket or quote, from a response head of limited length",
   ],
-  ["src/commands/explain/explain.ts", "200 characters behind each opening one, on the operator's own command line"],
+  ["src/runtime/explain/explain.ts", "200 characters behind each opening one, on the operator's own command line"],
   ["src/commands/explain/command.ts", "a configured address"],
   ["src/rollout/deprecation.ts", "a configured address"],
   ["src/model/secrets.ts", "foreign text: at most 2,000 characters; all others are linear, as their tests show"],
