@@ -14,6 +14,7 @@ const ORDER = [
   ["upstream"],
   ["catalogue", "router"],
   ["json"],
+  ["rules"],
   ["model"],
 ];
 /** Every package that `dist` is made of, and who may import it. They are devDependencies, since the build bundles them. */

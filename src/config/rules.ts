@@ -1,8 +1,9 @@
 /** Reads a rules file: its rules, or every fault with its line. */
 
 import { isJsonObject, member } from "../model/json.ts";
-import type { RequestedOperation } from "../model/rule-match.ts";
 import type { Rule, Rules } from "../model/rules.ts";
+import type { RequestedOperation } from "../rules/match.ts";
+import { findUnreachable } from "../rules/unreachable.ts";
 import { ConfigError, type ConfigFault, didYouMean, faultText, faultWords, nearest, valueAt } from "./faults.ts";
 import {
   buildRule,
@@ -23,7 +24,6 @@ import {
   type RuleText,
   rulesJsonSchema,
 } from "./rules-schema.ts";
-import { findUnreachable } from "./unreachable-rules.ts";
 import { type ConfigFile, readConfigFile } from "./yaml-file.ts";
 
 /**

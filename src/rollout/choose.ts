@@ -1,4 +1,5 @@
 import type { HeaderList } from "../model/http.ts";
+import type { Rule, RuleMatch } from "../model/rules.ts";
 import {
   type CanaryDecision,
   type CanaryInputs,
@@ -7,8 +8,7 @@ import {
   indexRules,
   isWithin,
   type RequestedOperation,
-} from "../model/rule-match.ts";
-import type { Rule, RuleMatch } from "../model/rules.ts";
+} from "../rules/match.ts";
 
 /** What rules look at in a request. */
 export interface RuleInput extends RequestedOperation {

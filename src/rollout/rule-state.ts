@@ -1,6 +1,7 @@
 import { type Comparison, isConclusive, isDifference } from "../model/comparison.ts";
 import { CLIENT_LEFT, type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, Rule, ShadowSettings, StepBackSettings } from "../model/rules.ts";
+import { percent } from "../rules/words.ts";
 import {
   canPromote,
   continuedPromotion,
@@ -31,7 +32,7 @@ import {
   stepBackMemory,
   translatedShare,
 } from "./step-back.ts";
-import { changeText, evidenceText, percent, phaseText } from "./text.ts";
+import { changeText, evidenceText, phaseText } from "./text.ts";
 
 /** Nothing is compared. */
 export const NO_SHADOW: ShadowSettings = { sample: 0, control: 0 };

@@ -1,18 +1,7 @@
 /** How log lines, reports and the admin port describe a rule's evidence. */
+import { counted, duration, percent } from "../rules/words.ts";
 import type { PromotionEvidence } from "./promotion.ts";
 import { quietNeeded, type StepBack, type StepBackCause, translatedShare } from "./step-back.ts";
-
-/** `0.02` as `2 %`. */
-export function percent(share: number, digits = 4): string {
-  return `${Number((share * 100).toPrecision(digits))} %`;
-}
-
-/** Milliseconds in a unit for people. */
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 120_000) return `${Number((ms / 1_000).toFixed(1))} s`;
-  return ms < 7_200_000 ? `${Number((ms / 60_000).toFixed(1))} min` : `${Number((ms / 3_600_000).toFixed(1))} h`;
-}
 
 /** `forward`, `back`, or the share of clients that are translated again. */
 export function phaseText(stepBack: StepBack): string {
@@ -56,9 +45,4 @@ export function failuresText(failures: number, requests: number): string {
 /** `the latest 90 comparisons`. */
 export function latest(comparisons: number): string {
   return `the latest ${counted(comparisons, "comparison")}`;
-}
-
-/** `1 client`, `2 clients`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

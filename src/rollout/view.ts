@@ -1,6 +1,7 @@
 /** What operators and metrics see of rules: `GET /rules`, `GET /progress`, `carryover_rule_*`. */
 import type { RuleStatus } from "../model/progress.ts";
 import type { Rule, RuleMatch, Rules } from "../model/rules.ts";
+import { clock, counted, duration, percent } from "../rules/words.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
 import { canPromote, evidence } from "./promotion.ts";
 import {
@@ -13,7 +14,7 @@ import {
   translates,
 } from "./rule-state.ts";
 import { LONGEST_WAIT, quietNeeded, type StepBack, translatedShare } from "./step-back.ts";
-import { causeText, counted, duration, evidenceText, percent } from "./text.ts";
+import { causeText, evidenceText } from "./text.ts";
 
 /** `now`: milliseconds since 1970. */
 export function statusOf(state: RuleState, force: Rules["force"], now: number): RuleStatus {
@@ -176,14 +177,9 @@ function matchView({ resources, operations, clients, time, header, cookie, perce
       from: instant(time.from),
       until: instant(time.until),
       days: time.days && [...time.days],
-      hours: time.hours && `${clockTime(time.hours.begin)}-${clockTime(time.hours.end)} UTC`,
+      hours: time.hours && `${clock(time.hours.begin)}-${clock(time.hours.end)} UTC`,
     },
   };
-}
-
-function clockTime(minutes: number): string {
-  const two = (n: number): string => String(n).padStart(2, "0");
-  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
 /** ISO 8601; a number that is no date is shown as it is. */

@@ -1,7 +1,6 @@
 /** Everything about the migration that outlives one request: rules and their evidence, the ledger, comparisons, progress. */
 import { randomUUID } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { matchWords } from "../commands/check/rules.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError, faultText } from "../config/faults.ts";
 import { readRules } from "../config/rules.ts";
@@ -30,8 +29,9 @@ import { createBucket } from "../rollout/callers.ts";
 import { createRollout, type Rollout } from "../rollout/rollout.ts";
 import type { RolloutEvent } from "../rollout/rule-state.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "../rollout/rules-file.ts";
-import { differencesText, failuresText, latest, percent } from "../rollout/text.ts";
+import { differencesText, failuresText, latest } from "../rollout/text.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
+import { matchWords, percent } from "../rules/words.ts";
 import { cannotStream } from "../server/respond.ts";
 import { ComparisonError } from "../shadow/outcome.ts";
 import type { ShadowOptions, TranslateInShadow } from "../shadow/request.ts";

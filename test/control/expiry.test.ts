@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { initialRuleState } from "../../src/rollout/rule-state.ts";
-import { duration } from "../../src/rollout/text.ts";
 import { stateText } from "../../src/rollout/view.ts";
+import { duration } from "../../src/rules/words.ts";
 import { MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
 
 const short = rule({ name: "short", expires: START + MINUTE });

@@ -1,5 +1,6 @@
 /** What a check finds, and the verdict over all findings. */
 import { CHECK_TOKEN_VARIABLE } from "../../config/command-variables.ts";
+import { shownName } from "../../rules/words.ts";
 
 /** `skipped`: it could not be judged, which is never good news. `note`: worth knowing, with nothing to be done. */
 export type FindingLevel = "ok" | "note" | "warn" | "fail" | "skipped";
@@ -72,12 +73,6 @@ export function verdictOf(findings: readonly Finding[]): CheckVerdict {
 /** Of the process. `strict`: a warning is a failure too. A gate must not pass when nothing was looked at. */
 export function exitCodeOf(verdict: CheckVerdict, strict: boolean): 0 | 1 {
   return verdict === "fail" || verdict === "unjudged" || (verdict === "warn" && strict) ? 1 : 0;
-}
-
-/** A name that the platform sent, safe for a terminal: anything but an identifier is quoted, anything long is cut. */
-export function shownName(name: string): string {
-  const short = name.length > 60 ? `${name.slice(0, 60)}…` : name;
-  return /^[\w.@$-]+…?$/.test(short) ? short : JSON.stringify(short.replaceAll(/[^\x20-\x7e…]/g, "?"));
 }
 
 /** Names in one line, the first few of many. */

@@ -5,8 +5,9 @@ import type { Config } from "../../config/config.ts";
 import { header, pathOf } from "../../model/http.ts";
 import { member } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
+import { shownName } from "../../rules/words.ts";
 import { dial } from "../../upstream/dial.ts";
-import { fail, HOW_TO_GIVE, type Judgement, listed, note, ok, shownName, skipped, warn } from "./finding.ts";
+import { fail, HOW_TO_GIVE, type Judgement, listed, note, ok, skipped, warn } from "./finding.ts";
 import { type PlatformApi, type PlatformResponse, shownStatus, type UpstreamSettings } from "./platform.ts";
 
 /** The outcome of the first call to an upstream. */

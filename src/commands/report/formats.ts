@@ -1,6 +1,6 @@
 /** A report as tables for a terminal or in Markdown, and the warnings on standard error. */
 import { isUnknown } from "../../ledger/difficulty.ts";
-import { counted } from "../../rollout/text.ts";
+import { counted } from "../../rules/words.ts";
 import { standingText } from "../standing.ts";
 import { cutLine, oneLine } from "../terminal.ts";
 import type { BreakLine } from "./breaks.ts";

@@ -8,6 +8,7 @@ import type { ModeDecision, Rules } from "../../model/rules.ts";
 import { createBucket } from "../../rollout/callers.ts";
 import { judgeRules } from "../../rollout/choose.ts";
 import { createRollout, type Rollout } from "../../rollout/rollout.ts";
+import { shareOf } from "../../rules/words.ts";
 import type { ExplainedCutover } from "./explanation.ts";
 import { type AskedRequest, invalidRequest } from "./request.ts";
 
@@ -83,7 +84,7 @@ export function reasonOf({ why, rule }: Pick<ExplainedCutover, "why" | "rule">):
 }
 
 function sentenceOf({ mode, shadow }: ModeDecision, write: boolean): string {
-  const share = `${Number((shadow.sample * 100).toPrecision(6))} %`;
+  const share = shareOf(shadow.sample);
   switch (mode) {
     case "native":
       return "native v1 answers, and nothing is compared";

@@ -1,11 +1,20 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findUnreachable } from "../../src/config/unreachable-rules.ts";
 import type { HeaderList } from "../../src/model/http.ts";
 import type { CanarySelector, Rule, RuleMatch } from "../../src/model/rules.ts";
 import { createChooser } from "../../src/rollout/choose.ts";
-import { buckets, DAY, MONDAY, OPERATIONS, RESOURCES, request, ruleList, ruleMatch } from "./arbitrary-rules.ts";
-import { makeRule } from "./make-rule.ts";
+import { findUnreachable } from "../../src/rules/unreachable.ts";
+import {
+  buckets,
+  DAY,
+  MONDAY,
+  OPERATIONS,
+  RESOURCES,
+  request,
+  ruleList,
+  ruleMatch,
+} from "../cutover/arbitrary-rules.ts";
+import { makeRule } from "../cutover/make-rule.ts";
 
 const SUBJECTS = RESOURCES.flatMap((resource) =>
   OPERATIONS.map(([operation, write]) => ({ resource, operation, write })),

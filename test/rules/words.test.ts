@@ -1,15 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  expiryWords,
-  matchWords,
-  modeWords,
-  promoteWords,
-  rowOf,
-  rulesLines,
-  shareWords,
-  stepBackWords,
-} from "../../src/commands/check/rules.ts";
+import { rowOf, rulesLines } from "../../src/commands/check/rules.ts";
 import { EVERY_REQUEST } from "../../src/model/rules.ts";
+import { expiryWords, matchWords, modeWords, promoteWords, shareWords, stepBackWords } from "../../src/rules/words.ts";
 import { makeRule } from "../cutover/make-rule.ts";
 
 const MINUTE = 60_000;
