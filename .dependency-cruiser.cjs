@@ -10,6 +10,7 @@ const ORDER = [
   ["grpc", "server"],
   ["edge"],
   ["admin", "config", "ledger", "telemetry", "translate"],
+  ["state"],
   ["drain"],
   ["upstream"],
   ["catalogue", "router"],

@@ -3,7 +3,7 @@ import { Command, CommanderError, InvalidArgumentError } from "commander";
 import type { CommandIo, Outcome } from "./commands/command.ts";
 import { openPorts } from "./commands/listening.ts";
 import { ConfigError, remedyOfRemoved } from "./config/faults.ts";
-import { StateInUse } from "./rollout/state-lock.ts";
+import { StateInUse } from "./state/lock.ts";
 import { VERSION } from "./version.ts";
 
 /** Exit code for a wrong command line or configuration (EX_USAGE of sysexits.h). */

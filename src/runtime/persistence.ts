@@ -12,7 +12,6 @@ import { member } from "../model/json.ts";
 import { type CredentialOf, createCredentials } from "../rollout/callers.ts";
 import type { Rollout } from "../rollout/rollout.ts";
 import { withoutEvidence } from "../rollout/rule-state.ts";
-import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck } from "../rollout/saved-section.ts";
 import {
   ALL_LOST,
   NOTHING_KEPT,
@@ -21,10 +20,11 @@ import {
   readSavedNames,
   readSavedRollout,
   savedRollout,
-} from "../rollout/saved-state.ts";
-import { StateInUse, StateWaitEnded } from "../rollout/state-lock.ts";
-import { createFolderStore } from "../rollout/state-store.ts";
+} from "../rollout/saved-rollout.ts";
 import type { Shadow } from "../shadow/shadow.ts";
+import { StateInUse, StateWaitEnded } from "../state/lock.ts";
+import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck } from "../state/section.ts";
+import { createFolderStore } from "../state/store.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestTotalsCounter } from "../telemetry/totals.ts";
 import { VERSION } from "../version.ts";

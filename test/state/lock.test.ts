@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { later as afterMs } from "../../src/model/clock.ts";
-import { createStateLock, holderOf, StateInUse, type StateLock, StateWaitEnded } from "../../src/rollout/state-lock.ts";
-import { createFolderStore } from "../../src/rollout/state-store.ts";
+import { createStateLock, holderOf, StateInUse, type StateLock, StateWaitEnded } from "../../src/state/lock.ts";
+import { createFolderStore } from "../../src/state/store.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { stateFolder } from "./state-rig.ts";
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createSavedSection, jsonArray } from "../../src/rollout/saved-section.ts";
-import type { StateStore } from "../../src/rollout/state-store.ts";
+import { createSavedSection, jsonArray } from "../../src/state/section.ts";
+import type { StateStore } from "../../src/state/store.ts";
 
 const disk = { text: undefined as string | undefined, full: false, writes: 0, aside: undefined as string | undefined };
 beforeEach(() => Object.assign(disk, { text: undefined, full: false, writes: 0, aside: undefined }));

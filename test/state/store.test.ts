@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { later } from "../../src/model/clock.ts";
-import { createFolderStore, type StateStore } from "../../src/rollout/state-store.ts";
+import { createFolderStore, type StateStore } from "../../src/state/store.ts";
 
 const place = { folder: "" };
 const lock: Parameters<typeof createFolderStore>[1] = {

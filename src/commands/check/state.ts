@@ -4,8 +4,8 @@ import { access, statfs } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
 import type { Rules } from "../../model/rules.ts";
 import { createRollout } from "../../rollout/rollout.ts";
-import { ALL_LOST, readSavedRollout } from "../../rollout/saved-state.ts";
-import { createFolderReader } from "../../rollout/state-store.ts";
+import { ALL_LOST, readSavedRollout } from "../../rollout/saved-rollout.ts";
+import { createFolderReader } from "../../state/store.ts";
 import { type Finding, findingsOf, type Judgement, listed, ok, skipped, warn } from "./finding.ts";
 
 /** The questions about the file system of the directory. */

@@ -55,7 +55,7 @@ export const INSIDE = [
     ],
   ),
   ...guards(
-    "src/rollout/saved-state.ts",
+    "src/rollout/saved-rollout.ts",
     ["test/state/damaged.test.ts"],
     [
       ["the check of a saved rule", "if (check !== undefined && check !==", "if (check === 1 && check !=="],
@@ -82,7 +82,7 @@ export const INSIDE = [
     ],
   ),
   ...guards(
-    "src/rollout/state-lock.ts",
+    "src/state/lock.ts",
     ["test/state/lock.test.ts", "test/state/storage.test.ts"],
     [
       ["a live process keeps its directory", "if (now.whole !== seen.whole) throw await inUse();", ""],

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createStateLock, StateInUse, type StateLockOptions, StateWaitEnded } from "./state-lock.ts";
+import { createStateLock, StateInUse, type StateLockOptions, StateWaitEnded } from "./lock.ts";
 
 /** Sections of text by name, each replaced as a whole. */
 export interface StateStore extends StateReader {

@@ -1,7 +1,7 @@
 /** Keeps one part of the process's memory in a section of the state store, and reads it at the start. */
 import { createHash } from "node:crypto";
 import type { Timer } from "../model/clock.ts";
-import type { StateStore } from "./state-store.ts";
+import type { StateStore } from "./store.ts";
 
 export interface SectionOptions {
   readonly store: StateStore;

@@ -5,10 +5,10 @@ import { LAST_TIME } from "../model/clock.ts";
 import { COMPARISON_FAILURES, type ComparisonCounts } from "../model/comparison.ts";
 import { isJsonObject } from "../model/json.ts";
 import { FORCE_COMMANDS } from "../model/rules.ts";
+import { checkOf, jsonArray } from "../state/section.ts";
 import type { DistinctCallers } from "./evidence-window.ts";
 import { type ForcedByHand, LOST_FORCE, type LostRules, type RolloutMemory } from "./rollout.ts";
 import type { RolloutEvent, RuleMemory } from "./rule-state.ts";
-import { checkOf, jsonArray } from "./saved-section.ts";
 import { isHeldBack, LONGEST_WAIT, type StepBackMemory } from "./step-back.ts";
 
 /** Longest text in a saved state. */
