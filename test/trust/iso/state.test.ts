@@ -90,6 +90,15 @@ const STATE: readonly Remembered[] = [
     "comparisons under way; limits.memoryBytes, half of it for one credential",
     NOBODY,
   ],
+  ["edge/crowd.ts senders", DIGEST, "requests whose body is still to come: limits.inFlight", "as above"],
+  [
+    "grpc/cancels.ts callers",
+    `${DIGEST}, on one connection`,
+    "1,000 on a connection",
+    "only callers of that connection",
+  ],
+  ["grpc/server.ts sessions", "the connection itself", "connections that are open", NOBODY],
+  ["grpc/sessions.ts lastStreams", "a connection to an upstream", "open connections", NOBODY],
   ["shadow/shadow.ts until", DIGEST, "1,000, at most 60 s", "only who gets the platform to answer 429 or 503"],
   [
     "shadow/results.ts operations",
@@ -113,6 +122,16 @@ const STATE: readonly Remembered[] = [
 
 /** Maps of one request, of the start, or of a view: gone with it. */
 const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
+  ["grpc/descriptor-set.ts", "ownerOf", "nameOf"],
+  ["grpc/descriptors.ts", "rpcs"],
+  ["grpc/enums.ts", "holders", "bearing"],
+  ["grpc/gaps.ts", "served"],
+  ["grpc/long-messages.ts", "lists", "members"],
+  ["grpc/wire.ts", "shapes", "made", "entry"],
+  ["rules/match.ts", "byResource"],
+  ["rules/unreachable.ts", "windows", "numbers", "known"],
+  ["runtime/app.ts", "all"],
+  ["runtime/upstreams.ts", "streams", "pools", "queues"],
   ["ledger/way-out.ts", "longest"],
   ["ledger/ledger.ts", "revealing"],
   ["ledger/way-out-names.ts", "all", "joins", "queries"],
@@ -136,7 +155,10 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
 const passing = new Set(PASSING.flatMap(([file, ...variables]) => variables.map((variable) => `${file} ${variable}`)));
 
 /** Rooms that live as long as the process. */
-const ROOMS = ["drain", "ledger", "shadow", "rollout", "telemetry", "upstream", "server", "admin"];
+const ROOMS = [
+  ...["admin", "drain", "edge", "grpc", "ledger", "rollout", "rules", "runtime"],
+  ...["server", "shadow", "state", "telemetry", "upstream"],
+];
 
 /** Every map that a function of these rooms makes for itself, or for what it builds: `file variable`. */
 function mapsOf(room: string): readonly string[] {
