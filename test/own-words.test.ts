@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ExchangeNote } from "../src/model/exchange.ts";
-import { noteTranslationRefused } from "../src/runtime/toolbox.ts";
+import { noteTranslationRefused } from "../src/translate/refusal.ts";
 
 function noted(method: string, status: number, message: string): readonly string[] {
   const notes: ExchangeNote[] = [];

@@ -26,8 +26,16 @@ export interface DrainLimits {
   readonly segmentPages: number;
 }
 
+/** v2 serves at most this many records a page. */
+export const PAGE_SIZE = 200;
+
 /** Limits without an option. */
 export const FIXED_LIMITS = { overlap: 10, windowRecords: 10_000, segmentPages: 16 } as const;
+
+/** The limits of lists under the options `lists.*`. */
+export function limitsOf(lists: Omit<DrainLimits, "pageSize" | keyof typeof FIXED_LIMITS>): DrainLimits {
+  return { ...lists, ...FIXED_LIMITS, pageSize: PAGE_SIZE };
+}
 
 /** UPSTREAM_TIMEOUT when there is no time for the next page. (A slow platform does not contradict itself: not DRAIN_INCOMPLETE.) */
 export function checkTime(resource: string, records: number, seconds: number, limits: DrainLimits): void {

@@ -27,3 +27,15 @@ export function sleep(ms: number, signal: Signal): Promise<void> {
     signal.addEventListener("abort", gone, { once: true });
   });
 }
+
+/** Where the time comes from, and how it passes; a test hands in a clock of its own. */
+export interface Time {
+  /** Milliseconds since some moment. */
+  readonly now: () => number;
+  /** Milliseconds since 1970. */
+  readonly wall: () => number;
+  readonly sleep: (ms: number, signal: Signal) => Promise<void>;
+  readonly later: Timer;
+}
+
+export const TIME: Time = { now: () => performance.now(), wall: () => Date.now(), sleep, later };

@@ -16,6 +16,7 @@ import type { EdgeOptions } from "../edge/edge.ts";
 import { createProcessorShare } from "../edge/processor-share.ts";
 import { clientsTable, clientsView } from "../ledger/clients-view.ts";
 import { wayOut } from "../ledger/way-out.ts";
+import { TIME, type Time } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
 import { createMemoryBudget } from "../model/memory-budget.ts";
@@ -31,11 +32,11 @@ import type { Translate } from "../translate/translations.ts";
 import { createAcceptedCallers, createDigest } from "../upstream/credentials.ts";
 import { createResponseMemory } from "../upstream/response-memory.ts";
 import { VERSION } from "../version.ts";
+import { createToolbox } from "./calls.ts";
 import { createExplainView } from "./explain/view.ts";
 import { createGrpcListener, type GrpcListener, type GrpcTimeouts } from "./grpc-listener.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import { createDecisions } from "./proxy.ts";
-import { createToolbox, TIME, type Time } from "./toolbox.ts";
 import { createUpstreams } from "./upstreams.ts";
 
 export interface App {

@@ -5,10 +5,11 @@ import type { Config } from "../config/config.ts";
 import { ConfigError, faultText } from "../config/faults.ts";
 import { readRules } from "../config/rules.ts";
 import { faultsOf, readBounded } from "../config/watched-file.ts";
+import { PAGE_SIZE } from "../drain/limits.ts";
 import { discard } from "../edge/body-portions.ts";
 import { type ClientIdentity, createIdentity, type NameMeanings } from "../ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../ledger/ledger.ts";
-import { later, type Timer } from "../model/clock.ts";
+import { later, TIME, type Timer } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { header } from "../model/http.ts";
@@ -40,10 +41,10 @@ import type { Log } from "../telemetry/log.ts";
 import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
 import { createTotals } from "../telemetry/totals.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
+import { createToolbox } from "./calls.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
-import { createToolbox, PAGE_SIZE, TIME } from "./toolbox.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
 
 interface MigrationHooks {

@@ -1,7 +1,7 @@
 /** The connections, queues and breakers of all upstreams. */
 import type { ConnectionRenewal, EventLog } from "../config/certificate-renewal.ts";
 import type { Config } from "../config/config.ts";
-import { later } from "../model/clock.ts";
+import { later, TIME } from "../model/clock.ts";
 import type { Upstream } from "../model/exchange.ts";
 import { compose, type Send, type StreamSend } from "../model/http.ts";
 import { createBreaker } from "../upstream/breaker.ts";
@@ -10,7 +10,7 @@ import { createSend, MAX_RESPONSE_BYTES } from "../upstream/client.ts";
 import { createPool, type Pool } from "../upstream/pool.ts";
 import { createRetryBudget, type RetryBudget } from "../upstream/retry.ts";
 import { createStream } from "../upstream/stream.ts";
-import { TIME, type V2Upstream } from "./toolbox.ts";
+import type { V2Upstream } from "./calls.ts";
 
 /** Where an upstream is and how it is called. */
 type UpstreamOptions = NonNullable<Config["upstream"]["v1"]>;

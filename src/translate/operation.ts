@@ -30,6 +30,20 @@ export interface MaskMemory {
   learn(spelling: MaskSpelling): void;
 }
 
+/** `first`: the spelling to begin with. `fixed`: the configuration says it. */
+export function createMaskMemory(first: MaskMemory["known"], fixed: boolean): MaskMemory {
+  let known = first;
+  return {
+    get known() {
+      return known;
+    },
+    fixed,
+    learn: (spelling) => {
+      known = spelling;
+    },
+  };
+}
+
 /** Everything an operation may do is handed in: it does no I/O of its own. */
 export interface Tools {
   readonly send: (request: ApiRequest) => Promise<ApiResponse>;

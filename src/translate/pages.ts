@@ -65,6 +65,17 @@ type YieldToOthers = () => Promise<void>;
 /** Runs long work that yields to other requests in between. */
 export type InTurns = <T>(work: (turn: YieldToOthers) => Promise<T>) => Promise<T>;
 
+/** One long piece of work at a time, first come, first served: a page takes several times its size while it is rewritten. */
+export function createTurns(): InTurns {
+  let last: Promise<unknown> = Promise.resolve();
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return (work) => {
+    const made = last.then(() => work(turn));
+    last = made.catch(() => {});
+    return made;
+  };
+}
+
 /** Longer pages are read in slices. */
 export const AT_ONCE_BYTES = 512 * 1024;
 

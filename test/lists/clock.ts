@@ -1,6 +1,7 @@
 /** A clock that goes as fast as it can: whenever nothing happens any more, the next timer is due. */
+
+import type { Time } from "../../src/model/clock.ts";
 import { createSignalController } from "../../src/model/signal.ts";
-import type { Time } from "../../src/runtime/toolbox.ts";
 import { fakeClock, settled } from "../upstream/clock.ts";
 
 export interface FastClock extends Time {

@@ -1,12 +1,13 @@
 /** carryover without a network, with all its options: for thousands of lists. */
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
+import { TIME, type Time } from "../../src/model/clock.ts";
 import { createExchange, type ListFacts } from "../../src/model/exchange.ts";
 import type { ClientResponse, Send } from "../../src/model/http.ts";
 import { Problem, problemBody } from "../../src/model/problem.ts";
 import { createSignalController } from "../../src/model/signal.ts";
+import { createToolbox, type Toolbox } from "../../src/runtime/calls.ts";
 import { createDecisions, type Decisions } from "../../src/runtime/proxy.ts";
-import { createToolbox, TIME, type Time, type Toolbox } from "../../src/runtime/toolbox.ts";
 import { createRetryBudget } from "../../src/upstream/retry.ts";
 import { headersOf } from "./client.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";

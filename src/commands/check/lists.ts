@@ -1,9 +1,9 @@
 /** Probes of lists: whether they are answered, their page size, order, `skip` and `totalCount`. */
 import type { Config } from "../../config/config.ts";
+import { PAGE_SIZE } from "../../drain/limits.ts";
 import { grouped } from "../../model/group.ts";
 import { Problem } from "../../model/problem.ts";
 import type { CutoverMode } from "../../model/rules.ts";
-import { PAGE_SIZE } from "../../runtime/toolbox.ts";
 import { isTypedRefusal, MISSING_OR_FORBIDDEN } from "../../translate/error.ts";
 import { fail, type Judgement, listed, note, ok, skipped, warn } from "./finding.ts";
 import {

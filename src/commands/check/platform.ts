@@ -1,6 +1,7 @@
 /** The platform as the probes ask it, and the first page of each of its lists. */
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/config.ts";
+import { PAGE_SIZE } from "../../drain/limits.ts";
 import { sleep } from "../../model/clock.ts";
 import { type ApiResponse, compose, type HeaderList, type SendLayer } from "../../model/http.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../model/json.ts";
@@ -9,7 +10,6 @@ import { collectionPath } from "../../model/request.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { CutoverMode } from "../../model/rules.ts";
 import { createSignalController, type Signal } from "../../model/signal.ts";
-import { PAGE_SIZE } from "../../runtime/toolbox.ts";
 import type { ListOperation } from "../../translate/list.ts";
 import { pageTarget } from "../../translate/pages.ts";
 import { createSend, MAX_RESPONSE_BYTES } from "../../upstream/client.ts";

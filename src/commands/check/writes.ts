@@ -1,8 +1,8 @@
 /** Probes that write, in one fresh group below the one that the operator named. Everything is removed afterwards. */
 import type { Config } from "../../config/config.ts";
+import { PAGE_SIZE } from "../../drain/limits.ts";
 import { isJsonObject, member } from "../../model/json.ts";
 import { isUid, parentOf } from "../../model/uid.ts";
-import { PAGE_SIZE } from "../../runtime/toolbox.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, skipped, warn } from "./finding.ts";
 import { type PlatformApi, type PlatformList, type PlatformResponse, readPage, shownStatus } from "./platform.ts";
 

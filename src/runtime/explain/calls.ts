@@ -1,11 +1,11 @@
 /** What each recorded call is for, which further calls there may be, and what can go wrong. */
 import type { Config } from "../../config/config.ts";
+import { PAGE_SIZE } from "../../drain/limits.ts";
 import type { ApiRequest } from "../../model/http.ts";
 import { type Json, member } from "../../model/json.ts";
 import { PROBLEMS, type ProblemReason } from "../../model/problem.ts";
 import type { EnumTable, Join, Operation, Row } from "../../model/resource.ts";
 import { MAX_READS } from "../../translate/joins.ts";
-import { PAGE_SIZE } from "../toolbox.ts";
 import { joinsOf, type StoredDifference } from "./assumed-records.ts";
 import type { ExplainedCall, ExplainedField, ExplainedRisk } from "./explanation.ts";
 import type { RecordedCall, Recording } from "./recording.ts";

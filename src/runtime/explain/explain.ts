@@ -1,6 +1,7 @@
 /** Explaining a request: the same decisions as in `proxy.ts`, with a recorder in place of the platform. */
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/config.ts";
+import { limitsOf } from "../../drain/limits.ts";
 import { handlingOf } from "../../edge/headers.ts";
 import { checkRequest } from "../../edge/request-checks.ts";
 import { type HeaderList, header, headerValues, namedByConnection } from "../../model/http.ts";
@@ -12,7 +13,6 @@ import { formAsGet, runsAsGet } from "../../router/form.ts";
 import type { Router } from "../../router/router.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
 import { createDecisions } from "../proxy.ts";
-import { drainLimits } from "../toolbox.ts";
 import { explainAnswer } from "./answer.ts";
 import type { StoredDifference } from "./assumed-records.ts";
 import { bodyShape, explainBody, explainParameters, storedDifference } from "./body.ts";
@@ -52,7 +52,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
         platform: { resources, version, match, differing, given: sentMembers(request.body) },
         mask,
         bodyMask,
-        limits: drainLimits(config.lists),
+        limits: limitsOf(config.lists),
         decide: (tools) => (context) => {
           if (problem !== undefined) throw problem;
           const plan = proxy(tools, { fallback }).decide(context);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TIME } from "../../../src/runtime/toolbox.ts";
+import { TIME } from "../../../src/model/clock.ts";
 import { createCallQueue } from "../../../src/upstream/call-queue.ts";
 import { ask, dial } from "../../listener/support/client.ts";
 import { LIMITS, rig, takeDownAfterEach } from "../../listener/support/rig.ts";

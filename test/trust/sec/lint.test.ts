@@ -140,6 +140,6 @@ it("T-FLT-22: the wall clock is read only where a date is meant", () => {
   // What rules, reports, logs and `Date` say is a time of day; a `Retry-After` may be a date; a file was taken at a time of day.
   expect(using).toEqual([
     ...["commands/check/command.ts", "commands/check/platform.ts", "commands/explain/command.ts"],
-    ...["runtime/migration.ts", "runtime/toolbox.ts", "server/load-shedder.ts", "telemetry/log.ts"],
+    ...["model/clock.ts", "runtime/migration.ts", "server/load-shedder.ts", "telemetry/log.ts"],
   ]);
 });

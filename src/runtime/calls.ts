@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config/config.ts";
 import { createDrains, createListHints, type DrainParts, type Drains } from "../drain/drain.ts";
-import { type DrainLimits, FIXED_LIMITS } from "../drain/limits.ts";
-import { later, sleep, type Timer } from "../model/clock.ts";
-import { type Exchange, recordCall, TRANSLATION_REFUSED_NOTE, type Witness } from "../model/exchange.ts";
+import { limitsOf } from "../drain/limits.ts";
+import { TIME, type Time } from "../model/clock.ts";
+import { type Exchange, recordCall, type Witness } from "../model/exchange.ts";
 import {
   type ApiRequest,
   type ApiResponse,
@@ -17,27 +17,14 @@ import {
 } from "../model/http.ts";
 import type { RequestContext } from "../model/request.ts";
 import type { Signal } from "../model/signal.ts";
-import type { MaskMemory, Tools } from "../translate/operation.ts";
+import { createMaskMemory, type Tools } from "../translate/operation.ts";
+import { createTurns } from "../translate/pages.ts";
+import { noteTranslationRefused } from "../translate/refusal.ts";
 import { type CallQueue, createCallQueue } from "../upstream/call-queue.ts";
 import { createDigest } from "../upstream/credentials.ts";
 import { createListQueue, createPageTurns, type ListQueue } from "../upstream/list-queue.ts";
 import type { ReservedCalls, ResponseMemory } from "../upstream/response-memory.ts";
 import { createPageRetry, createRetry, type RetryBudget } from "../upstream/retry.ts";
-
-/** v2 serves at most this many records a page. */
-export const PAGE_SIZE = 200;
-
-/** Where the time comes from, and how it passes; a test hands in a clock of its own. */
-export interface Time {
-  /** Milliseconds since some moment. */
-  readonly now: () => number;
-  /** Milliseconds since 1970. */
-  readonly wall: () => number;
-  readonly sleep: (ms: number, signal: Signal) => Promise<void>;
-  readonly later: Timer;
-}
-
-export const TIME: Time = { now: () => performance.now(), wall: () => Date.now(), sleep: sleep, later };
 
 /** The upstream that translated requests are sent to. */
 export interface V2Upstream {
@@ -82,14 +69,16 @@ export function createToolbox(
   const repeat = createPageRetry({ wall, now, maxSeconds: config.lists.maxSeconds, random: Math.random, sleep });
   const drainsFor = createDrainSource(config, lists, calls, now);
   const digest = createDigest(randomBytes(32).toString("hex"));
-  const inTurns = createSerialQueue();
+  const inTurns = createTurns();
   // With `pass` a field that v2 does not know may be the client's.
   const notesRefusals = config.unknownFields.request !== "pass";
+  const place = (kind: "short" | "page"): SendLayer => calls.layer(background ? "background" : kind);
+  // The layers of a call, outermost first. Where it needs memory, room for its response comes before them (`holding`). They are composed once,
+  // since the caller travels with the request.
   const layered = (upstream: Send): Record<"short" | "page", Send> => ({
-    short: compose([retry, calls.layer(background ? "background" : "short")], upstream),
-    page: compose([retry, repeat, calls.layer(background ? "background" : "page")], upstream),
+    short: compose([retry, place("short")], upstream),
+    page: compose([retry, repeat, place("page")], upstream),
   });
-  // Made once: the caller travels beside the request.
   const usual = layered(v2.send);
   const { responseMemory } = v2;
   const tools: Toolbox["tools"] = (asked, signal, innermost) => {
@@ -158,22 +147,6 @@ class RequestCaller implements Caller {
   }
 }
 
-/** One long piece of work at a time, first come, first served: a page takes several times its size while it is rewritten. */
-function createSerialQueue(): NonNullable<Tools["inTurns"]> {
-  let last: Promise<unknown> = Promise.resolve();
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return (work) => {
-    const made = last.then(() => work(turn));
-    last = made.catch(() => {});
-    return made;
-  };
-}
-
-/** How large a list may be, and how it is read. */
-export function drainLimits(lists: Config["lists"]): DrainLimits {
-  return { ...lists, ...FIXED_LIMITS, pageSize: PAGE_SIZE };
-}
-
 interface ListTools extends Drains {
   /** Page reads of the request's credential. */
   readonly reads: Send;
@@ -197,7 +170,7 @@ function createDrainSource(
   const { lists, upstream } = config;
   const memory = createListHints();
   const shared: Pick<DrainParts, "limits" | "tokens" | "totals" | "require" | "now" | "turn"> = {
-    limits: drainLimits(lists),
+    limits: limitsOf(lists),
     tokens: upstream.v2.pageTokens,
     totals: upstream.v2.totals,
     require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
@@ -217,36 +190,4 @@ function createDrainSource(
         exchange.notes.push(...notes);
       },
     });
-}
-
-function createMaskMemory(first: MaskMemory["known"], fixed: boolean): MaskMemory {
-  let known = first;
-  return {
-    get known() {
-      return known;
-    },
-    fixed,
-    learn: (spelling) => {
-      known = spelling;
-    },
-  };
-}
-
-/** As decoders of JSON into messages say it, and those who read masks. */
-const TRANSLATION_REFUSED = /unknown (?:field|name)|could not find field|(?:field|update)[ _]?mask/i;
-/** So much of an error is looked at. */
-const MAX_ERROR_BYTES = 4096;
-
-/**
- * Notes it in `exchange`. What clients send besides known fields is dropped before (`unknownFields.request`), so such a 400
- * to a write is about the translation, and no client could do anything about it.
- */
-export function noteTranslationRefused(
-  { notes }: Pick<Exchange, "notes">,
-  { method }: Pick<ApiRequest, "method">,
-  { status, body }: ApiResponse,
-): void {
-  if (status !== 400 || method === "GET") return;
-  const text = new TextDecoder().decode(body.subarray(0, MAX_ERROR_BYTES));
-  if (TRANSLATION_REFUSED.test(text)) notes.push(TRANSLATION_REFUSED_NOTE);
 }
