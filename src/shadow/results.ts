@@ -4,9 +4,7 @@ import { maskedJson } from "../json/mask.ts";
 import {
   type Comparison,
   type ComparisonCounts,
-  type ComparisonFailure,
   type Difference,
-  type DifferenceClass,
   isConclusive,
   isDifference,
 } from "../model/comparison.ts";
@@ -186,11 +184,9 @@ function quoted(text: string): string {
 
 /** Counts of one operation, of all clients or of one. Their bound is `upperBound(differences, comparisons)`. */
 export interface ComparisonStatisticsRow extends ComparisonCounts {
-  readonly byClass: Readonly<Partial<Record<DifferenceClass, number>>>;
   readonly noise: number;
   /** There was nothing to compare; part of no bound. */
   readonly failed: number;
-  readonly byFailure: Readonly<Partial<Record<ComparisonFailure, number>>>;
   /** Comparisons for which native was requested twice, and those where it differed from itself. */
   readonly controls: number;
   readonly noisy: number;
@@ -204,8 +200,6 @@ interface ComparisonStatistics {
   add(comparison: Comparison, noisy: boolean | undefined): void;
   /** Operations in the order in which they were first compared, each followed by its clients. */
   rows(): readonly ComparisonStatisticsRow[];
-  /** Comparisons of clients that have no row of their own. */
-  unlisted(): number;
   /** Continues from the rows of an earlier process, which may name a client twice; to be called before the first comparison. */
   restore(rows: readonly ComparisonCounts[]): void;
 }
@@ -217,7 +211,6 @@ const MAX_CLIENTS = 1_000;
 export function createComparisonStatistics(maxClients: number = MAX_CLIENTS): ComparisonStatistics {
   const operations = new Map<string, { all: ComparisonStatisticsRow; clients: Map<string, ComparisonStatisticsRow> }>();
   let clients = 0;
-  let unlisted = 0;
   return {
     add(comparison, noisy) {
       const { resource, operation, client, result } = comparison;
@@ -231,11 +224,9 @@ export function createComparisonStatistics(maxClients: number = MAX_CLIENTS): Co
         own = emptyRow(comparison, client);
         clients += 1;
       }
-      if (own === undefined) unlisted += 1;
-      else entry.clients.set(client, counted(own, comparison, noisy));
+      if (own !== undefined) entry.clients.set(client, counted(own, comparison, noisy));
     },
     rows: () => [...operations.values()].flatMap((entry) => [entry.all, ...entry.clients.values()]),
-    unlisted: () => unlisted,
     restore(rows) {
       for (const { resource, operation, client, comparisons, differences } of rows) {
         const key = `${resource} ${operation}`;
@@ -272,31 +263,20 @@ function emptyRow(
     client,
     comparisons: 0,
     differences: 0,
-    byClass: {},
     noise: 0,
     failed: 0,
-    byFailure: {},
     controls: 0,
     noisy: 0,
   };
 }
 
 function counted(row: ComparisonStatisticsRow, comparison: Comparison, noisy?: boolean): ComparisonStatisticsRow {
-  const { result, failure = "internal" } = comparison;
-  if (result === "failed") {
-    return {
-      ...row,
-      failed: row.failed + 1,
-      byFailure: { ...row.byFailure, [failure]: (row.byFailure[failure] ?? 0) + 1 },
-    };
-  }
-  const isClass = result !== "noise" && result !== "equal";
-  const differs = isDifference(result);
+  const { result } = comparison;
+  if (result === "failed") return { ...row, failed: row.failed + 1 };
   return {
     ...row,
     comparisons: row.comparisons + 1,
-    differences: row.differences + (differs ? 1 : 0),
-    byClass: isClass ? { ...row.byClass, [result]: (row.byClass[result] ?? 0) + 1 } : row.byClass,
+    differences: row.differences + (isDifference(result) ? 1 : 0),
     noise: row.noise + (result === "noise" ? 1 : 0),
     controls: row.controls + (noisy === undefined ? 0 : 1),
     noisy: row.noisy + (noisy === true ? 1 : 0),

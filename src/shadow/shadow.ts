@@ -37,9 +37,6 @@ interface ShadowState {
   readonly running: number;
   readonly waiting: number;
   readonly heldBytes: number;
-  readonly sampleChars: number;
-  /** Comparisons of clients without a row of their own in `bounds`. */
-  readonly unlisted: number;
   /** Sampled requests that are not reported. `busy`: no place, or an upstream that asked for a pause. */
   readonly passed: Readonly<Record<(typeof SKIP_REASONS)[number], number>>;
 }
@@ -191,8 +188,6 @@ export function createShadow(options: ShadowOptions): Shadow {
       running: jobs.running(),
       waiting: jobs.waiting(),
       heldBytes: memory.inUse(),
-      sampleChars: samples.size(),
-      unlisted: statistics.unlisted(),
       passed: { ...passed },
     }),
     bounds: statistics.rows,
