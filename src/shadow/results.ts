@@ -49,8 +49,6 @@ interface SampleStore {
   add(comparison: Comparison, asked: SampleSource): void;
   /** Newest first; `resource` and `operation` of `query` narrow. */
   view(query: URLSearchParams): { readonly values: "redact" | "show"; readonly samples: readonly Sample[] };
-  /** Characters of all samples as JSON. */
-  size(): number;
 }
 
 /** Of all samples together. */
@@ -89,7 +87,6 @@ export function createSamples(
       );
       return { values, samples: wanted };
     },
-    size: () => size,
   };
 }
 

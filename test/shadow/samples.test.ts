@@ -118,8 +118,7 @@ describe("samples", () => {
     const samples = createSamples({ perOperation: 1000, values: "redact" }, 5_000);
     for (let i = 0; i < 100; i++) samples.add(over({ requestId: `${i}` }), ASKED);
     const { samples: kept } = samples.view(ALL);
-    expect(samples.size()).toBe(kept.map((one) => JSON.stringify(one).length).reduce((a, b) => a + b));
-    expect(samples.size()).toBeLessThanOrEqual(5_000);
+    expect(kept.map((one) => JSON.stringify(one).length).reduce((a, b) => a + b)).toBeLessThanOrEqual(5_000);
     expect(kept.length).toBeGreaterThan(3);
     expect(kept[0]?.requestId).toBe("99");
   });
@@ -127,7 +126,7 @@ describe("samples", () => {
   test("none are kept where none are wanted", () => {
     const samples = createSamples({ perOperation: 0, values: "show" });
     samples.add(over(), ASKED);
-    expect(samples.size()).toBe(0);
+    expect(samples.view(ALL).samples).toEqual([]);
   });
 });
 
