@@ -24,7 +24,7 @@ export type RouteResult =
   | { readonly kind: "match"; readonly match: OperationMatch }
   /**
    * A v1 operation without a translation: native v1, or 501 with these names. `otherwise`: what is said in place of that. `named`: an option
-   * names its path as native v1's, whatever `fallback` says of other operations.
+   * names its path as native v1's, and `fallback` does not matter.
    */
   | {
       readonly kind: "native";

@@ -157,7 +157,7 @@ function countedNotes({ exchange, problem }: Recording, refusal: Problem | undef
   ];
 }
 
-/** What the request is, and who serves it, in one sentence. `foreign`: v1 never had such an operation. With `fallback` refuse, native v1 has only what an option names. */
+/** Names the operation and who serves it, in one sentence. `foreign`: v1 never had such an operation. With `fallback` refuse, native v1 serves only what an option names. */
 function summaryOf(
   { exchange: { resource, operation }, pass, calls }: Recording,
   refusal: Problem | undefined,
