@@ -102,7 +102,7 @@ export interface CarryoverConfig {
     readonly publicUrl?: string | undefined;
     /** Networks whose X-Forwarded-* headers are trusted. */
     readonly trustedProxies?: readonly string[] | undefined;
-    /** Further path prefixes: /PATH passes through to v2, v1:/PATH to native v1. */
+    /** Further path prefixes: /PATH passes through to v2, v1:/PATH to native v1, whatever fallback is. */
     readonly extraPrefixes?: readonly string[] | undefined;
     /** How long an idle connection of a client stays open. Use more than the idle timeout of the load balancer in front. Default: `75s`. */
     readonly keepAliveSeconds?: number | string | undefined;
@@ -113,7 +113,7 @@ export interface CarryoverConfig {
       readonly port?: number | undefined;
       /** As listen.keepAliveSeconds, for connections of gRPC clients without a call. Default: `300s`. */
       readonly keepAliveSeconds?: number | string | undefined;
-      /** Packages and services of other domains: NAME passes through to v2, v1:NAME to native v1. Unlisted ones go to native v1 if fallback is native, unless their package names v2. */
+      /** Packages and services of other domains: NAME passes through to v2, v1:NAME to native v1, whatever fallback is. Unlisted ones go to native v1 if fallback is native, unless their package names v2. */
       readonly extraServices?: readonly string[] | undefined;
     } | undefined;
   } | undefined;

@@ -224,7 +224,7 @@ const listen = z.strictObject({
     EXTRA.slice(9),
   )
     .default([])
-    .describe("Further path prefixes: /PATH passes through to v2, v1:/PATH to native v1"),
+    .describe("Further path prefixes: /PATH passes through to v2, v1:/PATH to native v1, whatever fallback is"),
   keepAliveSeconds: seconds(1, 3600)
     .prefault("75s")
     .describe(
@@ -249,7 +249,7 @@ const listen = z.strictObject({
       )
         .default([])
         .describe(
-          "Packages and services of other domains: NAME passes through to v2, v1:NAME to native v1. Unlisted ones go to native v1 if fallback is native, unless their package names v2",
+          "Packages and services of other domains: NAME passes through to v2, v1:NAME to native v1, whatever fallback is. Unlisted ones go to native v1 if fallback is native, unless their package names v2",
         ),
     })
     .prefault({}),

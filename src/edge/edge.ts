@@ -5,7 +5,7 @@ import { Problem, type ProblemOption, RpcCode } from "../model/problem.ts";
 import { type Admit, type ShedReason, shedProblem } from "./admission.ts";
 import { type Crowd, createCrowd } from "./crowd.ts";
 import { createDeadlines, type Deadlines, Timed } from "./deadlines.ts";
-import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "./headers.ts";
+import { createTrustedProxies, givenRequestId, requestHeaders, shortestTimeout } from "./headers.ts";
 import { checkRequest, type UncheckedRequest } from "./request-checks.ts";
 import { afterReading, type Later, type SendRateLimits, SendRateWatch } from "./send-rate.ts";
 
@@ -220,8 +220,8 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
       const { headers, odd } = requestHeaders(received, { requestId, isOwnId: ownId !== undefined, peer, trusted });
       if (odd > 0) exchange.notes.push("odd-header-name");
       const credential = (head.credentialOf ?? credentialOf)(onlyValue(received, "authorization") ?? "");
-      const clientMs = clientTimeout(onlyValue(received, "grpc-timeout")) ?? Number.POSITIVE_INFINITY;
-      const arrival = new Arrival<R>({ exchange, headers, credential, trusted }, usualMs, clientMs, gate);
+      const facts = { exchange, headers, credential, trusted };
+      const arrival = new Arrival<R>(facts, usualMs, shortestTimeout(received), gate);
       arrival.problem = refusal(head, exchange, limits, why) ?? overAlready(arrival, now());
       crowd.here++;
       gate.inFlight++;

@@ -150,6 +150,15 @@ export function clientTimeout(value: string | undefined): number | undefined {
   return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
 }
 
+/** The shortest time that a client leaves in `Grpc-Timeout` fields; Infinity when none can be read. */
+export function shortestTimeout(headers: HeaderList): number {
+  let shortest = Number.POSITIVE_INFINITY;
+  for (const [name, value] of headers) {
+    if (name === "grpc-timeout") shortest = Math.min(shortest, clientTimeout(value) ?? shortest);
+  }
+  return shortest;
+}
+
 /** True for an address (as a socket reports it) whose `X-Forwarded-*` are believed. */
 type TrustedProxy = (address: string) => boolean;
 

@@ -166,11 +166,11 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     }
     // Health checks and reflection are no use of the API: who makes them is nobody to migrate.
     if (owner !== "platform") {
-      exchange.apiVersion = owner === "native" ? "v1" : owner;
+      exchange.apiVersion = owner === "v2" ? "v2" : "v1";
       exchange.client = parts.nameOf(call.headers);
     }
     if (owner === "v1") serveV1(call, rpc);
-    else if (owner === "native") native(call, [[OurHeader.MODE, "native"]]);
+    else if (owner === "native" || owner === "named") native(call, [[OurHeader.MODE, "native"]]);
     else {
       if (rpc?.route?.kind === "v2") exchange.resource = rpc.route.resource;
       exchange.mode = "pass";

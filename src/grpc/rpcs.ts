@@ -5,8 +5,8 @@ import { RpcCode } from "../model/problem.ts";
 /** `platform`: health and reflection, which belong to no version. */
 export type RpcVersion = "v1" | "v2" | "platform";
 
-/** `sts`: token exchange. `native`: a service of another domain, which only native v1 may have. */
-export type RpcOwner = RpcVersion | "sts" | "native";
+/** `sts`: token exchange. `native`: a service of another domain, which only native v1 may have; `named`: one that an option names as native v1's. */
+export type RpcOwner = RpcVersion | "sts" | "native" | "named";
 
 /** gRPC's own services, which are for operators: channelz, load balancing. */
 const OF_GRPC = "grpc.";
@@ -26,7 +26,7 @@ const PLATFORM: ReadonlySet<string> = new Set([
 interface OwnerOptions {
   /** The API's domains, as packages name them. */
   readonly domains: ReadonlySet<string>;
-  /** Packages and services (`listen.grpc.extraServices`): `a.b` belongs to v2, `v1:a.b` to native v1. */
+  /** Packages and services (`listen.grpc.extraServices`): `a.b` belongs to v2, `v1:a.b` to native v1, whatever `fallback` is. */
   readonly extraServices: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function createOwners({
 }: OwnerOptions): (service: string, method: string) => RpcOwner | undefined {
   const extra = extraServices.map((text) => {
     const isV1 = text.startsWith(OF_V1);
-    return { name: isV1 ? text.slice(OF_V1.length) : text, owner: isV1 ? ("native" as const) : ("v2" as const) };
+    return { name: isV1 ? text.slice(OF_V1.length) : text, owner: isV1 ? ("named" as const) : ("v2" as const) };
   });
   return (service, method) => {
     const version = versionOfService(service, domains);

@@ -177,6 +177,9 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
       ...KEEP_SPACES,
       maxSessionMemory: SESSION_MIB,
     });
+    endBetweenReads(http2, () => {
+      if (state !== "connecting") left();
+    });
     const pulse = pingMs === undefined ? undefined : beat(pingMs, dialled, ping);
     const late = setTimeout(
       () => fail(Object.assign(new Error("the upstream does not speak HTTP/2 in time"), { code: "ETIMEDOUT" })),
@@ -206,6 +209,18 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
     });
   });
   return session;
+}
+
+/**
+ * node:http2 ends a session while it still reads the frame that breaks HTTP/2. nghttp2 before 1.68, which Node 20 has, then aborts the process
+ * if the next frame has the wrong size.
+ */
+function endBetweenReads(http2: ClientHttp2Session, ends: () => void): void {
+  const { destroy } = http2;
+  http2.destroy = (...why) => {
+    ends();
+    setImmediate(() => destroy.apply(http2, why));
+  };
 }
 
 /** Calls `ping` after each `ms` without a byte. */

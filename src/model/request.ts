@@ -22,12 +22,16 @@ export interface OperationMatch {
 /** What a request target stands for. */
 export type RouteResult =
   | { readonly kind: "match"; readonly match: OperationMatch }
-  /** A v1 operation without a translation: native v1, or 501 with these names. `otherwise`: what is said in place of that. */
+  /**
+   * A v1 operation without a translation: native v1, or 501 with these names. `otherwise`: what is said in place of that. `named`: an option
+   * names its path as native v1's, and `fallback` does not matter.
+   */
   | {
       readonly kind: "native";
       readonly resource: string;
       readonly operation: string;
       readonly otherwise?: Problem | undefined;
+      readonly named?: boolean | undefined;
     }
   /** An OPTIONS request on a v1 path; `v2Target` is the mapped v2 target, when there is one. */
   | { readonly kind: "options"; readonly v2Target: string | undefined }

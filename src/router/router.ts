@@ -72,7 +72,7 @@ export function createRouter(options: RouterOptions): Router {
     const isNew = version === "v1" && DOMAIN.test(domain) && !respelledDomains.has(folded(domain));
     if (named === undefined && !isNew) throw unknownPath(target);
     checkSegments(decodePath(path));
-    return { ...UNKNOWN, otherwise: unknownPath(target) };
+    return { ...UNKNOWN, otherwise: unknownPath(target), named: named !== undefined };
   };
 }
 

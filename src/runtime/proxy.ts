@@ -216,7 +216,7 @@ function planOf(
     case "sts":
       return exchangeToken(route.query, request, parts);
     case "native":
-      return native(request, parts, route.otherwise);
+      return native(request, parts, route);
     case "options":
       return options(route.v2Target, request, parts);
     case "match":
@@ -385,10 +385,14 @@ function isEmptyBody(body: Uint8Array): boolean {
 }
 
 /** Not translated: native v1 where there is one, else 501 with the operation's name, or v1's own 404 for a path that it does not have. */
-function native(request: RequestContext, parts: ProxyParts, otherwise?: Problem): SettledPlan {
+function native(
+  request: RequestContext,
+  parts: ProxyParts,
+  { otherwise, named = false }: Pick<RouteResult & { kind: "native" }, "otherwise" | "named"> = {},
+): SettledPlan {
   const { exchange, method } = request;
   const { resource, operation } = exchange;
-  if (servesNative(parts)) {
+  if (servesNative(parts) || (named && parts.upstreams.has("v1"))) {
     // No rule decides on what only v1 has; the matching one still sets the deprecation headers.
     if (parts.cutover !== undefined && exchange.apiVersion === "v1") {
       noteRule(exchange, rulesOn(request, parts.cutover).rule);

@@ -170,6 +170,13 @@ describe("V51: fallback", () => {
     expect(reasonOf(await refused.ask("POST", target, { body: "{}" }))).toBe("NOT_TRANSLATABLE");
     expect(refused.arrived).toEqual([]);
   });
+
+  it("refuse leaves to native v1 the paths that listen.extraPrefixes names", async () => {
+    const { ask, arrived } = await rigForTest({ flags: { fallback: "refuse", listenExtraPrefixes: "v1:/legacy" } });
+    expect((await ask("GET", "/legacy/x")).field("carryover-mode")).toBe("native");
+    expect(reasonOf(await ask("GET", "/billing/v1/x"))).toBe("UNKNOWN_PATH");
+    expect(arrived.map(({ target }) => target)).toEqual(["/legacy/x"]);
+  });
 });
 
 it("listen.keepAliveSeconds is what clients are told of idle connections", async () => {

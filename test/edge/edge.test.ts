@@ -71,6 +71,17 @@ describe("the edge", () => {
     expect(port().arrive("b", [["grpc-timeout", "1S"]]).problem).toBeUndefined();
   });
 
+  it("obeys the shorter one of two timeouts of a client", () => {
+    const fields = (...timeouts: string[]): HeaderList => timeouts.map((timeout) => ["grpc-timeout", timeout]);
+    const allowed = (...timeouts: string[]) => {
+      const { deadline, exchange } = port().arrive("a", fields(...timeouts));
+      return deadline - exchange.startedAt;
+    };
+    expect(allowed("2S", "3S")).toBeCloseTo(2_000);
+    expect(allowed("3S", "2S")).toBeCloseTo(2_000);
+    expect(allowed("unreadable", "2S")).toBeCloseTo(2_000);
+  });
+
   it("T-RPC-22: believes X-Forwarded-For of trusted proxies only", () => {
     const { arrive } = port();
     const fields: HeaderList = [["x-forwarded-for", "1.2.3.4"]];

@@ -264,6 +264,13 @@ describe("who serves it", () => {
     expect(other.summary).toBe("get-deployment of repo: not translated, native v1 serves it (fallback: native)");
   });
 
+  test("a path of native v1 that only an option names", async () => {
+    const flags = [...NATIVE, "--fallback", "refuse", "--listen-extra-prefixes", "v1:/legacy"];
+    const { mode, summary } = await explained("GET /legacy/x", undefined, ...flags);
+    expect(mode).toBe("native");
+    expect(summary).toContain("native v1 serves it (listen.extraPrefixes)");
+  });
+
   test("what passes through goes as it came, to whom it goes", async () => {
     const { calls } = await explained(
       "GET /sts/exchange?aud=http%3A%2F%2Fhere",

@@ -148,7 +148,7 @@ it.each([
   ["apk.Apk/Resolve", "v2"],
   ["apk.more.Apk/Resolve", "v2"],
   ["apks.Apk/Resolve", "native"],
-  ["billing.v2.Invoices/List", "native"],
+  ["billing.v2.Invoices/List", "named"],
   ["billing.v2.Payments/List", undefined],
 ])("%s belongs to %s", (rpc, owner) => {
   const ownerOf = createOwners({ ...parts, extraServices: ["acme.apk", "v1:acme.billing.v2.Invoices"] });
@@ -160,6 +160,6 @@ it("a service without a package, and one of gRPC's own, are not served unless th
   const own = "grpc.channelz.v1.Channelz";
   expect(createOwners({ ...parts, extraServices: [] })("Groups", "List")).toBeUndefined();
   expect(createOwners({ ...parts, extraServices: [] })(own, "GetServers")).toBeUndefined();
-  expect(createOwners({ ...parts, extraServices: [`v1:${own}`] })(own, "GetServers")).toBe("native");
+  expect(createOwners({ ...parts, extraServices: [`v1:${own}`] })(own, "GetServers")).toBe("named");
   expect(createOwners({ ...parts, extraServices: [] })("grpc.health.v1.Health", "Check")).toBe("platform");
 });

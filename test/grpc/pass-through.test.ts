@@ -298,6 +298,14 @@ describe("a service of another domain", () => {
       expect(v1.heads).toHaveLength(status === 0 ? 2 : 0);
     },
   );
+
+  it("with fallback refuse, reaches native v1 where listen.grpc.extraServices says so", async () => {
+    const v1 = await platform(unary((request) => [request]));
+    const [service = ""] = OTHER.slice(1).split("/");
+    const flags = { cutoverMode: "native", fallback: "refuse", listenGrpcExtraServices: `v1:${service}` };
+    const { rpc } = await carryover({ v2: v1.url, v1: v1.url }, flags);
+    expect([(await call(rpc, OTHER)).status, (await call(rpc, V1)).status]).toEqual([0, 12]);
+  });
 });
 
 it.each([

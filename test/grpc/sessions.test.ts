@@ -7,6 +7,8 @@ import { createGrpcSessions, type GrpcSessions, type SessionsOptions } from "../
 import type { Problem } from "../../src/model/problem.ts";
 import { type Breaker, noBreaker } from "../../src/upstream/breaker.ts";
 import { later, listening, takeDownAfterEach } from "../support/take-down.ts";
+import { frame } from "./support/frames.ts";
+import { rawPlatform } from "./support/raw.ts";
 import { platform } from "./support/rpc.ts";
 
 takeDownAfterEach();
@@ -109,6 +111,17 @@ async function wireTo(url: string): Promise<{ readonly url: string; cut(): void 
     },
   };
 }
+
+it("T-RPC-26: a frame that ends a session, and one of the wrong size right behind it, do not abort the process", async () => {
+  const ALTSVC = 10;
+  const [withoutValue, tooShort] = [Buffer.from([0, 1, 64]), Buffer.from([0, 1])];
+  const behind = await rawPlatform((socket) => {
+    socket.write(Buffer.concat([frame(ALTSVC, 0, 0, withoutValue), frame(ALTSVC, 0, 1, tooShort)]));
+  });
+  const stream = await openStream(sessionsTo(behind.url));
+  const error = await new Promise((resolve) => stream.once("error", resolve));
+  expect(error).toMatchObject({ code: "ERR_HTTP2_ERROR" });
+});
 
 it("T-RPC-27: a session with a late response gets no further call until it acknowledges a ping", {
   timeout: 10_000,

@@ -89,7 +89,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
       request: shownRequest(request),
       resource: exchange.resource,
       operation: exchange.operation,
-      ...summaryOf(recording, refusal, foreign, decided),
+      ...summaryOf(recording, refusal, { foreign, fallback }, decided),
       refusal:
         refusal === undefined || byNative
           ? null
@@ -157,11 +157,11 @@ function countedNotes({ exchange, problem }: Recording, refusal: Problem | undef
   ];
 }
 
-/** What the request is, and who serves it, in one sentence. `foreign`: v1 never had such an operation. */
+/** Names the operation and who serves it, in one sentence. `foreign`: v1 never had such an operation. With `fallback` refuse, native v1 serves only what an option names. */
 function summaryOf(
   { exchange: { resource, operation }, pass, calls }: Recording,
   refusal: Problem | undefined,
-  foreign: boolean,
+  { foreign, fallback }: { readonly foreign: boolean; readonly fallback: "native" | "refuse" },
   cutover: ExplainedCutover | undefined,
 ): Pick<Explanation, "mode" | "summary"> {
   const known = resource === "unknown" ? "no operation of v1 that carryover knows" : `${operation} of ${resource}`;
@@ -183,7 +183,10 @@ function summaryOf(
     case "sts":
       return { mode: "pass", summary: "token exchange: passes through unread" };
     case "v1":
-      return { mode: "native", summary: `${what}: ${native} (fallback: native)` };
+      return {
+        mode: "native",
+        summary: `${what}: ${native} (${fallback === "native" ? "fallback: native" : "listen.extraPrefixes"})`,
+      };
     default:
       return { mode: "translate", summary: `${what}: translated, ${count} to v2${because}` };
   }
