@@ -336,7 +336,7 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   const closed = (error: unknown): void => {
     stopWaiting();
     if (relay.done || relay.up !== up) return;
-    const unread = head === undefined && target.sessions.wasRefused(up, session);
+    const unread = head === undefined && target.sessions.wasRefused(up);
     // Servers in Go reset a call whose deadline is over, and may do so before it is noticed here.
     if (up.rstCode === constants.NGHTTP2_CANCEL && !lost() && call.deadline <= target.now()) {
       fail(relay, tooLate(call.exchange, "the request's time is over", []));

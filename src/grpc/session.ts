@@ -32,8 +32,6 @@ export interface SessionListener {
   /** It could not be connected. */
   failed(session: GrpcSession, error: unknown): void;
   connected(address: string | undefined): void;
-  /** The upstream has sent GOAWAY: it looks at no stream above `last`. */
-  goneAway(http2: ClientHttp2Session, last: number): void;
 }
 
 export interface GrpcSession {
@@ -196,10 +194,8 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
       fail(error);
       left();
     });
-    http2.on("goaway", (_code, last) => {
-      if (http2 !== undefined) on.goneAway(http2, last);
-      left();
-    });
+    // nghttp2 has closed the streams that the upstream did not look at, with REFUSED_STREAM.
+    http2.on("goaway", left);
     http2.once("close", () => {
       clearTimeout(late);
       clearTimeout(pinging);

@@ -1,5 +1,5 @@
 /** gRPC out: HTTP/2 sessions to one upstream, opened as streams are needed. */
-import { type ClientHttp2Stream, constants, type Http2Session, type OutgoingHttpHeaders } from "node:http2";
+import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { createSweep } from "../edge/sweep.ts";
 import { later } from "../model/clock.ts";
 import { Problem } from "../model/problem.ts";
@@ -61,9 +61,9 @@ export interface GrpcSessions {
   enter(origin: StreamOrigin, work: StreamWork): () => void;
   /**
    * True when the upstream has certainly not looked at the request on `stream`, which is closed: it was refused, or is above the last one
-   * that a GOAWAY names (RFC 9113 section 8.7). `session`: the stream's own, before it was closed.
+   * that a GOAWAY names (RFC 9113 section 8.7).
    */
-  wasRefused(stream: ClientHttp2Stream, session: Http2Session | undefined): boolean;
+  wasRefused(stream: ClientHttp2Stream): boolean;
   /** A call on `stream` got no response in time: new calls avoid its session until that has shown that it is alive. */
   suspect(stream: ClientHttp2Stream): void;
   /** Streams that `credential` has or waits for. */
@@ -93,8 +93,6 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
   const address = { protocol, host: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
   let { tls } = options;
   const addresses = new Set<string>();
-  /** Of sessions that received GOAWAY. */
-  const lastStreams = new WeakMap<Http2Session, number>();
   /** Those that have not left. */
   const sessions = new Set<GrpcSession>();
   const pool = {
@@ -165,7 +163,6 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
   };
   const listener: SessionListener = {
     connected: (from) => from !== undefined && addresses.add(from),
-    goneAway: (http2, last) => lastStreams.set(http2, last),
     changed: () => {
       count();
       settle();
@@ -262,7 +259,6 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
       connect({
         connected: () => {},
         failed: () => resolve(false),
-        goneAway: () => {},
         changed: (session) => {
           if (session.state === "ready") session.leave();
           resolve(true);
@@ -282,10 +278,7 @@ export function createGrpcSessions(options: SessionsOptions): GrpcSessions {
         if (stream.state === "waits") queue.leave(stream);
       };
     },
-    wasRefused: ({ id, rstCode }, session) => {
-      const last = session === undefined ? undefined : lastStreams.get(session);
-      return rstCode === constants.NGHTTP2_REFUSED_STREAM || (last !== undefined && id !== undefined && id > last);
-    },
+    wasRefused: ({ rstCode }) => rstCode === constants.NGHTTP2_REFUSED_STREAM,
     suspect: (stream) => {
       for (const session of sessions) if (session.owns(stream)) session.suspect();
     },

@@ -78,7 +78,6 @@ export const GRPC = [
   ]),
   ...guards("src/grpc/sessions.ts", SESSIONS, [
     ["what is the platform's fault", "pool.ready > 0 ? full() : failure(TOO_LATE, UNSENT)", "full()"],
-    ["streams above the last that GOAWAY names", "id !== undefined && id > last", "false", PASSES],
   ]),
   ...guards(
     "src/grpc/rpcs.ts",

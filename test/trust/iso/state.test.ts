@@ -98,7 +98,6 @@ const STATE: readonly Remembered[] = [
     "only callers of that connection",
   ],
   ["grpc/server.ts sessions", "the connection itself", "connections that are open", NOBODY],
-  ["grpc/sessions.ts lastStreams", "a connection to an upstream", "open connections", NOBODY],
   ["shadow/shadow.ts until", DIGEST, "1,000, at most 60 s", "only who gets the platform to answer 429 or 503"],
   [
     "shadow/results.ts operations",
