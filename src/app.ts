@@ -41,10 +41,10 @@ import { VERSION } from "./version.ts";
 
 export interface App {
   /**
-   * Reads the rules, then opens both ports. Rejects when one cannot be had, and with ConfigError for rules that are wrong;
-   * then neither is open.
+   * Reads the rules, then opens all ports. Rejects when one cannot be had, and with ConfigError for rules that are wrong;
+   * then none is open.
    */
-  listen(): Promise<{ readonly url: string; readonly adminUrl: string; readonly grpcUrl?: string | undefined }>;
+  listen(): Promise<Addresses>;
   /** Looks at the rules file, the configuration file and the certificates now; resolves when what they hold is in force, or refused. */
   reload(): Promise<void>;
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
@@ -61,6 +61,15 @@ export interface App {
   failed(error: unknown): void;
   /** What `close` takes by default, milliseconds. */
   readonly graceMs: number;
+}
+
+export interface Addresses {
+  /** Without `listen.port`, `unix:` and the path of the socket. */
+  readonly url: string;
+  /** Undefined without `admin.port`. */
+  readonly adminUrl: string | undefined;
+  /** Undefined without `listen.grpc.port`. */
+  readonly grpcUrl: string | undefined;
 }
 
 /** What is not configuration: where the log goes, and who else wants to see each request. */
@@ -228,9 +237,9 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     callers,
     processorShare,
   });
-  const admin = createAdminServer({
-    host: config.admin.host,
-    port: config.admin.port,
+  const { host, port } = config.admin;
+  const adminOptions = {
+    host,
     token: adminToken?.now,
     changeToken: changeToken?.now,
     metrics,
@@ -247,7 +256,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     force: migration.force,
     confirm: migration.confirm,
     log: logError,
-  });
+  };
+  const admin = port === undefined ? undefined : createAdminServer({ ...adminOptions, port });
   return lifeOf({ listener, grpc, admin, migration, watches, log, config }, state, async () => {
     await upstreams.close();
     await log.flush(LOG_FLUSH_MS);
@@ -265,7 +275,7 @@ interface FileWatch {
 interface AppParts {
   readonly listener: HttpServer;
   readonly grpc: GrpcListener | undefined;
-  readonly admin: AdminServer;
+  readonly admin: AdminServer | undefined;
   readonly migration: Migration;
   readonly watches: readonly FileWatch[];
   readonly log: Log;
@@ -290,7 +300,7 @@ function lifeOf(
     if (cut > 0) log.warn("requests were cut off: the shutdown's grace period was over", undefined, { cut });
     for (const watch of watches) watch.close();
     await migration.close();
-    await admin.close();
+    await admin?.close();
     await closeRest();
     return cut;
   };
@@ -299,7 +309,7 @@ function lifeOf(
       try {
         await migration.start();
         for (const watch of watches) await watch.start();
-        const { url: adminUrl } = await admin.listen();
+        const adminUrl = (await admin?.listen())?.url;
         const grpcUrl = (await grpc?.listen())?.url;
         const { url } = await listener.listen();
         state.ready = true;

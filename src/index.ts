@@ -24,8 +24,10 @@ export interface Carryover {
    * called before the ports were open, which ends that wait. To be called once.
    */
   listen(): Promise<{
+    /** With `listen.port: none`, `unix:` and the path of the socket. */
     readonly url: string;
-    readonly adminUrl: string;
+    /** Undefined with `admin.port: none`. */
+    readonly adminUrl: string | undefined;
     /** Only with `listen.grpc.port`. */
     readonly grpcUrl?: string | undefined;
   }>;

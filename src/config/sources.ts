@@ -172,7 +172,7 @@ function limitsOf(node: unknown): string {
 
 /** The value of the text of a flag or variable; the schema checks it. */
 function valueOfText(text: string, form: string): unknown {
-  if (form === "number") return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
+  if (form.startsWith("number")) return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
   if (form === "list") return text.split(",").map((item) => item.trim());
   if (form.includes("=")) return text.includes("=") ? mapOfText(text) : text;
   return text;

@@ -34,6 +34,8 @@ export interface EdgeOptions {
 export interface ArrivalHead extends UncheckedRequest {
   /** The client's address, as its socket reports it; empty when it is not known. */
   readonly peer: string;
+  /** It came by a Unix socket that only this user can reach: it is trusted. */
+  readonly isLocal?: boolean | undefined;
 }
 
 /** `whole`: its response went out. `left`: its client did. `cut`: carryover broke off a response that had begun. */
@@ -200,7 +202,7 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
       const ownId = givenRequestId(received);
       const requestId = ownId ?? options.newRequestId();
       const exchange = createExchange(requestId, now(), method, target);
-      const trusted = trusts(peer);
+      const trusted = head.isLocal === true || trusts(peer);
       const { headers, odd } = requestHeaders(received, { requestId, isOwnId: ownId !== undefined, peer, trusted });
       if (odd > 0) exchange.notes.push("odd-header-name");
       const credential = credentialOf(onlyValue(received, "authorization") ?? "");
