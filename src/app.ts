@@ -29,6 +29,7 @@ import { clearLastMatch } from "./model/text.ts";
 import { createDecisions } from "./proxy.ts";
 import { createDeprecationNotice } from "./rollout/deprecation.ts";
 import { createHttpServer, type HttpServer } from "./server/server.ts";
+import type { MetricsRegistry } from "./telemetry/foreign-registry.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { createUnknownFields, type UnknownFields } from "./telemetry/unknown-fields.ts";
@@ -47,6 +48,8 @@ export interface App {
   listen(): Promise<Addresses>;
   /** Looks at the rules file, the configuration file and the certificates now; resolves when what they hold is in force, or refused. */
   reload(): Promise<void>;
+  /** What \`GET /progress\` of the admin port shows. */
+  status(): Progress;
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
   settle(): void;
   /**
@@ -85,6 +88,8 @@ export interface AppOptions {
   readonly configSource?: ConfigSource | undefined;
   /** Milliseconds between two looks at the rules file; default: 2,000. Tests hand in their own. */
   readonly reloadMs?: number;
+  /** Shows the metrics as well. */
+  readonly registry?: MetricsRegistry | undefined;
   /** Makes the translations. Tests share those of one catalogue. */
   readonly translate?: Translate;
 }
@@ -97,7 +102,7 @@ const RELOAD_MS = 2_000;
 /** For the last bytes of a request that came at the end of the drain and took all its time. */
 const SPARE_SECONDS = 5;
 
-/** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself or an address that is none. */
+/** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself, an address that is none, or a registry that has carryover's metrics. */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
   const log = options.log ?? createLog({ level: config.log.level });
   const { wall, later } = options.clock ?? TIME;
@@ -157,6 +162,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     lists: toolbox.lists.state,
     upstreams: { breakers, certificates: renewal.certificates },
     cutover: migration.sources,
+    registry: options.registry,
   });
   migration.subscribe({
     compared: (comparison) => {
@@ -237,6 +243,12 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     callers,
     processorShare,
   });
+  const status = (): Progress => ({
+    ...migration.progress(),
+    ready: state.ready,
+    changeable: changeToken?.isWritten(),
+    openBreakers: [...breakers()].flatMap(([name, open]) => (open ? [name] : [])),
+  });
   const { host, port } = config.admin;
   const adminOptions = {
     host,
@@ -247,18 +259,15 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...createViews(config, catalogue, {
       migration,
       unknownFields,
-      health: () => ({
-        ready: state.ready,
-        changeable: changeToken?.isWritten(),
-        openBreakers: [...breakers()].flatMap(([name, open]) => (open ? [name] : [])),
-      }),
+      status,
     }),
     force: migration.force,
     confirm: migration.confirm,
     log: logError,
   };
   const admin = port === undefined ? undefined : createAdminServer({ ...adminOptions, port });
-  return lifeOf({ listener, grpc, admin, migration, watches, log, config }, state, async () => {
+  return lifeOf({ listener, grpc, admin, migration, watches, log, config, status }, state, async () => {
+    metrics.close();
     await upstreams.close();
     await log.flush(LOG_FLUSH_MS);
   });
@@ -280,10 +289,11 @@ interface AppParts {
   readonly watches: readonly FileWatch[];
   readonly log: Log;
   readonly config: Config;
+  readonly status: () => Progress;
 }
 
 function lifeOf(
-  { listener, grpc, admin, migration, watches, log, config }: AppParts,
+  { listener, grpc, admin, migration, watches, log, config, status }: AppParts,
   state: { ready: boolean },
   closeRest: () => Promise<void>,
 ): App {
@@ -323,6 +333,7 @@ function lifeOf(
     reload: async () => {
       await Promise.all([migration.reload(), ...watches.map((watch) => watch.check())]);
     },
+    status,
     settle: log.settle,
     endWait: migration.endWait,
     close: (graceMs = usualMs) => close(graceMs),
@@ -349,11 +360,11 @@ function createViews(
   {
     migration,
     unknownFields,
-    health,
+    status,
   }: {
     readonly migration: Migration;
     readonly unknownFields: UnknownFields;
-    readonly health: () => Pick<Progress, "ready" | "openBreakers" | "changeable">;
+    readonly status: () => Progress;
   },
 ): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
   const { ledger, rollout, shadow, rulesFile } = migration;
@@ -362,7 +373,7 @@ function createViews(
       ["rules", () => ({ ...asObject(rollout.view()), rulesFile: rulesFile?.state() ?? null })],
       ["clients", (query) => clientsView(ledger.snapshot(), query)],
       ["samples", (query) => shadow?.samples(query) ?? []],
-      ["progress", () => ({ ...migration.progress(), ...health() })],
+      ["progress", status],
       ["unknown-fields", () => unknownFields.view()],
       ["explain", createExplainView(config, catalogue, migration.explain)],
     ]),

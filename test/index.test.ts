@@ -196,7 +196,7 @@ describe("the configuration as an object", () => {
 });
 
 describe("the options beside it", () => {
-  const options = "expected an object with log and onRequest, or nothing";
+  const options = "expected an object with log, onRequest and metrics, or nothing";
   const log = "expected a function that takes a line, or a stream to write to";
 
   it.each<[string, unknown, readonly string[]]>([

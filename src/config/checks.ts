@@ -102,7 +102,7 @@ export function contradictions(
 }
 
 /** The system's structure for such a path holds 104 bytes on some systems, 108 on others; the last one is zero. */
-const MOST_SOCKET_BYTES = 103;
+export const MOST_SOCKET_BYTES = 103;
 
 function socketContradictions({ port, socket }: Settings["listen"]): readonly OptionRemark[] {
   const bytes = Buffer.byteLength(socket ?? "");

@@ -24,8 +24,15 @@ const sources = (folder: string): readonly string[] =>
 describe("the tarball", () => {
   it("holds the code, the entry's declarations, the pages, and the four texts of a package, all of them and no more", () => {
     const code = sources("dist/chunks").map((name) => `dist/chunks/${name}`);
-    const program = ["dist/main.js", "dist/index.js", "dist/THIRD-PARTY-LICENSES.txt", "dist/carryover.cdx.json"];
-    const declarations = ["dist/config/embedded-config.d.ts", "dist/config/faults.d.ts", "dist/index.d.ts"];
+    const program = [
+      "dist/main.js",
+      "dist/index.js",
+      "dist/fastify/plugin.js",
+      "dist/THIRD-PARTY-LICENSES.txt",
+      "dist/carryover.cdx.json",
+    ];
+    const types = ["config/embedded-config", "config/faults", "fastify/plugin", "index", "telemetry/foreign-registry"];
+    const declarations = types.map((name) => `dist/${name}.d.ts`);
     const pages = sources("docs").map((name) => `docs/${name}`);
     const texts = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];
     expect([...shipped.files].sort()).toEqual([...code, ...program, ...declarations, ...pages, ...texts].sort());

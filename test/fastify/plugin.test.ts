@@ -1,0 +1,189 @@
+import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { Registry } from "prom-client";
+import { describe, expect, it } from "vitest";
+import carryover, { ConfigError } from "../../src/fastify/plugin.ts";
+import { appForTest, fastifyRig, platform, reasonOf, takeDownAfterEach } from "./rig.ts";
+
+takeDownAfterEach();
+
+const UNUSED = { upstream: { v2: { url: "http://127.0.0.1:9" } } };
+
+describe("carryover in a Fastify app", () => {
+  it("serves v1, v2 and the token exchange, and leaves other paths to the app", async () => {
+    const { ask, app, arrived } = await fastifyRig({ before: (made) => made.get("/mine", () => "mine") });
+    const list = await ask("GET", "/iam/v1/groups?name=acme");
+    expect([list.status, list.field("carryover-mode"), list.json.items.length]).toEqual([200, "translate", 1]);
+    expect((await ask("GET", "/iam/v2beta1/groups")).status).toBe(200);
+    expect(reasonOf(await ask("GET", "/sts/exchange"))).toBe("UNKNOWN_PATH");
+    expect((await ask("GET", "/mine")).text).toBe("mine");
+    expect((await ask("GET", "/other")).json).toMatchObject({ error: "Not Found" });
+    expect(arrived.map(({ target }) => target.split("?")[0])).toEqual(["/iam/v2beta1/groups", "/iam/v2beta1/groups"]);
+    expect(app.carryover.status()).toMatchObject({ ready: true, mode: "translate", force: "none", openBreakers: [] });
+  });
+
+  it.each([["/gateway"], ["/a/b-c/d"]])("serves everything below the prefix %s", async (prefix) => {
+    const { ask } = await fastifyRig({ plugin: { prefix } });
+    expect((await ask("GET", `${prefix}/iam/v1/groups?name=acme`)).status).toBe(200);
+    expect(reasonOf(await ask("GET", `${prefix}/other`))).toBe("UNKNOWN_PATH");
+    expect((await ask("GET", "/iam/v1/groups")).json).toMatchObject({ error: "Not Found" });
+  });
+
+  it("adds its prefix to that of its context", async () => {
+    const { url } = await platform();
+    const app = appForTest();
+    app.register(
+      async (scope) => {
+        await scope.register(carryover, { prefix: "/inner", config: { upstream: { v2: { url } } } });
+      },
+      { prefix: "/outer" },
+    );
+    expect((await app.inject("/outer/inner/iam/v1/none")).json()).toEqual({
+      code: 5,
+      message: "Not Found",
+      details: [],
+    });
+    expect(app.hasDecorator("carryover")).toBe(false);
+  });
+
+  it("starts when the app is ready, and removes its socket and folder when the app is closed", async () => {
+    const ours = () => readdirSync(tmpdir()).filter((name) => /^carryover-[0-9a-f]{8}-[0-9a-f-]{27}$/.test(name));
+    const before = ours();
+    const app = appForTest();
+    await app.register(carryover, { config: UNUSED });
+    expect([ours(), app.carryover.status().ready]).toEqual([before, false]);
+    await app.ready();
+    const [made = ""] = ours().filter((name) => !before.includes(name));
+    expect([existsSync(`${tmpdir()}/${made}/app`), app.carryover.status().ready]).toEqual([true, true]);
+    await app.close();
+    expect(ours()).not.toContain(made);
+  });
+
+  it("closes before it is ready", async () => {
+    const app = appForTest();
+    app.register(carryover, { config: UNUSED });
+    await app.close();
+    const other = appForTest();
+    await other.register(carryover, { config: UNUSED });
+    await other.close();
+  });
+
+  it("serves two in one app, each with its own decorator", async () => {
+    const [one, other] = [await platform(), await platform()];
+    const app = appForTest();
+    app.register(carryover, { prefix: "/one", config: { upstream: { v2: { url: one.url } } } });
+    app.register(carryover, { prefix: "/other", name: "second", config: { upstream: { v2: { url: other.url } } } });
+    const authorization = `Bearer ${other.sandbox.token("admin")}`;
+    expect((await app.inject({ url: "/other/iam/v1/groups", headers: { authorization } })).statusCode).toBe(200);
+    expect([one.arrived.length, other.arrived.length > 0, app.hasDecorator("second")]).toEqual([0, true, true]);
+  });
+
+  it("lets the app's hooks see requests and refuse them", async () => {
+    const seen: string[] = [];
+    const { ask, arrived } = await fastifyRig({
+      before: (app) => {
+        app.addHook("onRequest", async (request, reply) => {
+          seen.push(request.url);
+          if (request.headers["x-blocked"] !== undefined) return reply.code(429).send("slow down");
+          request.headers["x-tenant"] = "acme";
+          return undefined;
+        });
+      },
+    });
+    expect((await ask("GET", "/iam/v2beta1/groups", { headers: { "x-tenant": "mine" } })).status).toBe(200);
+    expect((await ask("GET", "/iam/v2beta1/groups", { headers: { "x-blocked": "1" } })).status).toBe(429);
+    expect(seen).toEqual(["/iam/v2beta1/groups", "/iam/v2beta1/groups"]);
+    const tenants = arrived.map(({ headers }) => headers.filter(([name]) => name === "x-tenant"));
+    expect(tenants).toEqual([[["x-tenant", "acme"]]]);
+  });
+
+  it("shows its metrics in the app's registry until the app is closed", async () => {
+    const metrics = new Registry();
+    const { ask, app } = await fastifyRig({ plugin: { metrics } });
+    await ask("GET", "/iam/v1/groups?name=acme");
+    const text = await metrics.metrics();
+    expect(text).toMatch(/^carryover_requests_total\{api_version="v1",resource="group".*code="200"\} 1$/m);
+    expect(text).not.toContain("carryover_process");
+    const another = appForTest();
+    await expect(another.register(carryover, { metrics, config: UNUSED })).rejects.toThrow(
+      "options.metrics: the registry shows another carryover already; give each carryover a registry of its own",
+    );
+    await app.close();
+    expect(await metrics.metrics()).toBe("\n");
+  });
+
+  it("has the admin port if one is configured", async () => {
+    const { sandbox, url } = await platform();
+    expect(sandbox).toBeDefined();
+    const app = appForTest();
+    app.register(carryover, { config: { upstream: { v2: { url } }, admin: { port: 18_993 } } });
+    await app.ready();
+    expect((await fetch("http://127.0.0.1:18993/readyz")).status).toBe(200);
+  });
+});
+
+describe("bad input", () => {
+  it.each([
+    ["a slash at its end", "/gateway/"],
+    ["a parameter", "/:tenant"],
+    ["no slash", "gateway"],
+    ["a number", 5],
+  ])("refuses a prefix with %s", async (_, prefix) => {
+    const app = appForTest();
+    app.register(carryover, { prefix: prefix as string, config: UNUSED });
+    await expect(app.ready()).rejects.toThrow(
+      `prefix: got ${JSON.stringify(prefix)}; expected a path such as /gateway, without parameters and without a slash at its end, or nothing`,
+    );
+  });
+
+  it("refuses a prefix whose route the app has", async () => {
+    const app = appForTest();
+    app.get("/gateway/*", () => "mine");
+    app.register(carryover, { prefix: "/gateway", config: UNUSED });
+    await expect(app.ready()).rejects.toThrow(
+      "carryover/fastify: the app already has a route /gateway/*; choose another prefix",
+    );
+  });
+
+  it("fails app.ready() with carryover's own message for an invalid configuration", async () => {
+    const app = appForTest();
+    app.register(carryover, { config: { upstream: { v2: { url: "ftp://a" } } } });
+    const error = await app.ready().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String(error)).toContain("upstream.v2.url: the scheme is neither http nor https");
+  });
+
+  it.each([
+    ["nothing", undefined],
+    ["a list", []],
+  ])("fails app.ready() for %s as the configuration", async (_, config) => {
+    const app = appForTest();
+    app.register(carryover, { config: config as never });
+    await expect(app.ready()).rejects.toThrow("upstream.v2.url: required, and not set");
+  });
+
+  it("fails app.ready() with carryover's own message if it cannot listen", async () => {
+    const app = appForTest();
+    const socket = "/proc/carryover/app.sock";
+    app.register(carryover, { config: { ...UNUSED, listen: { socket } } });
+    await expect(app.ready()).rejects.toThrow(`listen.socket: ${socket} cannot be created (ENOENT`);
+  });
+
+  it("refuses another base path than its prefix", async () => {
+    const app = appForTest();
+    app.register(carryover, { prefix: "/a", config: { ...UNUSED, listen: { basePath: "/b" } } });
+    await expect(app.ready()).rejects.toThrow(
+      'listen.basePath: got "/b", and the plugin\'s prefix is "/a"; leave it out',
+    );
+  });
+
+  it("names the version that it needs to an app of Fastify 4", async () => {
+    const app = Object.assign(Object.create(null), { version: "4.29.1" });
+    await expect(carryover(app, { config: UNUSED })).rejects.toThrow(
+      "carryover/fastify needs Fastify 5, and this app has 4.29.1: npm install fastify@5",
+    );
+  });
+});
