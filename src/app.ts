@@ -42,7 +42,7 @@ import { VERSION } from "./version.ts";
 
 export interface App {
   /**
-   * Reads the rules, then opens all ports. Rejects when one cannot be had, and with ConfigError for rules that are wrong;
+   * Reads the rules, then opens all ports. Rejects when one cannot be opened, and with ConfigError for rules that are wrong;
    * then none is open.
    */
   listen(): Promise<Addresses>;
@@ -102,7 +102,7 @@ const RELOAD_MS = 2_000;
 /** For the last bytes of a request that came at the end of the drain and took all its time. */
 const SPARE_SECONDS = 5;
 
-/** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself, an address that is none, or a registry that has carryover's metrics. */
+/** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself, an invalid address, or a registry that has carryover's metrics. */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
   const log = options.log ?? createLog({ level: config.log.level });
   const { wall, later } = options.clock ?? TIME;

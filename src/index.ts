@@ -36,7 +36,7 @@ export interface Carryover {
   }>;
   /** Reads the rules file now. Resolves when its rules are in force, or refused and logged. */
   reload(): Promise<void>;
-  /** What it does now. */
+  /** Its state now. */
   status(): CarryoverStatus;
   /**
    * Reports unready and keeps serving for `listen.shutdownDelaySeconds`. Then it accepts no more requests, finishes those
@@ -47,7 +47,7 @@ export interface Carryover {
   close(graceMs?: number): Promise<void>;
 }
 
-/** What a carryover does at one time. */
+/** The state of a carryover. */
 export interface CarryoverStatus {
   /** Listening, and not stopping. An outage of the platform does not make it unready. */
   readonly ready: boolean;
@@ -82,7 +82,7 @@ export interface CarryoverOptions {
   /** Called once for each request when it is over. An error that it throws is logged and has no other effect. */
   readonly onRequest?: ((request: ServedRequest) => void) | undefined;
   /**
-   * A `Registry` of prom-client that shows carryover's metrics as well, but for those of the process (`carryover_process_…`,
+   * A `Registry` of prom-client that shows carryover's metrics as well, except process metrics (`carryover_process_…`,
    * `carryover_nodejs_…`). `close()` takes them out. It can show one carryover.
    */
   readonly metrics?: MetricsRegistry | undefined;

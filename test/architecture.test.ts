@@ -24,7 +24,7 @@ test("imports keep to the order of folders, to fences, and to declared packages"
 test("the package needs no other to be installed with it: what src imports is bundled", () => {
   const all = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, object>;
   expect(Object.keys(all).filter((key) => /^(?:optional|bundle)?dependencies$/i.test(key))).toEqual([]);
-  // Those of the Fastify plugin, which uses the app's.
+  // The Fastify plugin uses the app's.
   const peers = Object.keys(all["peerDependencies"] ?? {});
   expect(peers).toEqual(["@fastify/http-proxy", "fastify"]);
   expect(all["peerDependenciesMeta"]).toEqual(Object.fromEntries(peers.map((name) => [name, { optional: true }])));

@@ -25,7 +25,7 @@ export type { CarryoverConfig, CarryoverStatus } from "../index.ts";
 export { ConfigError } from "../index.ts";
 
 export interface CarryoverPluginOptions extends CarryoverOptions {
-  /** Stands before the paths of the API: everything below it goes to carryover. Without it only the API's own paths do. */
+  /** Everything below it goes to carryover. Without it only the API's own paths do. */
   readonly prefix?: string;
   /** As of `createCarryover`. `listen.port` and `admin.port` are `none` unless they are set. */
   readonly config: CarryoverConfig;
@@ -127,7 +127,7 @@ function placeOf(app: FastifyInstance, config: CarryoverConfig | undefined): Pla
   const reason = process.platform === "win32" ? "not on Windows" : unusable(socket);
   if (reason === undefined) return { socket, isOwn: true };
   app.log.warn(
-    `carryover: no Unix socket (${reason}): it listens on a port of this machine, and trusts whoever calls it`,
+    `carryover: no Unix socket (${reason}): it listens on a port of this machine, and trusts every program that connects`,
   );
   return { port: 0 };
 }

@@ -37,7 +37,7 @@ export interface Transport {
 const IDLE_MS = 30_000;
 const MOST_IDLE = 256;
 
-/** They belong to one connection. Node has answered `Expect`. */
+/** They belong to one connection. Node itself handles `Expect`. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   "connection",
   "expect",
@@ -103,7 +103,7 @@ export function createTransport(address: () => TransportAddress): Transport {
   };
 }
 
-/** What carryover does not take is read and dropped: the client has its response. */
+/** Reads and drops the rest of a body that carryover no longer takes: the client has its response. */
 function send(payload: Readable, sent: ReturnType<typeof openRequest>): void {
   payload.pipe(sent);
   payload.once("error", () => sent.destroy());
@@ -140,7 +140,7 @@ function fieldsFor(raw: readonly string[], wanted: HopHeaders): string[] {
 function eachField(raw: readonly string[], each: (name: string, value: string, spelling: string) => void): void {
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const spelling = raw[at] ?? "";
-    // Names of HTTP/2 that are no fields.
+    // HTTP/2 has pseudo-fields.
     if (!spelling.startsWith(":")) each(spelling.toLowerCase(), raw[at + 1] ?? "", spelling);
   }
 }

@@ -84,7 +84,7 @@ export interface HttpServerOptions extends EdgeOptions {
 }
 
 export interface HttpServer {
-  /** Rejects when the port or the socket cannot be had. Without a port, `url` is `unix:` and the path. */
+  /** Rejects when the port or the socket cannot be opened. Without a port, `url` is `unix:` and the path. */
   listen(): Promise<{ readonly url: string }>;
   /** From now on every answer is the last of its connection; requests are still taken and served. */
   beginShutdown(): void;

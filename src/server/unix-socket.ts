@@ -10,7 +10,7 @@ const OTHERS = 0o077;
 const SOCKET_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** Closing the server removes the file. Throws ConfigError for a `path` that cannot be had. */
+/** Closing the server removes the file. Throws ConfigError for an unusable `path`. */
 export async function listenPrivately(server: Server, path: string, backlog: number): Promise<void> {
   try {
     await preparePrivateFolder(dirname(path));
@@ -44,12 +44,12 @@ async function removeStale(path: string): Promise<void> {
     throw error;
   });
   if (found === undefined) return;
-  if (!found.isSocket()) throw fault(`${path} exists and is no socket`, "name another file, or remove this one");
+  if (!found.isSocket()) throw fault(`${path} exists and is not a socket`, "name another file, or remove this one");
   if (await isServed(path)) throw fault(`another process listens at ${path}`, "stop it, or name another file");
   await unlink(path);
 }
 
-/** Only a refused connection proves that there is no server: a busy one fails otherwise. */
+/** Only a refused connection proves that the server is gone: a busy one fails otherwise. */
 function isServed(path: string): Promise<boolean> {
   const probe = connect(path);
   return new Promise((resolve) => {

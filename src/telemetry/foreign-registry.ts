@@ -1,6 +1,6 @@
 /** carryover's metrics in the registry of another program. Its prom-client may be another copy than ours. */
 
-/** What is needed of prom-client's `Registry`. */
+/** The part of prom-client's `Registry` that carryover uses. */
 export interface MetricsRegistry {
   registerMetric(metric: never): void;
   getSingleMetric(name: string): unknown;

@@ -45,7 +45,7 @@ export interface MetricsOptions {
   readonly upstreams: UpstreamGauges;
   readonly cutover: RolloutMetricSources;
   readonly droppedLogLines: () => number;
-  /** Shows carryover's metrics as well, but for those of the process, which its owner has. */
+  /** Shows carryover's metrics as well, except process metrics, which its owner has. */
   readonly registry?: MetricsRegistry | undefined;
 }
 

@@ -59,7 +59,7 @@ const READS: readonly (readonly [method: string, target: () => string, ask?: Ask
 
 describe("a request to v2", () => {
   it.each(READS.map((one) => [one[0], one[1], one[2]] as const))(
-    "%s, whatever it says, is answered through a Fastify app as without one",
+    "%s, whatever it says, gets the same response through a Fastify app",
     async (method, target, ask = {}) => {
       const there = seen(await direct(method, target(), ask));
       expect(seen(await send(appUrl, here.sandbox, method, target(), ask))).toEqual(there);

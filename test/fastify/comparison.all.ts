@@ -14,7 +14,7 @@ import { exchange } from "../comparison/http.ts";
 import { expectNone, record, replay } from "../comparison/replay.ts";
 import { isLong, scenarios } from "../comparison/scenarios.ts";
 
-const current: { send: Send } = { send: () => Promise.reject(new Error("there is no platform yet")) };
+const current: { send: Send } = { send: () => Promise.reject(new Error("the platform is not ready yet")) };
 const platform = createServerAround((request, options) => current.send(request, options), settingsOf({}).maxBodyBytes);
 const app = fastify({ forceCloseConnections: true });
 const agent = new Agent({ keepAlive: true });

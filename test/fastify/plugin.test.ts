@@ -29,7 +29,7 @@ describe("carryover in a Fastify app", () => {
     expect((await ask("GET", "/iam/v1/groups")).json).toMatchObject({ error: "Not Found" });
   });
 
-  it("adds its prefix to that of its context", async () => {
+  it("adds its prefix to the prefix of its context", async () => {
     const { url } = await platform();
     const app = appForTest();
     app.register(

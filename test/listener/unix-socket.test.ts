@@ -74,11 +74,11 @@ describe("a private Unix socket", () => {
     expect(await asked(path, "/")).toBe(200);
   });
 
-  it("leaves a file alone that is no socket", async () => {
+  it("leaves a file alone that is not a socket", async () => {
     const path = join(await privateFolder(), "clients.sock");
     await writeFile(path, "text");
     expect(await faultOf(path)).toBe(
-      `listen.socket: ${path} exists and is no socket; name another file, or remove this one`,
+      `listen.socket: ${path} exists and is not a socket; name another file, or remove this one`,
     );
   });
 

@@ -125,7 +125,7 @@ const config: CarryoverConfig = {
 };
 const seen: ServedRequest[] = [];
 const carryover: Carryover = await createCarryover(config, { log: process.stdout, onRequest: (request) => void seen.push(request) });
-const { url, adminUrl }: { url: string; adminUrl: string } = await carryover.listen();
+const { url, adminUrl }: { url: string; adminUrl: string | undefined } = await carryover.listen();
 await carryover.close(1_000);
 try { await createCarryover(config, { log: (line: string) => console.log(line) }); }
 catch (error) { if (error instanceof ConfigError) console.log(error.faults[0]?.remedy, url, adminUrl, configSchema.title); }
