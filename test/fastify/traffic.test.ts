@@ -1,10 +1,11 @@
 import { once } from "node:events";
+import { createServer } from "node:http";
 import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { describe, expect, it, vi } from "vitest";
 import { createDouble } from "../listener/support/double.ts";
-import { fastifyRig, later, takeDownAfterEach } from "./rig.ts";
+import { fastifyRig, later, listening, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -152,6 +153,24 @@ describe("a response through the plugin", () => {
     const received = await talk(url, "GET /iam/v2beta1/groups HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     expect(received).toContain("[1,2,");
     expect(received).not.toContain("\r\n0\r\n");
+  });
+
+  it("of a list is never a short list: the connection breaks where the platform's pages end too early", async () => {
+    const record = (i: number) => ({ uid: `${"a".repeat(40)}/${i.toString(16).padStart(16, "0")}`, name: `team-${i}` });
+    const platform = createServer((req, res) => {
+      const from = Number(/page_token=k(\d+)/.exec(req.url ?? "")?.[1] ?? 0);
+      if (from >= 600) return void req.socket.destroy();
+      const groups = Array.from({ length: 200 }, (_, i) => record(from + i));
+      res.end(JSON.stringify({ groups, nextPageToken: `k${from + 200}` }));
+    });
+    const port = await listening(platform);
+    const { url } = await fastifyRig({
+      v2Url: `http://127.0.0.1:${port}`,
+      config: { lists: { bufferBytes: "1KiB", readers: 1 }, upstream: { v2: { url: `http://127.0.0.1:${port}` } } },
+    });
+    const response = await fetch(`${url}/iam/v1/groups`, { headers: { authorization: "Bearer t" } });
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow("terminated");
   });
 });
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Packed, packed, ROOT, ran, TOOLS, tool } from "./packed.ts";
 
 /** Linked from the pages that are shipped, and left out on purpose: what one needs who has the repository. */
-const REPOSITORY_ONLY = /^(?:CONTRIBUTING\.md|Dockerfile|\.github\/|deploy\/|examples\/|helm\/|sandbox\/|scripts\/|src\/|test\/)/;
+const REPOSITORY_ONLY =
+  /^(?:CONTRIBUTING\.md|Dockerfile|\.github\/|deploy\/|examples\/|helm\/|sandbox\/|scripts\/|src\/|test\/)/;
 /** So that a picture, a fixture or a second copy that slips in is noticed. */
 const MOST_BYTES = 1200 * 1024;
 

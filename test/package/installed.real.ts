@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -113,6 +113,33 @@ describe("the page on embedding", () => {
     });
     // What an example says in a comment that it prints is what it prints.
     for (const [, said] of text.matchAll(/^ *\/\/ (upstream\..*)$/gm)) expect(err + out).toContain(said);
+  });
+});
+
+describe("the plugin for Fastify", () => {
+  const PEERS = ["fastify", "@fastify/http-proxy"];
+  const REGISTER = `import carryover from "carryover/fastify";
+const config = { upstream: { v2: { url: "http://127.0.0.1:9" } } };
+`;
+
+  it("names the package that it needs and its version if there is none", async () => {
+    const text = `${REGISTER}await carryover({ version: "5.0.0" }, { config }).catch((error) => console.log(error.message));`;
+    expect((await program(process.execPath, "peerless.mjs", text)).out.trim()).toBe(
+      "carryover/fastify needs @fastify/http-proxy 11, which cannot be loaded: npm install @fastify/http-proxy@11",
+    );
+  });
+
+  it.each(NODES)("uses the app's own packages, on %s", async (_, node) => {
+    mkdirSync(join(folder, "node_modules/@fastify"), { recursive: true });
+    for (const name of PEERS) symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
+    const text = `${REGISTER}import Fastify from "fastify";
+const app = Fastify();
+app.register(carryover, { prefix: "/api", config });
+console.log((await app.inject("/api/nowhere")).json().details[0].reason, app.carryover.status().ready);
+await app.close();`;
+    const { code, out, err } = await program(node(), "app.mjs", text);
+    for (const name of PEERS) rmSync(join(folder, "node_modules", name));
+    expect({ code, out, err }).toEqual({ code: 0, out: "UNKNOWN_PATH true\n", err: "" });
   });
 });
 
