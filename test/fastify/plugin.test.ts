@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { Registry } from "prom-client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import carryover, { ConfigError } from "../../src/fastify/plugin.ts";
-import { appForTest, fastifyRig, platform, reasonOf, takeDownAfterEach } from "./rig.ts";
+import { createDouble } from "../listener/support/double.ts";
+import { appForTest, fastifyRig, later, platform, reasonOf, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -110,6 +111,51 @@ describe("carryover in a Fastify app", () => {
     );
     await app.close();
     expect(await metrics.metrics()).toBe("\n");
+  });
+
+  it.each([
+    ["where files cannot be written", "/proc/none", "ENOENT"],
+    ["where the path would be too long", `/tmp/${"a".repeat(80)}`, "is too long"],
+  ])("listens on a port of this machine %s, and says so", async (_, folder, reason) => {
+    vi.stubEnv("TMPDIR", folder);
+    later(async () => void vi.unstubAllEnvs());
+    const lines: string[] = [];
+    const { ask, arrived } = await fastifyRig({
+      app: { logger: { level: "warn", stream: { write: (line) => void lines.push(line) } } },
+    });
+    expect((await ask("GET", "/iam/v2beta1/groups", { headers: { "x-forwarded-for": "192.0.2.7" } })).status).toBe(200);
+    expect(arrived[0]?.headers).toContainEqual(["x-forwarded-for", "127.0.0.1, 127.0.0.1"]);
+    expect(lines).toEqual([expect.stringContaining("carryover: no Unix socket (")]);
+    expect(lines[0]).toContain(reason);
+  });
+
+  it("finishes requests in flight while the app closes", async () => {
+    const double = await createDouble((_request, socket) => {
+      globalThis.setTimeout(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate"), 300);
+    });
+    later(double.close);
+    const { ask, app } = await fastifyRig({ v2Url: double.url, app: { forceCloseConnections: "idle" } });
+    const asked = ask("GET", "/iam/v2beta1/groups");
+    await vi.waitFor(() => expect(double.requests).toHaveLength(1));
+    await app.close();
+    expect((await asked).text).toBe("late");
+  });
+
+  it("tells the app's log of warnings and of requests that fail", async () => {
+    const lines: string[] = [];
+    const { ask } = await fastifyRig({
+      v2Url: "http://127.0.0.1:9",
+      app: {
+        logger: { level: "info", stream: { write: (line) => void lines.push(line) } },
+      },
+      config: { upstream: { v2: { url: "http://127.0.0.1:9" } }, clients: { hash: true } },
+    });
+    await ask("GET", "/iam/v2beta1/groups");
+    const messages = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
+    expect(messages.filter(({ msg }) => msg.startsWith("carryover: "))).toEqual([
+      expect.objectContaining({ level: 40, msg: expect.stringContaining("carryover: clients.hash: ") }),
+      expect.objectContaining({ level: 40, msg: "carryover: request", status: 502, reason: "UPSTREAM_UNREACHABLE" }),
+    ]);
   });
 
   it("has the admin port if one is configured", async () => {
