@@ -18,6 +18,7 @@ const NAMES = new Map([
   ...folders.toSorted().map((name) => [name, vitest("vitest.real.config.ts", `test/${name}/`)]),
   ["long", vitest("vitest.long.config.ts")],
   ["soak", ["test/soak/run.mjs"]],
+  ["soak-ports", ["test/soak/ports.mjs"]],
   ["walkthrough", ["scripts/walkthrough/run.mjs"]],
 ]);
 

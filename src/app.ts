@@ -16,7 +16,7 @@ import { createAdmission } from "./edge/admission.ts";
 import { createCrowd } from "./edge/crowd.ts";
 import type { EdgeOptions } from "./edge/edge.ts";
 import { createProcessorShare } from "./edge/processor-share.ts";
-import { createGrpcListener, type GrpcListener } from "./grpc-listener.ts";
+import { createGrpcListener, type GrpcListener, type GrpcTimeouts } from "./grpc-listener.ts";
 import { clientsTable, clientsView } from "./ledger/clients-view.ts";
 import { wayOut } from "./ledger/way-out.ts";
 import { createMigration, type Migration } from "./migration.ts";
@@ -90,6 +90,8 @@ export interface AppOptions {
   readonly reloadMs?: number;
   /** Shows the metrics as well. */
   readonly registry?: MetricsRegistry | undefined;
+  /** How long clients of the gRPC port may take. Tests hand in shorter times. */
+  readonly grpcTimeouts?: GrpcTimeouts;
   /** Makes the translations. Tests share those of one catalogue. */
   readonly translate?: Translate;
 }
@@ -230,6 +232,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     now,
     random: Math.random,
     log,
+    timeouts: options.grpcTimeouts,
   });
   const listener = createHttpServer({
     ...config.listen,

@@ -2,6 +2,8 @@
 import type { Config } from "./config/config.ts";
 import type { GrpcPort, GrpcPortParts } from "./grpc/port.ts";
 
+export type { GrpcTimeouts } from "./grpc/port.ts";
+
 /** As `GrpcPort`, before and after it is loaded. */
 export type GrpcListener = GrpcPort;
 

@@ -41,6 +41,12 @@ if (process.pid === 1) for (const signal of STOP_SIGNALS) process.on(signal, end
  * more of every idle instance. It may grow when there are requests to serve.
  */
 setFlagsFromString("--semi-space-growth-factor=1");
+
+/**
+ * Operators cannot change what warnings of deprecation are about. Unless they are off, Node 20 makes two functions that would print one for
+ * each HTTP/2 stream to an upstream.
+ */
+process.noDeprecation = true;
 keepCompiledCode();
 const { run } = await import("./cli.ts");
 

@@ -134,7 +134,7 @@ export function createProxy(parts: ProxyParts): RequestProxy {
       ? deferExchange(settled, request, parts)
       : settled;
   };
-  return { choose, plan, decide };
+  return { choose, plan, decide, servesNative: () => servesNative(parts) };
 }
 
 const NO_BYTES = new Uint8Array(0);

@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   INVALID_BODY: {
     means:
-      "the body is not a JSON object, a field has a wrong type or value, or v2 cannot hold what it asks for; `fieldViolations` names fields in v1's words. Also: a GET with a body",
+      "the body is not a JSON object, a field has a wrong type or value, or v2 cannot hold what it asks for; `fieldViolations` names fields in v1's words. Also: a GET with a body. Over gRPC a message that cannot be read has code 13",
     act: "client: fix the body; where v2 is the limit, [updates.md](updates.md) and [coverage.md](coverage.md) say so",
     again: NO,
   },

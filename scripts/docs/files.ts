@@ -17,6 +17,7 @@ import { errorsPage } from "./errors.ts";
 import { explainPage } from "./explain.ts";
 import { metricsPage } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
+import { probesPage } from "./probes.ts";
 import { reportPage } from "./report.ts";
 import { rulesPage, rulesSchemaFile } from "./rules.ts";
 import { benchWords, readmeSpeed, speedTable } from "./speed.ts";
@@ -65,6 +66,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ],
   ["docs/errors.md", errorsPage],
   ["docs/explain.md", explainPage],
+  ["docs/grpc-probes.md", probesPage],
   ["docs/metrics.md", metricsPage],
   [
     "docs/openapi.yaml",

@@ -70,6 +70,37 @@ export function summed(figures) {
   return [...all.values()].sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
 }
 
+/**
+ * `old`, a result, with what `parts` gave of the ids that begin with `prefix` in the place of what it had of these ids. Each of their rows,
+ * and each of the runs, has a date and a commit of its own.
+ */
+export function mergedInto(old, prefix, parts, { date }) {
+  const isOf = (id) => id.startsWith(prefix);
+  const own = parts.map((part) => ({
+    ...part,
+    tests: new Map([...part.tests].filter(([id]) => isOf(id))),
+    figures: part.figures.filter(({ id }) => isOf(id)),
+  }));
+  const fresh = resultOf(own, {});
+  const commitOf = (id) => [...new Set(own.filter(({ tests }) => tests.has(id)).map(({ at }) => at))].join(", ");
+  const dated = Object.entries(fresh.tests).map(([id, counts]) => [id, { ...counts, date, commit: commitOf(id) }]);
+  const commands = new Set(own.map(({ command }) => command));
+  const isOld = ({ id }) => fresh.tests[id] === undefined;
+  return {
+    ...old,
+    runs: [
+      ...old.runs.filter(({ command }) => !commands.has(command)),
+      ...fresh.runs.map((run, i) => ({ ...run, date, commit: own[i].at })),
+    ],
+    tests: Object.fromEntries(
+      [...Object.entries(old.tests), ...dated].sort(([a], [b]) => (a === b ? 0 : a < b ? -1 : 1)),
+    ),
+    figures: [...old.figures.filter(isOld), ...fresh.figures].sort((a, b) =>
+      a.id === b.id ? 0 : a.id < b.id ? -1 : 1,
+    ),
+  };
+}
+
 /** `parts`: what each run was and gave, `{ command, passed, failed, seconds, tests, figures }`. Ids and their counts in the order of ids. */
 export function resultOf(parts, around) {
   const tests = {};

@@ -7,6 +7,9 @@ export interface Counts {
   readonly failed: number;
   readonly skipped: number;
   readonly by: readonly string[];
+  /** Of a row that was run by itself, after the others. */
+  readonly date?: string;
+  readonly commit?: string;
 }
 
 export interface Summed {
@@ -31,6 +34,8 @@ export interface Result {
     readonly passed: number;
     readonly failed: number;
     readonly seconds: number;
+    readonly date?: string;
+    readonly commit?: string;
   }[];
   readonly tests: Readonly<Record<string, Counts>>;
   readonly figures: readonly Summed[];
@@ -192,7 +197,12 @@ function countText(counts: Counts | undefined): string {
   if (counts === undefined) return "**not run**";
   const failed = counts.failed > 0 ? `, **${counts.failed} failed**` : "";
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
-  return `${counts.passed} passed${failed}${skipped}`;
+  return `${counts.passed} passed${failed}${skipped}${whenText(counts)}`;
+}
+
+/** Of what was run by itself. */
+function whenText({ date, commit }: { readonly date?: string; readonly commit?: string }): string {
+  return date === undefined ? "" : ` (${date}, commit ${commit})`;
 }
 
 function figureText({ what, unit, times, sum, least, greatest }: Summed): string {
@@ -225,9 +235,10 @@ function absent(promises: readonly Planned[]): readonly string[] {
 }
 
 function runTable({ runs, tests }: Result): string {
-  const lines = runs.map(({ command, passed, failed, seconds }) => {
+  const lines = runs.map((run) => {
+    const { command, passed, failed, seconds } = run;
     const ids = Object.entries(tests).filter(([, { by }]) => by.includes(command));
-    return `| \`${command}\` | ${ids.length === 1 ? "1 id" : `${ids.length} ids`} | ${passed} passed, ${failed} failed | ${Math.ceil(seconds / 60)} min |`;
+    return `| \`${command}\` | ${ids.length === 1 ? "1 id" : `${ids.length} ids`} | ${passed} passed, ${failed} failed${whenText(run)} | ${Math.ceil(seconds / 60)} min |`;
   });
   return ["| run | covers | result | time |", "|---|---|---|---|", ...lines].join("\n");
 }
@@ -235,7 +246,8 @@ function runTable({ runs, tests }: Result): string {
 const CLOSING = `A test belongs to a row when its title contains the row's id. \`test/trust/plan.all.ts\` checks that each row has a test.
 
 \`npm run trust\` runs all parts except \`peers\` and \`image\`, which need other programs.
-\`npm run trust -- long\` runs one part and writes this page from the last results of all parts. The parts are \`long\`, \`guards\`, \`peers\`, \`image\`, \`bench\`, \`overload\`, \`crowd\` and \`soak\`.
+\`npm run trust -- long\` runs one part and writes this page from the last results of all parts. The parts are \`long\`, \`guards\`, \`peers\`, \`image\`, \`bench\`, \`overload\`, \`crowd\`, \`soak\` and \`soak-ports\`.
+\`npm run trust -- --only T-RPC\` runs the rows whose ids begin so, and leaves the results of the others as they are. Such rows have a date and a commit of their own.
 The tests of \`long\` also run, with fewer rounds, in \`npm test\` or \`npm run test:all\`.
 
 Clients, carryover and platform shared the cores of the machine named above. Load and time figures hold for that machine only.`;

@@ -2,17 +2,19 @@
  * Runs the trials of the promises, and writes test/trust/result.json, docs/trust.md and the limits in README.md from their results
  * (`npm run trust`). Each part leaves its report in coverage/trust/, so that parts can run one after another: `npm run trust -- long` runs
  * one, `npm run trust -- write` only writes from the existing reports. `npm run trust -- soak --minutes 30` passes options to a part.
+ * `npm run trust -- --only T-RPC` runs the rows whose ids begin so, in all parts or in those named after it, and keeps the other results
+ * in result.json (`write` behind it takes the reports that there are).
  * `npm run trust -- long --again` repeats the files in which a test failed (or the files named after it) and keeps the other results.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compactJson } from "../compact-json.mjs";
 import { USAGE } from "../options.mjs";
-import { figuresOf, mended, replaced, resultOf, testsOf, triedBy } from "./gather.mjs";
+import { figuresOf, mended, mergedInto, replaced, resultOf, testsOf, triedBy } from "./gather.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const REPORTS = join(ROOT, "coverage/trust");
@@ -35,6 +37,7 @@ const PARTS = new Map([
   ["overload", { command: "node test/bench/overload.mjs", words: ["test/bench/overload.mjs"] }],
   ["crowd", { command: "node test/bench/crowd.mjs", words: ["test/bench/crowd.mjs"] }],
   ["soak", { command: "npm run real -- soak", words: ["test/soak/run.mjs"] }],
+  ["soak-ports", { command: "npm run real -- soak-ports", words: ["test/soak/ports.mjs"], id: "T-RPC-01" }],
 ]);
 
 const file = (name, kind) => join(REPORTS, `${name}.${kind}`);
@@ -87,6 +90,7 @@ async function attempt({ name, words, said }) {
   const all = withVitest ? [VITEST, ...words.slice(1), ...reporters] : words;
   console.log(`== ${said}`);
   const started = performance.now();
+  const at = commit();
   writeFileSync(file(name, "figures"), "");
   const env = { ...process.env, TRUST_FIGURES: file(name, "figures") };
   const child = spawn(process.execPath, all, { cwd: ROOT, stdio: "inherit", env });
@@ -94,14 +98,14 @@ async function attempt({ name, words, said }) {
   return {
     code,
     seconds: Math.round((performance.now() - started) / 1000),
-    commit: commit(),
+    commit: at,
     node: process.version,
   };
 }
 
-/** What one part gave; undefined where it has not been run. */
-function partOf(name) {
-  const { command, words } = PARTS.get(name);
+/** What one part gave, or what there is of it under another `name`; undefined where it has not been run. */
+function partOf(part, name = part) {
+  const { command, words } = PARTS.get(part);
   if (!existsSync(file(name, "end"))) return undefined;
   const { code, seconds, more, commit: at, node } = JSON.parse(readFileSync(file(name, "end"), "utf8"));
   const said = [command, ...(more.length > 0 && !command.includes(" -- ") ? ["--"] : []), ...more].join(" ");
@@ -121,6 +125,37 @@ function partOf(name) {
     failed: report.numFailedTests + broken.length,
     tests: testsOf(report),
   };
+}
+
+/** Runs the rows whose ids begin with `prefix`, in the parts called `names`, and puts their results into result.json. */
+async function runOnly(prefix, names) {
+  const withId = [...PARTS].filter(([, { id }]) => id?.startsWith(prefix)).map(([name]) => name);
+  const parts = names.filter((name) => name !== "write");
+  const chosen = parts.length > 0 ? parts : ["long", ...withId];
+  const found = [];
+  for (const name of chosen) {
+    const { command, words } = PARTS.get(name);
+    const own = `${name}-only`;
+    if (!names.includes("write")) {
+      const isTests = words[0] === "vitest";
+      const more = isTests ? [...filesWith(prefix), "-t", prefix] : [];
+      const end = await attempt({ name: own, words: [...words, ...more], said: `${command}, only ${prefix}` });
+      writeFileSync(file(own, "end"), JSON.stringify({ ...end, more: [] }));
+    }
+    const part = partOf(name, own);
+    if (part !== undefined) found.push({ ...part, command: `npm run trust -- --only ${prefix} ${name}` });
+  }
+  const path = join(ROOT, "test/trust/result.json");
+  const result = mergedInto(JSON.parse(readFileSync(path, "utf8")), prefix, found, around(found));
+  await writeResult(result);
+}
+
+/** Files with tests that name an id which begins with `prefix`. */
+function filesWith(prefix) {
+  const names = readdirSync(join(ROOT, "test"), { recursive: true }).filter((name) => /\.(?:test|all)\.ts$/.test(name));
+  const files = names.map((name) => `test/${name}`);
+  const about = /^test\/trust\/(?:plan|page)\.all\.ts$/;
+  return files.filter((name) => !about.test(name) && readFileSync(join(ROOT, name), "utf8").includes(prefix));
 }
 
 function commit() {
@@ -151,7 +186,10 @@ function around(parts) {
 
 async function write() {
   const parts = [...PARTS.keys()].map(partOf).filter((part) => part !== undefined);
-  const result = resultOf(parts, around(parts));
+  await writeResult(resultOf(parts, around(parts)));
+}
+
+async function writeResult(result) {
   writeFileSync(join(ROOT, "test/trust/result.json"), `${compactJson(result)}\n`);
   const child = spawn(process.execPath, [join(ROOT, "scripts/docs/write.mjs"), "docs/trust.md", "README.md"], {
     cwd: ROOT,
@@ -166,13 +204,23 @@ async function write() {
 }
 
 const [asked, ...more] = process.argv.slice(2);
-if (asked !== undefined && asked !== "write" && !PARTS.has(asked)) {
-  console.error(`usage: npm run trust -- [${[...PARTS.keys()].join(" | ")} | write] [what the part takes]`);
+const isOnly = asked === "--only";
+const isKnown = isOnly
+  ? /^T-[A-Z]{3}/.test(more[0] ?? "") && more.slice(1).every((name) => name === "write" || PARTS.has(name))
+  : asked === undefined || asked === "write" || PARTS.has(asked);
+if (!isKnown) {
+  const parts = [...PARTS.keys()].join(" | ");
+  console.error(
+    `usage: npm run trust -- [${parts} | write] [what the part takes]\n   or: npm run trust -- --only T-RPC [part …]`,
+  );
   process.exitCode = 2;
 } else {
   mkdirSync(REPORTS, { recursive: true });
-  const names = asked === undefined ? [...PARTS.keys()].filter((name) => !PARTS.get(name).optional) : [asked];
-  const again = more[0] === "--again";
-  for (const name of names) if (PARTS.has(name)) await (again ? runAgain(name, more.slice(1)) : run(name, more));
-  await write();
+  if (isOnly) await runOnly(more[0], more.slice(1));
+  else {
+    const names = asked === undefined ? [...PARTS.keys()].filter((name) => !PARTS.get(name).optional) : [asked];
+    const again = more[0] === "--again";
+    for (const name of names) if (PARTS.has(name)) await (again ? runAgain(name, more.slice(1)) : run(name, more));
+    await write();
+  }
 }

@@ -3,12 +3,11 @@ import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts
 import { type HeaderList, isSafe, onlyValue } from "../model/http.ts";
 import { Problem, type ProblemOption, RpcCode } from "../model/problem.ts";
 import { type Admit, type ShedReason, shedProblem } from "./admission.ts";
-import type { BodyLimits } from "./body-limits.ts";
 import { type Crowd, createCrowd } from "./crowd.ts";
 import { createDeadlines, type Deadlines, Timed } from "./deadlines.ts";
 import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "./headers.ts";
 import { checkRequest, type UncheckedRequest } from "./request-checks.ts";
-import { afterReading, createSendRateWatch, type SendRateWatch } from "./send-rate.ts";
+import { afterReading, type Later, type SendRateLimits, SendRateWatch } from "./send-rate.ts";
 
 export interface EdgeOptions {
   /** CIDR networks whose `X-Forwarded-*` are believed. */
@@ -36,6 +35,8 @@ export interface ArrivalHead extends UncheckedRequest {
   readonly peer: string;
   /** It came by a Unix socket that only this user can reach: it is trusted. */
   readonly isLocal?: boolean | undefined;
+  /** Digests as the edge's own: where a connection remembers the last one. */
+  readonly credentialOf?: ((authorization: string) => string) | undefined;
 }
 
 /** `whole`: its response went out. `left`: its client did. `cut`: carryover broke off a response that had begun. */
@@ -61,6 +62,7 @@ interface Gate {
   readonly crowd: Crowd;
   readonly deadlines: Deadlines<Timed>;
   readonly now: () => number;
+  readonly later: Later;
   readonly report: (exchange: Exchange) => void;
   inFlight: number;
   onEmpty: (() => void) | undefined;
@@ -126,16 +128,9 @@ export class Arrival<R> extends Timed {
    * The client has to send the rest of it, at the lowest rate of `limits`; `tooSlow` is called once, with the reason. Until the watch is
    * `over`, the request counts against its sender.
    */
-  waitFor(limits: Pick<BodyLimits, "minRate" | "graceMs" | "stallMs">, tooSlow: (what: string) => void): SendRateWatch {
-    const watch = createSendRateWatch({ ...limits, tooSlow, later: afterReading });
+  waitFor(limits: SendRateLimits, tooSlow: (what: string) => void): SendRateWatch {
     this.receive();
-    return {
-      ...watch,
-      over: () => {
-        watch.over();
-        this.received();
-      },
-    };
+    return new ReceivedBody(limits, this.gate.later, tooSlow, this);
   }
 
   /** Its response is out, or never will be. The report is made once. */
@@ -152,16 +147,36 @@ export class Arrival<R> extends Timed {
     if (gate.inFlight === 0) gate.onEmpty?.();
   }
 
-  private receive(): void {
+  receive(): void {
     if (this.receiving || this.isOver) return;
     this.receiving = true;
     this.gate.crowd.receive(this.credential, 1);
   }
 
-  private received(): void {
+  received(): void {
     if (!this.receiving) return;
     this.receiving = false;
     this.gate.crowd.receive(this.credential, -1);
+  }
+}
+
+/** What counts against its sender until it is here. */
+class ReceivedBody extends SendRateWatch {
+  private readonly arrival: Pick<Arrival<unknown>, "received">;
+
+  constructor(
+    limits: SendRateLimits,
+    later: Later,
+    tooSlow: (what: string) => void,
+    arrival: Pick<Arrival<unknown>, "received">,
+  ) {
+    super(limits, later, tooSlow);
+    this.arrival = arrival;
+  }
+
+  override over(): void {
+    super.over();
+    this.arrival.received();
   }
 }
 
@@ -191,6 +206,7 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
     crowd,
     deadlines: deadlines as unknown as Deadlines<Timed>,
     now,
+    later: afterReading(now),
     report,
     inFlight: 0,
     onEmpty: undefined,
@@ -205,10 +221,10 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
       const trusted = head.isLocal === true || trusts(peer);
       const { headers, odd } = requestHeaders(received, { requestId, isOwnId: ownId !== undefined, peer, trusted });
       if (odd > 0) exchange.notes.push("odd-header-name");
-      const credential = credentialOf(onlyValue(received, "authorization") ?? "");
+      const credential = (head.credentialOf ?? credentialOf)(onlyValue(received, "authorization") ?? "");
       const clientMs = clientTimeout(onlyValue(received, "grpc-timeout")) ?? Number.POSITIVE_INFINITY;
       const arrival = new Arrival<R>({ exchange, headers, credential, trusted }, usualMs, clientMs, gate);
-      arrival.problem = refusal(head, exchange, limits, why);
+      arrival.problem = refusal(head, exchange, limits, why) ?? overAlready(arrival, now());
       crowd.here++;
       gate.inFlight++;
       deadlines.add(arrival);
@@ -229,8 +245,14 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
 }
 
 /** The platform may have done a part of it. */
-function tooLate({ method }: Exchange, why: string, options: readonly ProblemOption[]): Problem {
+export function tooLate({ method }: Exchange, why: string, options: readonly ProblemOption[]): Problem {
   return new Problem("UPSTREAM_TIMEOUT", why, { metadata: isSafe(method) ? {} : { state: "unknown" }, options });
+}
+
+/** A client may leave no time at all (`Grpc-Timeout: 0S`): then nothing is done. */
+function overAlready({ deadline }: Pick<Arrival<unknown>, "deadline">, now: number): Problem | undefined {
+  if (deadline > now) return undefined;
+  return new Problem("UPSTREAM_TIMEOUT", "the request's time is over", { fault: "client", options: [] });
 }
 
 /** A client may open its stream again at once. For other requests the platform may have done a part. */

@@ -93,16 +93,16 @@ export function headersOf(raw: readonly string[]): HeaderField[] {
 }
 
 /** Notes how a call ended, in the words of HTTP and of gRPC. */
-export function recordStatus(exchange: Exchange, code: number): void {
-  exchange.status = httpOfRpc(code);
+export function recordStatus(exchange: Exchange, code: number, http = httpOfRpc(code)): void {
+  exchange.status = http;
   if (exchange.rpc !== undefined) exchange.rpc.code = code;
 }
 
-/** Ends `call` with `status`; `headers` go out with it where the response has not begun. */
-export function endCall(call: GrpcCall, status: RpcStatus, headers: HeaderList = []): void {
+/** Ends `call` with `status`; `headers` go out with it where the response has not begun. `http`: what it counts as, if not the status of its code. */
+export function endCall(call: GrpcCall, status: RpcStatus, headers: HeaderList = [], http?: number): void {
   const { stream, exchange } = call;
   if (call.ended) return;
-  recordStatus(exchange, status.code);
+  recordStatus(exchange, status.code, http);
   if (stream.headersSent) {
     endWithTrailers(call, statusTrailers(status, roomFor(stream)));
     return;
@@ -198,5 +198,7 @@ export function failCall(call: GrpcCall, problem: Problem): void {
   const served = apiVersion === "v1" && mode !== "refused" && mode !== "pass";
   const headers: HeaderField[] = served ? [[OurHeader.MODE, mode]] : [];
   if (problem.reason === "GRPC_UNSUPPORTED") headers.push(ENCODINGS);
-  endCall(call, call.codec.ofProblem(problem), headers);
+  // INTERNAL for a client's mistake counts as one of the client's, too.
+  const isOwn = problem.code === RpcCode.INTERNAL && problem.fault === "client";
+  endCall(call, call.codec.ofProblem(problem), headers, isOwn ? problem.http : undefined);
 }

@@ -21,17 +21,21 @@ interface Waiting {
   readonly run: () => void;
 }
 
-/** For the rest of a request that is refused before it is whole. */
-const HOLD_MS = 100;
-/** For a client to end its side, or to reset the stream itself. */
-const LINGER_MS = 2_000;
 /** Thrown away for one call at most, where each piece counts for `PIECE_BYTES` more. */
 const REST_BYTES = 1024 * 1024;
 const PIECE_BYTES = 64;
 
+/** Milliseconds. */
+export interface LingeringTimes {
+  /** For the rest of a request that is refused before it is whole. */
+  readonly holdMs: number;
+  /** For a client to end its side, or to reset the stream itself, once it was sent the response. */
+  readonly lingerMs: number;
+}
+
 /** At most `most` streams are given either time. */
-export function createLingering(now: () => number, most: number): Lingering {
-  const [held, ended] = [createDelay(now, HOLD_MS, most), createDelay(now, LINGER_MS, most)];
+export function createLingering(now: () => number, most: number, { holdMs, lingerMs }: LingeringTimes): Lingering {
+  const [held, ended] = [createDelay(now, holdMs, most), createDelay(now, lingerMs, most)];
   return {
     hold: (stream, then) => stream.once("end", held(stream, then)),
     close: (stream) => {

@@ -4,9 +4,9 @@ import { type BodyLimits, type BodyMemory, createBodyMemory } from "../edge/body
 import { createByteBuffer } from "../edge/byte-buffer.ts";
 import { slowSender } from "../edge/send-rate.ts";
 import { onlyValue } from "../model/http.ts";
-import { Problem } from "../model/problem.ts";
+import { Problem, RpcCode } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
-import { decode, mostDecoded } from "../upstream/client.ts";
+import { decode, isTooLong, mostDecoded } from "../upstream/client.ts";
 import type { GrpcCall } from "./call.ts";
 
 export interface MessageLimits extends BodyLimits {
@@ -104,7 +104,7 @@ export async function readMessage(
     const whole = gathered.take();
     call.exchange.requestBytes = whole.length;
     const sent = whole.subarray(PREFIX);
-    const bytes = isCompressed ? await decompressed(sent, most) : sent;
+    const bytes = isCompressed ? await decompressed(sent, most, limits) : sent;
     memory?.keep(isCompressed ? whole.length + bytes.length : whole.length);
     return { whole, bytes, release };
   } catch (error) {
@@ -128,22 +128,31 @@ function readPrefix(bytes: Uint8Array, { received }: GrpcCall, most: number, lim
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1);
   if (length > most) throw requestTooLarge(length, most, limits);
   if (flag === 0) return { length, isCompressed: false, needs: length };
-  if (flag !== 1) throw new Problem("INVALID_BODY", "the message's first byte is neither 0 nor 1", { options: [] });
-  if (onlyValue(received, "grpc-encoding") !== GZIP) {
+  if (flag !== 1) throw unreadable("the message's first byte is neither 0 nor 1");
+  const encoding = onlyValue(received, "grpc-encoding") ?? "identity";
+  if (encoding === "identity") throw unreadable("a message is compressed, and grpc-encoding does not say how");
+  if (encoding !== GZIP) {
     throw new Problem("GRPC_UNSUPPORTED", "grpc-encoding: only gzip and identity are supported");
   }
   return { length, isCompressed: true, needs: length + mostDecoded(length, most) };
 }
 
 function malformed(what: string): Problem {
-  return new Problem("INVALID_BODY", `a unary call has one message, and this has ${what}`, { options: [] });
+  return unreadable(`a unary call has one message, and this has ${what}`);
 }
 
-async function decompressed(bytes: Uint8Array, most: number): Promise<Uint8Array> {
+/** Servers in Go, too, end such a call with INTERNAL. */
+export function unreadable(what: string, cause?: unknown): Problem {
+  return new Problem("INVALID_BODY", what, { code: RpcCode.INTERNAL, options: [], cause });
+}
+
+async function decompressed(bytes: Uint8Array, most: number, limits: MessageLimits): Promise<Uint8Array> {
   try {
     return await decode(GZIP, bytes, most);
   } catch (cause) {
-    throw new Problem("INVALID_BODY", "the compressed message cannot be read, or is too large", { options: [], cause });
+    if (!isTooLong(cause)) throw unreadable("the compressed message cannot be read", cause);
+    const limit = mostDecoded(bytes.length, most);
+    throw requestTooLarge(limit + 1, limit, limits);
   }
 }
 

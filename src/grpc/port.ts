@@ -24,8 +24,8 @@ import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
 import { createEnumNumbers } from "./enums.ts";
 import { type DescriptorGaps, gapsOf } from "./gaps.ts";
-import { awaitHeads, type RelayTarget, relayCall } from "./relay.ts";
-import { createKnownRpcs, createOwners } from "./rpcs.ts";
+import { awaitHeads, awaitRequests, type RelayTarget, relayCall } from "./relay.ts";
+import { createKnownRpcs, createOwners, versionOfService } from "./rpcs.ts";
 import { createGrpcServer, type GrpcServer, type SessionTimeouts } from "./server.ts";
 import { createGrpcSessions, type GrpcSessions } from "./sessions.ts";
 import { createStatusCodec } from "./status.ts";
@@ -33,6 +33,8 @@ import { exchangeToken } from "./token-exchange.ts";
 import { contextOf, serveUnary } from "./unary.ts";
 import { createWireCounter } from "./wire.ts";
 
+/** Of HTTP. */
+const [OK, UNAUTHENTICATED] = [200, 401];
 /** Messages inside of each other, as values of JSON over HTTP. */
 const MOST_DEPTH = 100;
 
@@ -56,7 +58,7 @@ export interface GrpcPortParts {
   /** Which operation an HTTP target asks for. */
   readonly route: Router;
   /** Decides on a v1 request as if it had come over HTTP. */
-  readonly proxy: Pick<RequestProxy, "choose" | "plan">;
+  readonly proxy: Pick<RequestProxy, "choose" | "plan" | "servesNative">;
   readonly memory: MemoryBudget;
   /** The turns of callers that the platform has not accepted, those over HTTP included. */
   readonly processorShare: ProcessorShare;
@@ -65,8 +67,11 @@ export interface GrpcPortParts {
   readonly now: () => number;
   readonly random: () => number;
   readonly log: GrpcLog;
-  readonly timeouts?: Partial<SessionTimeouts & Required<BodyLimitOptions>["timeouts"]> | undefined;
+  readonly timeouts?: GrpcTimeouts | undefined;
 }
+
+/** Milliseconds. */
+export type GrpcTimeouts = Partial<SessionTimeouts> & BodyLimitOptions["timeouts"];
 
 interface GrpcLog {
   warn(message: string, cause?: unknown, facts?: Readonly<Record<string, string | number>>): void;
@@ -107,7 +112,11 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   };
   const exchangeParts = { audience: { from: config.listen.publicUrl, to: v2.audience }, limits };
   const pass = (call: GrpcCall, target: RelayTarget, headers: HeaderList): void => {
-    relayCall(call, target, { headers, answered: () => recordCredential(call, parts.callers) });
+    const answered = (status: number): void => {
+      recordCredential(call, parts.callers);
+      if (call.exchange.resource === "unknown") recordUndescribed(call, status, domains, parts.callers);
+    };
+    relayCall(call, target, { headers, answered });
   };
   const native = (call: GrpcCall, headers: HeaderList): void => {
     if (upstreams.v1 === undefined) throw untranslated(call, descriptors === undefined);
@@ -127,7 +136,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   };
   const serveV1 = (call: GrpcCall, rpc: Rpc | undefined): void => {
     if (unary === undefined || rpc?.route === undefined || rpc.method.methodKind !== "unary") {
-      if (config.fallback !== "native") throw untranslated(call, descriptors === undefined);
+      if (!parts.proxy.servesNative()) throw untranslated(call, descriptors === undefined);
       native(call, [[OurHeader.MODE, "native"]]);
       return;
     }
@@ -140,7 +149,8 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     }
     call.exchange.mode = choice.mode;
     const planned = choice.mode === "shadow" ? parts.proxy.plan(choice, example, false) : undefined;
-    void serveUnary(call, rpc, unary, { choice, unread: planned?.kind === "pass" ? planned : undefined });
+    const unread = planned?.kind === "pass" ? planned : undefined;
+    void serveUnary(call, rpc, unary, { choice, headers: example.headers, unread });
   };
   const serve = (call: GrpcCall): void => {
     const { exchange } = call;
@@ -148,7 +158,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     call.isUnary = rpc?.method.methodKind === "unary";
     if (!call.isUnary) call.arrival.stream(streamIdleMs, "grpc.streamIdleSeconds");
     const owner = rpc?.version ?? ownerOf(exchange.rpc?.service ?? "", exchange.rpc?.method ?? "");
-    if (owner === undefined || (owner === "native" && config.fallback !== "native")) throw unknownService();
+    if (owner === undefined || (owner === "native" && !parts.proxy.servesNative())) throw unknownService();
     if (owner === "sts") {
       // A token that is to be exchanged is not read here.
       void exchangeToken(call, upstreams.sts ?? upstreams.v2, exchangeParts);
@@ -196,6 +206,18 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     },
     streamsOf: (credential) => targets.reduce((sum, { sessions }) => sum + sessions.usedBy(credential), 0),
   };
+}
+
+/** Of a call whose resource is not known, only success proves its credential, since a proxy may refuse any name. Other domains may be open to anybody. */
+function recordUndescribed(
+  { credential, exchange }: GrpcCall,
+  status: number,
+  domains: ReadonlySet<string>,
+  callers: CredentialShares,
+): void {
+  if (status !== OK && status !== UNAUTHENTICATED) return;
+  const version = versionOfService(exchange.rpc?.service ?? "", domains);
+  if (version === "v1" || version === "v2") callers.answered(credential, status);
 }
 
 /** Throws ConfigError for a file that holds none of the API. */
@@ -277,5 +299,5 @@ function targetOf(
   });
   renewal.attach(name, sessions);
   const heads = awaitHeads(timeouts.headersSeconds * 1_000, now);
-  return { name, sessions, queue: queues.get(name), heads, bodies, now };
+  return { name, sessions, queue: queues.get(name), heads, unended: awaitRequests(now), bodies, now };
 }

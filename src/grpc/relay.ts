@@ -2,6 +2,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2";
 import type { Readable, Writable } from "node:stream";
 import type { BodyLimits } from "../edge/body-limits.ts";
+import { tooLate } from "../edge/edge.ts";
 import { type SendRateWatch, slowSender } from "../edge/send-rate.ts";
 import { createSweep, type Sweep } from "../edge/sweep.ts";
 import { recordCall, type Upstream } from "../model/exchange.ts";
@@ -34,6 +35,8 @@ export interface RelayTarget {
   readonly queue: Pick<CallQueue, "enter"> | undefined;
   /** Calls whose response has not begun. */
   readonly heads: Sweep<AwaitedHead>;
+  /** Calls whose request has not ended. */
+  readonly unended: Sweep<UnendedRequest>;
   /** Limits of the client's messages. */
   readonly bodies: BodyLimits;
   readonly now: () => number;
@@ -51,6 +54,23 @@ export function awaitHeads(ms: number, now: () => number): Sweep<AwaitedHead> {
     now,
     ({ since }) => since + ms,
     ({ late }) => late(),
+  );
+}
+
+/** A request that the platform has not got as a whole. */
+interface UnendedRequest {
+  readonly since: number;
+  readonly slow: () => void;
+}
+
+/** A client that takes longer to send its request keeps its call, but no place in the queue that others wait for. */
+const REQUEST_MS = 100;
+
+export function awaitRequests(now: () => number): Sweep<UnendedRequest> {
+  return createSweep<UnendedRequest>(
+    now,
+    ({ since }) => since + REQUEST_MS,
+    ({ slow }) => slow(),
   );
 }
 
@@ -97,6 +117,7 @@ export function relayCall(call: GrpcCall, target: RelayTarget, plan: RelayPlan):
     listens: false,
     awaited: undefined,
     pace: undefined,
+    unended: undefined,
   };
   if (plan.whole === undefined) call.stream.pause();
   call.stop = () => settle(relay, undefined);
@@ -121,6 +142,8 @@ interface Relay {
   awaited: AwaitedHead | undefined;
   /** Until the request ends. */
   pace: SendRateWatch | undefined;
+  /** While the platform waits for the request, and a place is kept for it. */
+  unended: UnendedRequest | undefined;
 }
 
 /** Notes the upstream's part of a call, once. */
@@ -129,6 +152,7 @@ function settle(relay: Relay, status: RpcStatus | undefined, http = 0): void {
   relay.done = true;
   relay.pace?.over();
   const { call, target, plan, up } = relay;
+  hasCome(relay);
   relay.giveUp?.();
   relay.slot?.done({ status: http });
   relay.place?.leave();
@@ -195,7 +219,7 @@ function request(relay: Relay, place: StreamPlace): void {
 }
 
 function send(relay: Relay, up: ClientHttp2Stream): void {
-  const { call, plan } = relay;
+  const { call, target, plan } = relay;
   const { stream } = call;
   if (plan.whole !== undefined || stream.readableEnded) {
     up.end(plan.whole);
@@ -228,7 +252,20 @@ function send(relay: Relay, up: ClientHttp2Stream): void {
       requestEnded(relay);
     });
   }
+  hasCome(relay);
+  relay.unended = {
+    since: target.now(),
+    slow: () => {
+      hasCome(relay);
+      relay.slot?.done({ status: 0 });
+    },
+  };
+  target.unended.add(relay.unended);
   stream.resume();
+}
+
+function hasCome({ target, unended }: Relay): void {
+  if (unended !== undefined) target.unended.delete(unended);
 }
 
 /** True for a call that may be repeated, however it ended. */
@@ -237,7 +274,9 @@ function isRead({ exchange: { rpc } }: GrpcCall): boolean {
 }
 
 /** The time to the response's head counts from here. */
-function requestEnded({ awaited, pace, target }: Relay): void {
+function requestEnded(relay: Relay): void {
+  const { awaited, pace, target } = relay;
+  hasCome(relay);
   pace?.over();
   if (awaited === undefined) return;
   awaited.since = target.now();
@@ -298,7 +337,10 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     stopWaiting();
     if (relay.done || relay.up !== up) return;
     const unread = head === undefined && target.sessions.wasRefused(up, session);
-    if (!unread) {
+    // Servers in Go reset a call whose deadline is over, and may do so before it is noticed here.
+    if (up.rstCode === constants.NGHTTP2_CANCEL && !lost() && call.deadline <= target.now()) {
+      fail(relay, tooLate(call.exchange, "the request's time is over", []));
+    } else if (!unread) {
       broken(lost() ? failure(error, facts) : resetFailure(up.rstCode, facts));
     } else if (!relay.repeated && (relay.sent !== undefined || plan.whole !== undefined)) {
       relay.repeated = true;
@@ -325,7 +367,10 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
     // A place is for one call until it is answered: a stream may last.
     relay.slot?.done({ status: http });
     // Before the last of the response goes out, since the call is reported then.
-    if (isLast) over(relay, http, head);
+    if (isLast) {
+      if (lacksStatus(http, head)) return fail(relay, invalidAnswer("no grpc-status", facts));
+      over(relay, http, head);
+    }
     try {
       writeHead(call, http, isLast ? statusFields(call, head) : http2Headers(head), isLast);
     } catch (cause) {
@@ -343,13 +388,18 @@ function receive(relay: Relay, up: ClientHttp2Stream, beganAt: number): void {
   });
   up.on("end", () => {
     if (relay.done || head === undefined) return;
-    if (http === 200 && header(trailers, "grpc-status") === undefined) {
+    if (lacksStatus(http, trailers)) {
       fail(relay, invalidAnswer("no grpc-status", facts));
       return;
     }
     over(relay, http, trailers);
     endWithTrailers(call, statusFields(call, trailers));
   });
+}
+
+/** Where HTTP says OK, the status of the call is in the `last` fields only. */
+function lacksStatus(http: number, last: HeaderList): boolean {
+  return http === 200 && header(last, "grpc-status") === undefined;
 }
 
 /** The whole response has passed; `last`: the fields that hold its status. */

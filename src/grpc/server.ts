@@ -12,11 +12,11 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { createEdge, type Edge, type EdgeOptions } from "../edge/edge.ts";
 import { clientTimeout } from "../edge/headers.ts";
-import { onlyValue } from "../model/http.ts";
+import { headerValues, onlyValue } from "../model/http.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
 import { failCall, type GrpcCall, headersOf, KEEP_SPACES, writeHead } from "./call.ts";
 import { type Cancels, createCancels, createTokens, RESET_LIMITS } from "./cancels.ts";
-import { createLingering } from "./lingering.ts";
+import { createLingering, type LingeringTimes } from "./lingering.ts";
 import type { StatusCodec } from "./status.ts";
 
 export interface GrpcServerOptions extends EdgeOptions {
@@ -34,7 +34,7 @@ export interface GrpcServerOptions extends EdgeOptions {
 }
 
 /** Milliseconds. */
-export interface SessionTimeouts {
+export interface SessionTimeouts extends LingeringTimes {
   /** Between two pings, and for the answer to one. */
   readonly pingMs: number;
   /** Of a session without a call. */
@@ -50,7 +50,7 @@ export interface GrpcServer {
   close(graceMs: number): Promise<number>;
 }
 
-const TIMEOUTS: SessionTimeouts = { pingMs: 30_000, idleMs: 300_000 };
+const TIMEOUTS: SessionTimeouts = { pingMs: 30_000, idleMs: 300_000, holdMs: 100, lingerMs: 2_000 };
 /** Streams of one session at most, and its part of `limits.inFlight`: an ingress sends the calls of many clients over one. */
 const STREAMS = 1_000;
 const STREAMS_SHARE = 0.5;
@@ -82,7 +82,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const sessions = new Map<Http2Session, SessionControl>();
   const edge = createEdge<GrpcCall>(options, failCall);
-  const lingering = createLingering(options.now, limits.inFlight);
+  const lingering = createLingering(options.now, limits.inFlight, timeouts);
   const settings: ServerOptions = {
     settings: {
       enablePush: false,
@@ -109,7 +109,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const end = (): void => {
       if (!session.closed) session.close();
     };
-    sessions.set(session, { peer, cut, end, cancels: createCancels(options.now), crumb: crumbs.take });
+    const cancels = createCancels(options.now);
+    sessions.set(session, { peer, credentialOf: rememberLast(credentialOf), cut, end, cancels, crumb: crumbs.take });
     watchSession(session, cut, timeouts);
     session.once("close", () => sessions.delete(session));
   });
@@ -129,10 +130,11 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const authority = headers[":authority"];
     if (authority !== undefined && headers.host === undefined) received.push(["host", authority]);
     const { ":path": path = "", ":method": method = "" } = headers;
-    const isGrpc = method === "POST" && GRPC.test(onlyValue(received, "content-type") ?? "");
+    const unfit = GRPC.test(onlyValue(received, "content-type") ?? "") ? (method === "POST" ? undefined : 405) : 415;
     const control = stream.session === undefined ? undefined : sessions.get(stream.session);
     const why = edge.admits(() => credentialOf(onlyValue(received, "authorization") ?? ""));
-    const head = { method, target: path, httpVersion: "2", received, peer: control?.peer ?? "" };
+    const { peer = "", credentialOf: digest } = control ?? {};
+    const head = { method, target: path, httpVersion: "2", received, peer, credentialOf: digest };
     const arrival = edge.arrive(head, why);
     let isSent = false;
     const call: GrpcCall = {
@@ -171,8 +173,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       if (!isSent && control?.cancels.add(call.credential) === false && !arrival.trusted) control.end();
       arrival.end(hasLeft ? "left" : "whole");
     });
-    if (!isGrpc) refuseMedia(call);
-    else serve(call, control);
+    if (unfit === undefined) serve(call, control);
+    else refuseHttp(call, unfit);
   };
 
   const serve = (call: GrpcCall, control: SessionControl | undefined): void => {
@@ -182,11 +184,11 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         if (!control.cancels.refused() && !call.arrival.trusted) control.end();
         throw TOO_MANY_CANCELS;
       }
-      if (problem !== undefined) throw problem;
       const [, service, method] = PATH.exec(call.target) ?? [];
       if (service === undefined || method === undefined) {
-        throw new Problem("INVALID_PATH", "expected a path of the form /SERVICE/METHOD");
+        throw new Problem("METHOD_NOT_ALLOWED", "malformed method name: expected /SERVICE/METHOD");
       }
+      if (problem !== undefined) throw problem;
       call.exchange.rpc = { service, method, code: RpcCode.UNKNOWN };
       options.serve(call);
     } catch (error) {
@@ -225,6 +227,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 interface SessionControl {
   /** The address of the client. */
   readonly peer: string;
+  /** Digests of Authorization values. */
+  readonly credentialOf: (authorization: string) => string;
   /** Ends the connection, whatever its client does. */
   cut(): void;
   /** Takes no more calls, and lets those in progress finish: other clients may have some on the connection of an ingress. */
@@ -232,6 +236,15 @@ interface SessionControl {
   readonly cancels: Cancels;
   /** The client has sent a small piece of a message; false when there were too many. */
   crumb(): boolean;
+}
+
+/** As `digest`, which is asked once for equal texts in a row. A connection holds its latest fields anyway (RFC 7541 section 2.3.2). */
+function rememberLast(digest: (text: string) => string): (text: string) => string {
+  let last: { readonly text: string; readonly digest: string } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, digest: digest(text) };
+    return last.digest;
+  };
 }
 
 /** Ends a call whose message comes in crumbs. They are counted as they come: of a paused stream, too, Node keeps each as an object. */
@@ -288,13 +301,12 @@ function tooMuchMetadata({ target, received }: GrpcCall, headerBytes: number): P
 
 /** As servers in Go refuse it: without its deadline a call would run for longer than its client waits. */
 function malformedTimeout({ received }: GrpcCall): Problem | undefined {
-  const timeout = onlyValue(received, "grpc-timeout");
-  if (timeout === undefined || clientTimeout(timeout) !== undefined) return undefined;
+  if (headerValues(received, "grpc-timeout").every((value) => clientTimeout(value) !== undefined)) return undefined;
   return new Problem("INVALID_REQUEST", "malformed grpc-timeout", { code: RpcCode.INTERNAL, options: [] });
 }
 
 /** What is no gRPC gets an answer of HTTP (gRPC over HTTP/2, "Responses"). */
-function refuseMedia(call: GrpcCall): void {
-  call.exchange.status = 415;
-  writeHead(call, 415, {}, true);
+function refuseHttp(call: GrpcCall, status: number): void {
+  call.exchange.status = status;
+  writeHead(call, status, {}, true);
 }

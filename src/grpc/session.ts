@@ -87,6 +87,13 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
     silence.delete(session);
     turn("left");
   };
+  /** Where carryover itself was held up, the acknowledgement is there and still unread: what has come is read first. */
+  const unacknowledged = (): void => {
+    const waited = pinging;
+    setImmediate(() => {
+      if (pinging === waited) http2?.destroy();
+    });
+  };
   const ping = (): void => {
     if (http2 === undefined || http2.destroyed || pinging !== undefined) return;
     const ended = (error?: Error | null): void => {
@@ -94,7 +101,7 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
       pinging = undefined;
       if (error == null && state === "avoided") turn("ready");
     };
-    pinging = setTimeout(() => http2?.destroy(), pongMs);
+    pinging = setTimeout(unacknowledged, pongMs);
     if (!http2.ping(ended)) ended();
   };
   const session: GrpcSession = {

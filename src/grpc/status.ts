@@ -129,19 +129,21 @@ export function statusTrailers({ code, message, details }: RpcStatus, room = MOS
   // Four characters of base64 hold three bytes.
   const left = Math.floor(((room - sizeOfFields(trailers) - OWN_BYTES) * 3) / 4);
   const fitting = details.length <= left ? { bytes: details, dropped: 0 } : shrunk(details, left);
-  if (fitting.dropped > 0) {
-    const entries = fitting.dropped === 1 ? "1 entry" : `${fitting.dropped} entries`;
-    trailers["grpc-message"] =
-      `${encodeMessage(message, most)} (without ${entries} of its details, which are too long for metadata)`;
-  }
+  if (fitting.dropped > 0) trailers["grpc-message"] = encodeMessage(message, most) + without(fitting.dropped);
   // Without padding, as the protocol asks for.
   if (fitting.bytes.length > 0) trailers[DETAILS] = Buffer.from(fitting.bytes).toString("base64").replace(/=+$/, "");
   return trailers;
 }
 
+/** The end of a message whose details were cut. */
+function without(dropped: number): string {
+  const entries = dropped === 1 ? "1 entry" : `${dropped} entries`;
+  return ` (without ${entries} of its details, which are too long for metadata)`;
+}
+
 /** A limit of many clients and proxies for one head, and for trailers. */
 export const MOST_FIELD_BYTES = 16 * 1024;
-/** The name of the field for details, what HTTP/2 counts for it, and the words that say that some are left out. */
+/** The name of the field for details, what HTTP/2 counts for it, and the words, in both fields, that say that some are left out. */
 const OWN_BYTES = 256;
 const FIELD_BYTES = 32;
 export const DETAILS = "grpc-status-details-bin";
@@ -159,7 +161,7 @@ export function sizeOfFields(fields: OutgoingHttpHeaders): number {
 function shrunk(details: Uint8Array, room: number): { readonly bytes: Uint8Array; readonly dropped: number } {
   const none = { bytes: NO_BYTES, dropped: 1 };
   try {
-    const status = fromBinary(STATUS, details) as Message & { details: Any[] };
+    const status = fromBinary(STATUS, details) as Message & { message: string; details: Any[] };
     const all = status.details;
     status.details = [];
     let left = room - toBinary(STATUS, status).length;
@@ -172,6 +174,8 @@ function shrunk(details: Uint8Array, room: number): { readonly bytes: Uint8Array
       status.details.push(kept.any);
       left -= sizeOfAny(kept.any);
     }
+    // Clients in Go show this message instead of the one in its own field.
+    if (dropped > 0) status.message += without(dropped);
     return { bytes: status.details.length === 0 ? NO_BYTES : toBinary(STATUS, status), dropped };
   } catch {
     return none;

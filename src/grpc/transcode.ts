@@ -16,6 +16,7 @@ import { Problem } from "../model/problem.ts";
 import type { HttpBinding, PathVariable, Rpc } from "./descriptors.ts";
 import { type MessagePart, partsOfList } from "./list-stream.ts";
 import { bytesOfLong, jsonOfLong } from "./long-messages.ts";
+import { unreadable } from "./messages.ts";
 
 const NO_BODY = new Uint8Array();
 const EMPTY = Buffer.from("{}");
@@ -65,12 +66,13 @@ export function bytesOfJson({ method }: Rpc, json: string, registry: Registry): 
   }
 }
 
-/** Runs `read`. Throws Problem INVALID_BODY where that throws. */
+/** Runs `read`. Throws Problem INVALID_BODY where that throws anything else. */
 export function readable<T>(type: DescMessage, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new Problem("INVALID_BODY", `the request is no ${type.name} message`, { options: [], cause });
+    if (cause instanceof Problem) throw cause;
+    throw unreadable(`the request is no ${type.name} message`, cause);
   }
 }
 

@@ -68,6 +68,8 @@ export interface UnaryParts {
 /** Decided from the head of a call. */
 export interface ChosenCall {
   readonly choice: Choice;
+  /** The fields of its HTTP request. */
+  readonly headers: HeaderList;
   /** How native v1 gets a message that cannot be read here; then nothing is compared. Undefined where it does not. */
   readonly unread: PassPlan | undefined;
 }
@@ -83,13 +85,16 @@ const WATCHED_BYTES = 4 * 1024 ** 2;
 const GROWTH = 8;
 
 /** The request as the sentence takes it: v1's own, over HTTP. */
-export function contextOf(call: GrpcCall, method: string, target: string): RequestContext {
-  const { exchange, credential, deadline } = call;
-  const headers: HeaderList = [
-    ...call.headers.filter(([name]) => name !== "content-type"),
+export function contextOf(
+  { headers: metadata, exchange, credential, deadline }: GrpcCall,
+  method: string,
+  target: string,
+  headers: HeaderList = [
+    ...metadata.filter(([name]) => name !== "content-type"),
     ["content-type", "application/json"],
-    ...metadataFields(call.headers),
-  ];
+    ...metadataFields(metadata),
+  ],
+): RequestContext {
   return { method, target, headers, credential, deadline, exchange };
 }
 
@@ -100,7 +105,7 @@ export async function serveUnary(call: GrpcCall, rpc: Rpc, parts: UnaryParts, ch
   const { signal } = controller;
   const { bodyBytes, requestBytes } = parts.limits;
   try {
-    const { choice, unread } = chosen;
+    const { choice, headers, unread } = chosen;
     const most = unread === undefined ? Math.min(bodyBytes, requestBytes) : requestBytes;
     const message = await readMessage(call, most, parts.limits, signal);
     call.stream.on("close", message.release);
@@ -111,11 +116,11 @@ export async function serveUnary(call: GrpcCall, rpc: Rpc, parts: UnaryParts, ch
       return undefined;
     });
     if (request === undefined) return;
-    const context = contextOf(call, request.method, request.target);
+    const context = contextOf(call, request.method, request.target, headers);
     const plan = await step(() => parts.proxy.plan(choice, context));
     if (plan.kind === "pass") passWhole(call, rpc, plan, { request: request.body, whole: message.whole }, parts);
     else {
-      const begin = () => step(() => plan.respond(request.body, signal));
+      const begin = async () => step(() => plan.respond(request.body, signal));
       await respond({ call, rpc, plan, context, signal, begin }, parts);
     }
   } catch (error) {
@@ -124,7 +129,7 @@ export async function serveUnary(call: GrpcCall, rpc: Rpc, parts: UnaryParts, ch
 }
 
 /** Runs a part of the work on a call. */
-type Step = <T>(work: () => T | Promise<T>) => Promise<T>;
+type Step = <T>(work: () => T | Promise<T>) => T | Promise<T>;
 
 /** The work on a short message is done at once. That on a longer one waits before each part, and longer for callers that are not known yet. */
 function stepsOf(
@@ -133,7 +138,7 @@ function stepsOf(
   { limits: { shareOf, processorShare }, turn }: UnaryParts,
   signal: Signal,
 ): Step {
-  if (length <= SHORT_BYTES) return async (work) => work();
+  if (length <= SHORT_BYTES) return (work) => work();
   const caller = shareOf(credential);
   return async (work) => {
     await turn();
@@ -160,15 +165,21 @@ async function readRequest(
   return request;
 }
 
-/** Throws URI_TOO_LONG where the head of the HTTP request would be longer than one that is accepted over HTTP. */
+/** Throws URI_TOO_LONG where the head of the HTTP request, which has metadata twice, would be longer than one that is accepted over HTTP. */
 function checkHeadLength({ headers }: GrpcCall, target: string, limit: number): void {
-  const count = headers.reduce((sum, [name, value]) => sum + name.length + value.length, target.length);
+  const own = lengthOf(headers);
+  // Each name becomes a little longer; most calls have far less than half of it.
+  const count = target.length + own + (own * 2 > limit / 2 ? lengthOf(metadataFields(headers)) : 0);
   if (count <= limit) return;
   const what = "the message's fields become a request target";
   throw new Problem("URI_TOO_LONG", `${what} that is longer, with the metadata, than ${limit} bytes: send fewer ids`, {
     metadata: { limit: String(limit), count: String(count), unit: "bytes" },
     options: ["limits.headerBytes"],
   });
+}
+
+function lengthOf(fields: HeaderList): number {
+  return fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }
 
 function noteUnknownNumbers(

@@ -4,6 +4,7 @@
  */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { Problem } from "../model/problem.ts";
 
 /** How much a message may hold. */
 export interface WireLimits {
@@ -24,7 +25,7 @@ export interface WireCount {
   readonly bytes: Uint8Array;
 }
 
-/** Returns undefined for more than `WireLimits.values`. Throws Error for bytes that `type` cannot have. */
+/** Returns undefined for more than `WireLimits.values`. Throws Problem for more than `WireLimits.depth`, and Error for bytes that `type` cannot have. */
 export type CountWire = (type: DescMessage, bytes: Uint8Array) => WireCount | undefined;
 
 /** How the bytes of a field are read. */
@@ -39,7 +40,7 @@ interface FieldShape {
 }
 type Shape = ReadonlyMap<number, FieldShape>;
 
-interface WireScan extends WireLimits {
+interface WireScan extends Pick<WireLimits, "values" | "unknown"> {
   readonly reader: BinaryReader;
   readonly unknownNumbers: Set<number>;
   count: number;
@@ -66,7 +67,9 @@ export function createWireCounter(limits: WireLimits): CountWire {
   return (type, bytes) => {
     // The decoder's own reader, so that both find the same fields.
     const scan: WireScan = {
-      ...limits,
+      // No spread: V8 would give each scan a hidden class of its own.
+      values: limits.values,
+      unknown: limits.unknown,
       reader: new BinaryReader(bytes),
       unknownNumbers: new Set(),
       count: 0,
@@ -159,7 +162,7 @@ function countGroup(scan: WireScan, shape: Shape, group: number, depth: number):
 }
 
 function enter(depth: number): void {
-  if (depth <= 0) throw new Error("it is nested too deeply");
+  if (depth <= 0) throw new Problem("INVALID_BODY", "messages are nested too deeply", { options: [] });
 }
 
 function countField(scan: WireScan, shape: Shape, number: number, wireType: WireType, depth: number): void {

@@ -150,4 +150,6 @@ export interface RequestProxy {
   /** Carries `choice` out; the target may be another one of the same operation. `compares` false: nothing is compared. */
   plan(choice: Choice, request: RequestContext, compares?: boolean): SettledPlan;
   readonly decide: Decide;
+  /** Whether native v1 serves what v2 lacks, as the rules in force and the configuration say. */
+  servesNative(): boolean;
 }

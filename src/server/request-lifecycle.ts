@@ -123,6 +123,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     report: edge.report,
     beginShutdown() {
       server.closing = true;
+      peers.beginShutdown();
       shed.flush();
     },
     endIdle: peers.endIdle,
@@ -189,6 +190,8 @@ interface ClientConnection {
   broken: Problem | undefined;
   /** The client has been sent `Connection: close`. */
   ending: boolean;
+  /** Its last response began before the shutdown and ended in it: the client was not told, and may be sending its next request. */
+  expectsMore: boolean;
   /** Neighbours: a list that leaves nothing behind. The tables of a busy set would carry requests into the old generation. */
   next: ClientConnection | undefined;
   previous: ClientConnection | undefined;
@@ -206,7 +209,9 @@ export interface Connections {
    * nothing may be under way at the same time (RFC 9112 section 9.3.2). The connection then ends with the one before.
    */
   admits(request: IncomingRequest): boolean;
-  /** Ends the connections that have had a request and have none. */
+  /** From now on responses are the last of their connections, unless their head is out already. */
+  beginShutdown(): void;
+  /** Ends the connections that have had a request and have none. One that expects a further request has Node's keep-alive time. */
   endIdle(): void;
   /** Node's parser gave up on a connection, or waited too long. Returns what is said to the client when no open request is to blame. */
   fail(error: NodeJS.ErrnoException, socket: Socket): Problem | undefined;
@@ -219,6 +224,7 @@ type ConnectionSocket = Socket & { [CONNECTION]?: ClientConnection };
 /** Its state is kept on the sockets, so nothing outlives a connection. */
 function createConnections(): Connections {
   const all: ConnectionList = { first: undefined };
+  let isStopping = false;
   return {
     add(request, gone) {
       const socket: ConnectionSocket = request.req.socket;
@@ -231,6 +237,7 @@ function createConnections(): Connections {
       connection.open.push(entry);
       request.res.once("close", () => {
         removeRequest(connection, entry);
+        connection.expectsMore = isStopping && !request.last;
         if (connection.broken !== undefined && connection.open.length === 0) endConnection(socket, connection.broken);
       });
       return !ending;
@@ -249,9 +256,12 @@ function createConnections(): Connections {
       request.last = true;
       return false;
     },
+    beginShutdown() {
+      isStopping = true;
+    },
     endIdle() {
       for (let connection = all.first; connection !== undefined; connection = connection.next) {
-        if (connection.open.length > 0) continue;
+        if (connection.open.length > 0 || connection.expectsMore) continue;
         connection.ending = true;
         connection.socket.destroySoon();
       }
@@ -299,6 +309,7 @@ function addConnection(socket: ConnectionSocket, all: ConnectionList): ClientCon
     open: [],
     broken: undefined,
     ending: false,
+    expectsMore: false,
     next: all.first,
     previous: undefined,
   };

@@ -236,7 +236,7 @@ function bounded(codec: Codec): Inflate {
 }
 
 /** As zlib says it of a result that is longer than it may become. */
-function isTooLong(error: unknown): boolean {
+export function isTooLong(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
 }
 

@@ -48,7 +48,7 @@ describe.each(variants<readonly SkippedReading[]>(["chain", "growing"], READINGS
   },
 );
 
-it("a list of over 10,000 records is whole over gRPC", async () => {
+it("T-RPC-02: a list of over 10,000 records is whole over gRPC", async () => {
   const sandbox = seededSandbox({ recordTimes: "published", size: SIZE });
   const { url } = await sandbox.listen();
   const flags = { listenGrpcPort: "0", grpcDescriptors: fileWith(sandbox.descriptors()), v1RecordTimes: "published" };

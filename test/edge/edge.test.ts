@@ -53,7 +53,7 @@ describe("the edge", () => {
     ]);
   });
 
-  it("refuses requests beyond limits.inFlight of all ports, and faulty ones with their own problem", () => {
+  it("T-RPC-37: refuses requests beyond limits.inFlight of all ports, and faulty ones with their own problem", () => {
     const { arrive, crowd } = port();
     arrive("a").end("whole");
     port(crowd).arrive("b");
@@ -62,7 +62,16 @@ describe("the edge", () => {
     expect(arrive("e", [], { target: "no path" }).problem?.reason).toBe("INVALID_REQUEST");
   });
 
-  it("believes X-Forwarded-For of trusted proxies only", () => {
+  it("refuses a request whose client leaves it no time", () => {
+    const { arrive } = port();
+    const problem = (timeout: string) => arrive("a", [["grpc-timeout", timeout]]).problem;
+    expect([problem("0S"), problem("1n")]).toMatchObject(
+      Array(2).fill({ reason: "UPSTREAM_TIMEOUT", fault: "client" }),
+    );
+    expect(port().arrive("b", [["grpc-timeout", "1S"]]).problem).toBeUndefined();
+  });
+
+  it("T-RPC-22: believes X-Forwarded-For of trusted proxies only", () => {
     const { arrive } = port();
     const fields: HeaderList = [["x-forwarded-for", "1.2.3.4"]];
     const chain = (peer: string) =>

@@ -1,17 +1,12 @@
-import { describe, expect, it } from "vitest";
-import { createSendRateWatch } from "../../src/edge/send-rate.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterReading, SendRateWatch } from "../../src/edge/send-rate.ts";
 import { fakeClock } from "../upstream/clock.ts";
 
 function paced(minRate = 1024) {
   const clock = fakeClock();
   const told: string[] = [];
-  const pace = createSendRateWatch({
-    minRate,
-    graceMs: 10_000,
-    stallMs: 5_000,
-    tooSlow: (what) => told.push(what),
-    later: clock.later,
-  });
+  const limits = { minRate, graceMs: 10_000, stallMs: 5_000 };
+  const pace = new SendRateWatch(limits, clock.later, (what) => told.push(what));
   return { clock, told, pace };
 }
 
@@ -84,5 +79,33 @@ describe("a client that sends a body", () => {
     expect(told).toEqual([]);
     await clock.pass(10_000);
     expect(told).toHaveLength(1);
+  });
+});
+
+describe("the timer of all watches", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("runs each work after its time, unless it is cancelled by then", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setImmediate", "clearImmediate", "performance"] });
+    const later = afterReading(() => performance.now());
+    const told: string[] = [];
+    let cancel = (): void => {};
+    later(200, () => told.push("late"));
+    later(100, () => {
+      told.push("early");
+      cancel();
+    });
+    cancel = later(100, () => told.push("cancelled after its time"));
+    later(100, () => told.push("cancelled"))();
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersToNextTimer();
+    // What came meanwhile is read first.
+    expect(told).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(told).toEqual(["early"]);
+    vi.advanceTimersByTime(101);
+    expect(told).toEqual(["early", "late"]);
   });
 });

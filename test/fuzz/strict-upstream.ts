@@ -32,12 +32,13 @@ export interface StrictOptions {
 
 const LINE = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (\/[\x21-\x22\x24-\x7e\x80-\xff]*) HTTP\/1\.1$/;
 const FIELD = /^([!#$%&'*+.^_`|~A-Za-z0-9-]+): ?([\t\x20-\x7e\x80-\xff]*)$/;
-/** Of the connection, or able to pass for somebody else's; never sent on. */
+/** Fields of one connection, and fields that only proxies may set; never sent on. */
 const FORBIDDEN =
-  /^(?:keep-alive|proxy-connection|proxy-authorization|te|trailer|upgrade|http2-settings|expect|x-http-method(?:-override)?|x-method-override|grpc-(?!metadata-).*|forwarded|grpc-metadata-(?:authorization|cookie|host|forwarded|x-forwarded-.*|x-real-ip|content-length|content-type|connection|te|trailer|transfer-encoding|upgrade|grpc.*)?)$/;
+  /^(?:keep-alive|proxy-connection|proxy-authorization|te|trailer|upgrade|http2-settings|expect|x-http-method(?:-override)?|x-method-override|grpc-(?!metadata-).*|forwarded|x-real-ip|grpc-metadata-(?:authorization|cookie|host|forwarded|x-forwarded-.*|x-real-ip|content-length|content-type|connection|te|trailer|transfer-encoding|upgrade|grpc.*)?)$/;
 /** Names with signs that some programs read as a field that carryover controls: `x_forwarded_for`. */
-export const LOOK_ALIKE =
+const LOOK_ALIKE =
   /^(?=.*[^a-z0-9-])[^a-z0-9]*(?:x[^a-z0-9]*forwarded.*|grpc(?!-metadata-).*|(?:x[^a-z0-9]*real[^a-z0-9]*ip|forwarded|host|via|cookie|authorization|content[^a-z0-9]*length|transfer[^a-z0-9]*encoding|connection)[^a-z0-9]*)$/;
+export const isForbidden = (name: string): boolean => FORBIDDEN.test(name) || LOOK_ALIKE.test(name);
 const DOTS = /(?:^|\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:;[^/]*)?(?:\/|%2f|\\|%5c|$)/i;
 
 /** What is wrong with the head of a request for everybody, whatever it asks. */
@@ -53,7 +54,7 @@ function faultOfHead({ target, fields }: Omit<Arrived, "body">, path: RegExp): s
   if (lengths.some((value) => !/^\d+$/.test(value) || !Number.isSafeInteger(Number(value)))) return "an odd length";
   if (codings.some((value) => value !== "chunked")) return "an odd transfer coding";
   if (values("connection").some((value) => !/^(?:keep-alive|close)$/.test(value))) return "an odd Connection";
-  const bad = fields.find(([name]) => FORBIDDEN.test(name) || LOOK_ALIKE.test(name));
+  const bad = fields.find(([name]) => isForbidden(name));
   if (bad !== undefined) return `a field ${bad[0]}`;
   if (values("authorization").length > 1) return "two Authorization fields";
   if (values("x-request-id").length !== 1) return "no request id, or two";

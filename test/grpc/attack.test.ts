@@ -28,7 +28,7 @@ async function othersAreServed(url: string): Promise<void> {
   expect(await call(url, V2, framed(Buffer.from("ok")))).toMatchObject({ status: 0, body: framed(Buffer.from("ok")) });
 }
 
-it("a rapid reset ends its connection", async () => {
+it("T-RPC-17: a rapid reset ends its connection", async () => {
   let arrived = 0;
   const url = await carryover((stream) => {
     arrived++;
@@ -45,7 +45,7 @@ it("a rapid reset ends its connection", async () => {
   await othersAreServed(url);
 });
 
-it("900 cancels of one client end no call of another one on the connection that an ingress shares", async () => {
+it("T-RPC-17, T-RPC-10: 900 cancels of one client end no call of another one on the connection that an ingress shares", async () => {
   const waiting: (() => void)[] = [];
   const echo = unary((request) => [request]);
   const url = await carryover((stream, headers) => {
@@ -70,7 +70,7 @@ it("900 cancels of one client end no call of another one on the connection that 
   expect((await Promise.all([before, after])).map(({ status }) => status)).toEqual([0, 0]);
 });
 
-it("a call with two authorization fields is refused, and never reaches the platform", async () => {
+it("T-RPC-13: a call with two authorization fields is refused, and never reaches the platform", async () => {
   let arrived = 0;
   const url = await carryover(() => arrived++);
   const { socket, received } = await raw(url);
@@ -80,7 +80,7 @@ it("a call with two authorization fields is refused, and never reaches the platf
   expect(arrived).toBe(0);
 });
 
-it("a flood of CONTINUATION frames ends its connection", async () => {
+it("T-RPC-18: a flood of CONTINUATION frames ends its connection", async () => {
   const url = await carryover();
   const { socket, closed } = await raw(url);
   socket.write(frame(FRAME.headers, 0, 1, HEAD));
@@ -93,7 +93,7 @@ it("a flood of CONTINUATION frames ends its connection", async () => {
   await othersAreServed(url);
 });
 
-it("a header bomb and an HPACK bomb cost their stream or their connection, not memory", async () => {
+it("T-RPC-19: a header bomb and an HPACK bomb cost their stream or their connection, not memory", async () => {
   const url = await carryover();
   const before = process.memoryUsage().rss;
   const { socket, received, closed } = await raw(url);
@@ -110,7 +110,7 @@ it("a header bomb and an HPACK bomb cost their stream or their connection, not m
   await othersAreServed(url);
 });
 
-it("a client with a window of zero holds no more than a little of each response", async () => {
+it("T-RPC-34: a client with a window of zero holds no more than a little of each response", async () => {
   let written = 0;
   const url = await carryover((stream) => {
     stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
@@ -132,7 +132,7 @@ it("a client with a window of zero holds no more than a little of each response"
   expect(written / 50).toBeLessThan(512 * 1024);
 });
 
-it("a message in pieces of one byte is ended", async () => {
+it("T-RPC-33: a message in pieces of one byte is ended", async () => {
   let arrived = 0;
   const url = await carryover((stream) => {
     stream.on("data", (piece: Buffer) => {
@@ -146,7 +146,7 @@ it("a message in pieces of one byte is ended", async () => {
   expect(arrived).toBeLessThan(5_000);
 });
 
-it("10,000 streams on one connection are refused beyond its part, and others are served meanwhile", async () => {
+it("T-RPC-19: 10,000 streams on one connection are refused beyond its part, and others are served meanwhile", async () => {
   let arrived = 0;
   const url = await carryover((stream) => {
     arrived++;
@@ -162,7 +162,7 @@ it("10,000 streams on one connection are refused beyond its part, and others are
   expect(arrived).toBeLessThanOrEqual(102);
 });
 
-it("fields that may come once, sent twice, are refused by either side, and break no other call", async () => {
+it("T-RPC-30: fields that may come once, sent twice, are refused by either side, and break no other call", async () => {
   const twice = Buffer.concat([literal("user-agent", "a"), literal("user-agent", "b")]);
   const head = [literal(":status", "200"), literal("content-type", "a"), literal("content-type", "b")];
   const behind = await rawPlatform((socket) => void socket.write(frame(FRAME.headers, 4, 1, Buffer.concat(head))));
@@ -180,7 +180,7 @@ it("fields that may come once, sent twice, are refused by either side, and break
   await othersAreServed(url);
 });
 
-it("calls beyond the limit of those in flight are UNAVAILABLE at once", async () => {
+it("T-RPC-37: calls beyond the limit of those in flight are UNAVAILABLE at once", async () => {
   const url = await carryover((stream) => void stream);
   const streams = [1, 2, 3].flatMap(() => {
     const on = session(url);
@@ -191,13 +191,13 @@ it("calls beyond the limit of those in flight are UNAVAILABLE at once", async ()
   await expect.poll(() => statuses.filter((status) => status === 14).length).toBeGreaterThanOrEqual(100);
 });
 
-it("connections that say nothing, or whose client is gone, are closed", async () => {
+it("T-RPC-35: connections that say nothing, or whose client is gone, are closed", async () => {
   const server = createGrpcServer({
     ...{ host: "127.0.0.1", port: 0, trustedProxies: [], codec: createStatusCodec(undefined) },
     limits: { headerBytes: 16_384, uriBytes: 8_192, inFlight: 10, requestSeconds: 50 },
     ...{ accepted: () => true, serve: () => {}, observe: () => {}, log: () => {} },
     ...{ newRequestId: () => "id", now: () => performance.now() },
-    timeouts: { pingMs: 300, idleMs: 1_000 },
+    timeouts: { pingMs: 150, idleMs: 500 },
   });
   const { url } = await server.listen();
   later(async () => void (await server.close(0)));
@@ -214,7 +214,7 @@ it("connections that say nothing, or whose client is gone, are closed", async ()
   await new Promise((resolve) => idle.once("close", resolve));
 });
 
-it("2,000 invented names take no series of the metrics from real ones", async () => {
+it("T-RPC-15: 2,000 invented names take no series of the metrics from real ones", async () => {
   const answer = (code: number) => unary(() => [], { "grpc-status": String(code) });
   const behind = await platform((stream, { ":path": path }) => answer(path === V2 ? 0 : 16)(stream));
   const started = await startCarryover({ v2Url: behind.url, flags: { listenGrpcPort: "0" } });

@@ -11,6 +11,14 @@ describe("calls that are cancelled", () => {
     expect(cancels.refuses("hostile", true)).toBe(false);
   });
 
+  it("are remembered of the latest callers only", () => {
+    const cancels = createCancels(() => 0);
+    for (let i = 0; i < 501; i++) cancels.add("first");
+    expect(cancels.refuses("first", true)).toBe(true);
+    for (let i = 0; i < 1_000; i++) cancels.add(`other-${i}`);
+    expect(cancels.refuses("first", true)).toBe(false);
+  });
+
   it("by more callers than anybody has are too many for a connection, where known ones go on", () => {
     const cancels = createCancels(() => 0);
     const isCalm = Array.from({ length: 1_500 }, (_, i) => cancels.add(`invented-${i}`));

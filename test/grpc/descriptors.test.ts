@@ -6,7 +6,7 @@ import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { readDescriptors } from "../../src/grpc/descriptors.ts";
 import { gapsOf } from "../../src/grpc/gaps.ts";
-import { createOwners, versionOfService } from "../../src/grpc/rpcs.ts";
+import { createKnownRpcs, createOwners, versionOfService } from "../../src/grpc/rpcs.ts";
 import { createRouter } from "../../src/router/router.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { sharedCatalogue } from "../support/shared.ts";
@@ -38,7 +38,7 @@ it("an rpc and a field that are missing are named", () => {
   });
 });
 
-it("a file that cannot be used stops the start, and the message says why", async () => {
+it("T-RPC-40: a file that cannot be used stops the start, and the message says why", async () => {
   const without = fromBinary(FileDescriptorSetSchema, bytes);
   without.file = without.file.filter(({ package: name }) => name.startsWith("google.protobuf"));
   const only = create(FileDescriptorSetSchema, {
@@ -101,13 +101,20 @@ describe("a set of descriptors is accepted", () => {
   });
 });
 
-it("types that the API needs and the file lacks are named, and so are the imports that would bring them", () => {
+it("T-RPC-40: types that the API needs and the file lacks are named, and so are the imports that would bring them", () => {
   const lacking = written((files) =>
     files.filter(({ messageType }) => messageType.every(({ name }) => name !== "UIDPFilter")),
   );
   expect(() => readDescriptors(lacking, parts)).toThrow(
     /types are missing: .*\(needs \S*UIDPFilter\).*Imports without a file: \S+\.proto.*--include_imports/,
   );
+});
+
+it("no more names of rpcs are learned than metrics have room for", () => {
+  const isKnown = createKnownRpcs((path) => path === "/s/Described");
+  const served = (method: string) => isKnown({ service: "s", method, code: 0 });
+  const learned = Array.from({ length: 1_001 }, (_, i) => served(`M${i}`));
+  expect([learned.indexOf(false), served("M0"), served("Described")]).toEqual([1_000, true, true]);
 });
 
 it("a service's version follows from its package", () => {

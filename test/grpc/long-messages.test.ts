@@ -20,7 +20,7 @@ function turns() {
   return { turn: async () => void count++, count: () => count };
 }
 
-it("a list of thousands of records is converted in slices, and equals one converted at once", async () => {
+it("T-RPC-02: a list of thousands of records is converted in slices, and equals one converted at once", async () => {
   const { turn, count } = turns();
   const text = Buffer.from(JSON.stringify(json, undefined, 1));
   const bytes = await bytesOfLong(TYPE, text, registry, turn);
@@ -86,7 +86,7 @@ describe("a list whose JSON comes in pieces", () => {
     expect(all.length > 1).toBe(size < text.length);
   });
 
-  it("may be empty, or end in the middle of a record, which is refused", async () => {
+  it("T-RPC-03: may be empty, or end in the middle of a record, which is refused", async () => {
     expect(await parts(Buffer.from('{"file":[]}'), 4)).toEqual([{ bytes: new Uint8Array(), records: 0 }]);
     await expect(parts(Buffer.from(JSON.stringify(json).slice(0, 200_000)), 9_000)).rejects.toThrow(Error);
   });

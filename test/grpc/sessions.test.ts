@@ -1,6 +1,7 @@
 /** Sessions to an upstream: how many there are, who gets their streams, and when one is taken for dead. */
 import type { ClientHttp2Stream, ServerHttp2Stream } from "node:http2";
 import { connect as connectTcp, createServer, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
 import { createGrpcSessions, type GrpcSessions, type SessionsOptions } from "../../src/grpc/sessions.ts";
 import type { Problem } from "../../src/model/problem.ts";
@@ -52,7 +53,7 @@ it("a crowd at the start gets enough sessions for its streams", async () => {
   expect(behind.sessions()).toBe(5);
 });
 
-it("long streams of one credential leave a place to others, and what waits in vain is OVERLOADED without blame for the platform", async () => {
+it("T-RPC-11: long streams of one credential leave a place to others, and what waits in vain is OVERLOADED without blame for the platform", async () => {
   const behind = await platform(begin, { settings: { maxConcurrentStreams: 2 } });
   const failures: number[] = [];
   const breaker = (): Breaker => ({ ...noBreaker(), failed: (at) => failures.push(at) });
@@ -68,7 +69,7 @@ it("long streams of one credential leave a place to others, and what waits in va
   expect(behind.sessions()).toBe(2);
 });
 
-it("credentials that the platform has not accepted leave a quarter of all streams to the others", async () => {
+it("T-RPC-11: credentials that the platform has not accepted leave a quarter of all streams to the others", async () => {
   const behind = await platform(begin, { settings: { maxConcurrentStreams: 4 } });
   const sessions = sessionsTo(behind.url, { connections: 2, accepted: (credential) => credential === "known" });
   await Promise.all([1, 2, 3, 4, 5, 6].map((invented) => openStream(sessions, `invented ${invented}`)));
@@ -76,13 +77,13 @@ it("credentials that the platform has not accepted leave a quarter of all stream
   await head(await openStream(sessions, "known"));
 });
 
-it("a call whose connection comes too late is not told that places are taken", async () => {
+it("T-RPC-23: a call whose connection comes too late is not told that places are taken", async () => {
   const port = await listening(createServer());
   const sessions = sessionsTo(`http://127.0.0.1:${port}`);
   await expect(openStream(sessions, "a", 300)).rejects.toMatchObject({ reason: "UPSTREAM_TIMEOUT" });
 });
 
-it("calls that wait are refused together when no session can be connected", async () => {
+it("T-RPC-23: calls that wait are refused together when no session can be connected", async () => {
   const sessions = sessionsTo("http://127.0.0.1:1");
   const refused = await Promise.allSettled([1, 2, 3].map(() => openStream(sessions)));
   expect(refused).toMatchObject(Array(3).fill({ reason: { reason: "UPSTREAM_UNREACHABLE" } }));
@@ -109,7 +110,7 @@ async function wireTo(url: string): Promise<{ readonly url: string; cut(): void 
   };
 }
 
-it("a session with a late response gets no further call until it acknowledges a ping", {
+it("T-RPC-27: a session with a late response gets no further call until it acknowledges a ping", {
   timeout: 10_000,
 }, async () => {
   const behind = await platform(begin);
@@ -126,7 +127,7 @@ it("a session with a late response gets no further call until it acknowledges a 
   expect(behind.sessions()).toBe(2);
 });
 
-it("a session that stays silent after a call is found dead within seconds, and its calls end", {
+it("T-RPC-27: a session that stays silent after a call is found dead within seconds, and its calls end", {
   timeout: 10_000,
 }, async () => {
   const behind = await platform(begin);
@@ -143,6 +144,26 @@ it("a session that stays silent after a call is found dead within seconds, and i
   await ended;
 });
 
+it("T-RPC-27: an acknowledgement that came while carryover had no time to read it counts", async () => {
+  // On its own thread, so that it responds while this one is held.
+  const worker = new Worker(
+    `const { parentPort } = require("node:worker_threads");
+    const server = require("node:http2").createServer().listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+    server.on("stream", (stream) => stream.on("error", () => {}).respond({ ":status": 200 }));`,
+    { eval: true },
+  );
+  later(async () => void (await worker.terminate()));
+  const port = await new Promise<number>((resolve) => worker.once("message", resolve));
+  const sessions = sessionsTo(`http://127.0.0.1:${port}`, { patience: { silentMs: 100, pongMs: 100 } });
+  const stream = await openStream(sessions);
+  await head(stream);
+  sessions.suspect(stream);
+  await new Promise(setImmediate);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(stream.destroyed).toBe(false);
+});
+
 it("a slow upstream is pinged once, not at each silent call", async () => {
   const behind = await platform(() => {});
   let pings = 0;
@@ -155,7 +176,21 @@ it("a slow upstream is pinged once, not at each silent call", async () => {
   expect([pings, behind.sessions()]).toEqual([1, 1]);
 });
 
-it("an idle session is pinged as often as configured, and ended without an acknowledgement", async () => {
+it("a session that was pinged three times without a response in between is left, before a server counts the pings", async () => {
+  const behind = await platform(() => {});
+  let pings = 0;
+  behind.server.on("session", (one) => one.on("ping", () => pings++));
+  const sessions = sessionsTo(behind.url);
+  const stream = await openStream(sessions);
+  const suspected = (): boolean | undefined => {
+    sessions.suspect(stream);
+    return stream.session?.closed;
+  };
+  await expect.poll(suspected, { timeout: 5_000 }).toBe(true);
+  expect(pings).toBe(3);
+});
+
+it("T-RPC-27: an idle session is pinged as often as configured, and ended without an acknowledgement", async () => {
   const behind = await platform(begin);
   const wire = await wireTo(behind.url);
   const sessions = sessionsTo(wire.url, { pingMs: 100 });

@@ -1,5 +1,7 @@
 /** What trailers say of an error fits into them. */
+import { fromBinary } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { createErrorRegistry } from "../../src/grpc/error-details.ts";
 import { createStatusCodec, sizeOfFields, statusOfTrailers, statusTrailers } from "../../src/grpc/status.ts";
 
 const codec = createStatusCodec(undefined);
@@ -45,6 +47,10 @@ it.each([
   expect(trailers["grpc-message"]).toBe(
     `bad (without ${count - kept.length} entries of its details, which are too long for metadata)`,
   );
+  // Clients in Go show this message instead.
+  const status = createErrorRegistry().getMessage("google.rpc.Status");
+  const bytes = Buffer.from(trailers["grpc-status-details-bin"] ?? "", "base64");
+  expect(status && fromBinary(status, bytes)).toMatchObject({ message: trailers["grpc-message"] });
 });
 
 it("a detail that cannot be cut is left out, and those after it stay", () => {
@@ -55,7 +61,7 @@ it("a detail that cannot be cut is left out, and those after it stay", () => {
   expect(trailers["grpc-message"]).toContain("without 1 entry of its details");
 });
 
-it("a body that is far too long for trailers is not read: the HTTP status decides", () => {
+it("T-RPC-30: a body that is far too long for trailers is not read: the HTTP status decides", () => {
   expect(ofError({ message: "m".repeat(70_000) })).toEqual({ code: 3, message: "HTTP 400" });
   expect(codec.ofJson(503, Buffer.alloc(70_000, "<"))).toEqual({ code: 14, message: "HTTP 503" });
 });

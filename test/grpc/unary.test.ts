@@ -20,7 +20,7 @@ const LIST = "iam.Groups/List";
 const lengthOf = (bytes: number): Buffer => Buffer.from([(bytes & 127) | 128, ((bytes >> 7) & 127) | 128, bytes >> 14]);
 const RULES = "version: carryover/v1\nrules:\n  - { name: all, match: {}, mode: shadow, shadow: { sample: 1 } }\n";
 
-it("an error of the platform keeps its code, its message and its typed details", async () => {
+it("T-RPC-06: an error of the platform keeps its code, its message and its typed details", async () => {
   const { client, sandbox, sandboxUrl, exchanges } = await translating();
   const native = grpcClient(sandbox, sandboxUrl);
   later(async () => native.close());
@@ -31,7 +31,7 @@ it("an error of the platform keeps its code, its message and its typed details",
   expect(exchanges).toMatchObject([{ mode: "translate", status: 404, rpc: { code: 5 } }]);
 });
 
-it("an error of carryover's own has its reason in the details", async () => {
+it("T-RPC-06: an error of carryover's own has its reason in the details", async () => {
   const { client } = await translating();
   const answer = await client.call("iam.Roles/Create", {
     parentId: "a",
@@ -100,7 +100,7 @@ describe("V79: metadata of a translated call", () => {
     expect(fields).toContainEqual(["traceparent", "00-1"]);
   });
 
-  it("with a second credential is refused", async () => {
+  it("T-RPC-13: with a second credential is refused", async () => {
     const { double, list } = await platform();
     expect(await list({ "grpc-metadata-authorization": "Bearer other" })).toMatchObject({ status: 16 });
     expect(double.requests).toEqual([]);
@@ -230,7 +230,7 @@ it("fields that the descriptors do not know are kept out of the request, and cou
   expect(await strict.client.call(LIST, {}, { raw: frame(unknown) })).toMatchObject({ code: 3 });
 });
 
-it("a response over the limit is RESOURCE_EXHAUSTED with its size and its records, before a byte is sent", async () => {
+it("T-RPC-03: a response over the limit is RESOURCE_EXHAUSTED with its size and its records, before a byte is sent", async () => {
   const { client, exchanges } = await translating({ grpcMaxResponseBytes: "1KiB" });
   const answer = await client.call("registry.Registry/ListTags", {});
   expect(answer).toMatchObject({ code: 8, json: undefined, details: [{ reason: "MESSAGE_TOO_LARGE" }] });
@@ -277,7 +277,7 @@ describe("a list of many pages", () => {
     return { list, pages: () => pages, adminUrl: started.adminUrl };
   };
 
-  it("is one message, even of several times the memory that a client may take", async () => {
+  it("T-RPC-02: is one message, even of several times the memory that a client may take", async () => {
     const { list, adminUrl } = await platform(24_000, { limitsMemoryBytes: "16MiB" });
     const { body, status } = await list();
     expect(status).toBe(0);
@@ -288,7 +288,7 @@ describe("a list of many pages", () => {
     await expect.poll(held).toBe("0");
   });
 
-  it("that cannot fit is refused after the first pages, with the size and the records that it would have", async () => {
+  it("T-RPC-03: that cannot fit is refused after the first pages, with the size and the records that it would have", async () => {
     const { list, pages } = await platform(50_000, { grpcMaxResponseBytes: "16MiB" });
     const { status, message, body } = await list();
     expect([status, body.length]).toEqual([8, 0]);
@@ -296,28 +296,26 @@ describe("a list of many pages", () => {
     expect(pages()).toBeLessThan(40);
   });
 
-  it("whose platform states no total is refused once it is too long", async () => {
+  it("T-RPC-03: whose platform states no total is refused once it is too long", async () => {
     const { list, pages } = await platform(50_000, { grpcMaxResponseBytes: "8MiB" }, {});
     expect(await list()).toMatchObject({ status: 8, message: expect.stringMatching(/has some \d+ bytes or more/) });
     expect(pages()).toBeLessThan(120);
   });
 });
 
-it("a request may be compressed with gzip, within a bounded ratio", async () => {
+it("T-RPC-21: a request may be compressed with gzip, within a bounded ratio", async () => {
   const { client } = await translating();
   const ask = (bytes: Uint8Array, encoding = "gzip", flag = 1) =>
     client.call(LIST, {}, { raw: frame(bytes, flag), headers: { "grpc-encoding": encoding } });
   expect(await ask(gzipSync(Buffer.alloc(0)))).toMatchObject({ code: 0 });
   expect(await ask(gzipSync(Buffer.alloc(3 * 2 ** 20)))).toMatchObject({
-    code: 3,
-    message: expect.stringContaining("too large"),
+    code: 8,
+    details: [{ reason: "MESSAGE_TOO_LARGE", metadata: { option: "limits.bodyBytes" } }],
   });
-  expect(await ask(Buffer.from("no gzip"))).toMatchObject({ code: 3 });
   expect(await ask(Buffer.alloc(0), "br")).toMatchObject({ code: 12 });
-  expect(await ask(Buffer.alloc(0), "identity", 2)).toMatchObject({ code: 3 });
 });
 
-it("a message that lies about its length is refused, and one that says that it is too large before it comes", async () => {
+it("T-RPC-21: a message that lies about its length is refused, and one that says that it is too large before it comes", async () => {
   const { rpc } = await translating();
   const path = `/${VENDOR_TYPES}.iam.Groups/List`;
   const says = (bytes: number, sent: number) => {
@@ -325,23 +323,36 @@ it("a message that lies about its length is refused, and one that says that it i
     all.writeUInt32BE(bytes, 1);
     return all;
   };
-  expect(await call(rpc, path, says(10, 3))).toMatchObject({ status: 3, message: expect.stringContaining("cut off") });
+  expect(await call(rpc, path, says(10, 3))).toMatchObject({ status: 13, message: expect.stringContaining("cut off") });
   expect(await call(rpc, path, says(0, 3))).toMatchObject({
-    status: 3,
+    status: 13,
     message: expect.stringContaining("more than one"),
   });
   expect(await call(rpc, path, Buffer.alloc(0))).toMatchObject({
-    status: 3,
+    status: 13,
     message: expect.stringContaining("no message"),
   });
-  expect(await call(rpc, path, frame(Buffer.from([0xff])))).toMatchObject({ status: 3 });
   const huge = open(session(rpc), path);
   const refused = answered(huge);
+  huge.on("response", () => huge.close());
   huge.write(says(2 ** 32 - 1, 0));
   expect(await refused).toMatchObject({ status: 8 });
 });
 
-it("V82: a message with more fields than JSON may have values is refused before it is decoded", async () => {
+it.each([
+  ["whose bytes are not a message", frame(Buffer.from([0xff])), "identity"],
+  ["whose text is not UTF-8", frame(Buffer.from([0x1a, 1, 0xff])), "identity"],
+  ["with another flag than 0 and 1", frame(Buffer.alloc(0), 2), "identity"],
+  ["that is compressed, though its encoding is identity", frame(gzipSync(Buffer.alloc(0)), 1), "identity"],
+  ["that is no gzip", frame(Buffer.from("no gzip"), 1), "gzip"],
+])("a message %s is INTERNAL, as from servers in Go, and counts as the client's mistake", async (_, raw, encoding) => {
+  const { client, exchanges } = await translating();
+  const answer = await client.call(LIST, {}, { raw, headers: { "grpc-encoding": encoding } });
+  expect(answer).toMatchObject({ code: 13, details: [{ reason: "INVALID_BODY" }] });
+  expect(exchanges).toMatchObject([{ status: 400, fault: "client", calls: [], rpc: { code: 13 } }]);
+});
+
+it("T-RPC-21, V82: a message with more fields than JSON may have values is refused before it is decoded", async () => {
   const { client, exchanges } = await translating();
   const ids = Buffer.concat([Buffer.from([0x12]), lengthOf(50_000), Buffer.alloc(50_000, Buffer.from([0x2a, 0]))]);
   expect(await client.call(LIST, {}, { raw: frame(ids) })).toMatchObject({
@@ -360,12 +371,13 @@ it("V82: a message with more fields than JSON may have values is refused before 
   ]);
 });
 
-it("V82: limits.bodyBytes holds for a message, before it comes, and for the body that it becomes", async () => {
+it("T-RPC-21, V82: limits.bodyBytes holds for a message, before it comes, and for the body that it becomes", async () => {
   const { client, rpc, exchanges } = await translating({ limitsBodyBytes: "2KiB" });
   const path = `/${VENDOR_TYPES}.iam.Groups/List`;
   const says = Buffer.from([0, 0, 0, 8, 1]);
   const begun = open(session(rpc), path);
   const refused = answered(begun);
+  begun.on("response", () => begun.close());
   begun.write(says);
   expect(await refused).toMatchObject({ status: 8, message: expect.stringContaining("2048") });
   expect(exchanges[0]?.options).toEqual(["limits.bodyBytes"]);
@@ -377,7 +389,7 @@ it("V82: limits.bodyBytes holds for a message, before it comes, and for the body
   });
 });
 
-it("V82: limits.headerBytes holds for the target that a message becomes, with its metadata", async () => {
+it("T-RPC-21, V82: limits.headerBytes holds for the target that a message becomes, with its metadata", async () => {
   const { client, exchanges } = await translating();
   const ids = Array.from({ length: 400 }, (_, i) => `${"a".repeat(40)}/${String(i).padStart(16, "0")}`);
   expect(await client.call(LIST, { uidp: { ids } })).toMatchObject({
@@ -387,6 +399,14 @@ it("V82: limits.headerBytes holds for the target that a message becomes, with it
   });
   expect(exchanges[0]).toMatchObject({ calls: [], options: ["limits.headerBytes"] });
   expect(await client.call(LIST, { uidp: { ids: ids.slice(0, 100) } })).toMatchObject({ code: 0 });
+});
+
+it("V82: metadata goes to the platform twice, and counts twice", async () => {
+  const { client, exchanges } = await translating();
+  const call = (bytes: number) => client.call(LIST, {}, { headers: { "x-long": "a".repeat(bytes) } });
+  expect(await call(7_000)).toMatchObject({ code: 0 });
+  expect(await call(8_192)).toMatchObject({ code: 3, details: [{ reason: "URI_TOO_LONG" }] });
+  expect(exchanges[1]).toMatchObject({ calls: [] });
 });
 
 it("shadow passes a message on that is too large to be translated, or cannot be read, and compares nothing", async () => {
@@ -403,19 +423,19 @@ it("shadow passes a message on that is too large to be translated, or cannot be 
   await expect.poll(() => comparisons.length).toBe(1);
 });
 
-it("the client's deadline ends a translated call, and what is under way for it", async () => {
-  const { client, exchanges } = await translating();
-  const answer = await client.call(LIST, {}, { headers: { "grpc-timeout": "1n" } });
+it("T-RPC-31: the client's deadline ends a translated call, and what is under way for it", async () => {
+  const { client, exchanges } = await translating({}, { platform: { latencyMs: 5_000 } });
+  const answer = await client.call(LIST, {}, { headers: { "grpc-timeout": "200m" } });
   expect(answer).toMatchObject({ code: 4 });
-  expect(exchanges).toMatchObject([{ reason: "UPSTREAM_TIMEOUT" }]);
+  expect(exchanges).toMatchObject([{ reason: "UPSTREAM_TIMEOUT", calls: [{ upstream: "v2" }] }]);
 });
 
-it("calls whose message never comes end after 10 s, and one sender leaves room for others meanwhile", async () => {
-  const { client, rpc, sandbox, exchanges } = await translating({ limitsInFlight: "200" });
+it("T-RPC-33, T-RPC-11: calls whose message never comes end after a time, and one sender leaves room for others meanwhile", async () => {
+  const grpcTimeouts = { sendGraceMs: 1_000 };
+  const { client, rpc, sandbox, exchanges } = await translating({ limitsInFlight: "200" }, { grpcTimeouts });
   const path = `/${VENDOR_TYPES}.${LIST}`;
   const [hostile, good] = [sandbox.token("admin"), sandbox.token("viewer")];
   for (const token of [hostile, good]) expect(await client.call(LIST, {}, { token })).toMatchObject({ code: 0 });
-  const began = performance.now();
   const never = [1, 2, 3].flatMap(() => {
     const on = session(rpc);
     return Array.from({ length: 90 }, () => answered(open(on, path, { authorization: `Bearer ${hostile}` })));
@@ -423,18 +443,18 @@ it("calls whose message never comes end after 10 s, and one sender leaves room f
   await expect.poll(() => exchanges.length).toBeGreaterThan(60);
   expect(await client.call(LIST, {}, { token: good })).toMatchObject({ code: 0 });
   const statuses = (await Promise.all(never)).map(({ status }) => status);
-  expect(performance.now() - began).toBeLessThan(20_000);
   expect(statuses.filter((status) => status === 4).length).toBeGreaterThan(100);
 });
 
-it("messages that are announced hold no memory before they come", async () => {
+it("T-RPC-37: messages that are announced hold no memory before they come", async () => {
   const { client, rpc, sandbox } = await translating({ limitsMemoryBytes: "16MiB", limitsBodyBytes: "4MiB" });
   const token = sandbox.token("admin");
   await client.call(LIST, {}, { token });
   const on = session(rpc);
+  const begin = Buffer.from(frame(Buffer.alloc(4 * 2 ** 20 - 5)).subarray(0, 10));
   const announced = Array.from({ length: 120 }, () => {
     const stream = open(on, `/${VENDOR_TYPES}.iam.Groups/Update`, { authorization: `Bearer ${token}` });
-    stream.write(frame(Buffer.alloc(4 * 2 ** 20 - 5)).subarray(0, 10));
+    stream.write(begin);
     return stream;
   });
   let done = 0;

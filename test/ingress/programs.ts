@@ -47,7 +47,7 @@ const NGINX_AROUND = `daemon off;
 master_process off;
 pid nginx.pid;
 error_log stderr;
-events {}
+events { worker_connections 4096; }
 http { access_log off;
   client_body_temp_path body;
   proxy_temp_path proxy;

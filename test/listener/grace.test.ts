@@ -30,3 +30,25 @@ it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])("one that may wait for %s ms
   expect(await listener.close(graceMs)).toBe(1);
   expect(await client.closed()).toMatch(/^HTTP\/1\.1 504 /);
 });
+
+it("a client whose response began before the shutdown and ended in it may send one more request", async () => {
+  let end = () => {};
+  const { port, listener, double } = await rig({
+    script: (_request, socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no");
+      end = () => socket.write("k");
+    },
+  });
+  const client = await sending(port, "GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+  await client.until((text) => text.endsWith("\r\n\r\no"));
+  listener.beginShutdown();
+  end();
+  await client.until((text) => text.endsWith("ok"));
+  const closed = listener.close(5_000);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  client.send("GET /y HTTP/1.1\r\nHost: a\r\n\r\n");
+  await double.until(() => double.requests.length === 2);
+  end();
+  expect(await client.closed()).toMatch(/ok.*HTTP\/1\.1 200 .*connection: close.*ok$/is);
+  expect(await closed).toBe(0);
+});

@@ -104,7 +104,11 @@ describe("T-SMG-39, V61: on the port for HTTP/1.1", () => {
       "application/grpc",
     ];
     const fields = head.flatMap((name, i) => (i % 2 === 0 ? [literal(name, head[i + 1] ?? "")] : []));
-    client.send(Buffer.concat([PREFACE, SETTINGS, frame(FRAME.headers, END_HEADERS, 1, Buffer.concat(fields))]));
+    // For the parser of HTTP/1.1 time begins with the first byte, so it ends first.
+    client.send(PREFACE.subarray(0, 1));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const rest = PREFACE.subarray(1);
+    client.send(Buffer.concat([rest, SETTINGS, frame(FRAME.headers, END_HEADERS, 1, Buffer.concat(fields))]));
     const types: number[] = [];
     onFrames(client.socket, (type) => types.push(type));
     const busy = setInterval(() => client.send(frame(FRAME.ping, 0, 0, Buffer.alloc(8))), 50);
@@ -113,7 +117,7 @@ describe("T-SMG-39, V61: on the port for HTTP/1.1", () => {
     await client.closed();
     expect(types).toContain(FRAME.headers);
     expect(performance.now() - began).toBeLessThan(5_000);
-    // The parser's own time is up, too; nothing of HTTP/1.1 is said in between.
+    // Nothing of HTTP/1.1 is said in between.
     expect(client.text()).not.toContain("HTTP/1.1 4");
   });
 

@@ -40,6 +40,7 @@ describe("finds", () => {
     ["a forged host", CAME.replace("Host: a.example", "Host: evil.example"), "x-forwarded-host is"],
     ["a forged port", CAME.replace("X-Front-Id", "X-Forwarded-Port: 1\r\nX-Front-Id"), "x-forwarded-port"],
     ["a field of the connection", CAME.replace("X-Front-Id", "TE: trailers\r\nX-Front-Id"), "a field te"],
+    ["a field of gRPC", CAME.replace("X-Front-Id", "Grpc-Timeout: 1S\r\nX-Front-Id"), "a field grpc-timeout"],
     ["a name with an underscore", CAME.replace("X-Front-Id", "X_Forwarded_For: 1\r\nX-Front-Id"), "x_forwarded_for"],
   ])("%s", (_, came, fault) => {
     expect(faults(came)).toContain(fault);

@@ -1,5 +1,5 @@
 /** Finds requests that a front and carryover read differently, and effects of one client's bytes on another. */
-import { LOOK_ALIKE } from "../fuzz/strict-upstream.ts";
+import { isForbidden } from "../fuzz/strict-upstream.ts";
 import type { Platform } from "./platform.ts";
 import type { Outcome } from "./send.ts";
 import type { Tap } from "./tap.ts";
@@ -53,11 +53,6 @@ function decoded(target: string): string {
   return target.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Of one connection, or for somebody else to say. */
-const NEVER: ReadonlySet<string> = new Set([
-  ...["keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "upgrade", "http2-settings", "expect"],
-  ...["forwarded", "x-http-method-override", "x-http-method", "x-method-override", "x-real-ip"],
-]);
 /** Those of a client that every recipe takes away. */
 const FORGED: ReadonlySet<string> = new Set(
   [
@@ -88,7 +83,7 @@ function differences(meant: Read, came: Read, platformUrl: string): string[] {
   expectOne("x-forwarded-proto", "http");
   expectOne("x-forwarded-host", valuesOf(meant, "host")[0]);
   for (const [name] of came.fields) {
-    if (NEVER.has(name) || LOOK_ALIKE.test(name) || name.startsWith("grpc-")) found.push(`a field ${name}`);
+    if (isForbidden(name)) found.push(`a field ${name}`);
     if (FORGED.has(name)) found.push(`a field ${name} that a client set`);
   }
   return found;

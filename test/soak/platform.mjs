@@ -101,4 +101,6 @@ const server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => 
     else go();
   });
 });
-server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));
+server.listen(Number(process.argv[2] ?? 0), "127.0.0.1", () =>
+  console.log(`http://127.0.0.1:${server.address().port}`),
+);

@@ -3,31 +3,31 @@
  * the load that carryover can serve, of all kinds, with faults, clients that leave and rules that change. `--seed N`
  * repeats the same requests; `--hard` adds everything in `hogs.mjs`.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { optionsOf } from "../../scripts/options.mjs";
-import { NODE_FLAGS } from "../bench/processes.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
-import { createRandom, rulesOf } from "./mix.mjs";
-import { slope } from "./slope.mjs";
+import { createRandom, nextRequest, rulesOf } from "./mix.mjs";
+import {
+  byMinute,
+  growthOf,
+  MB,
+  openFiles,
+  sampleFor,
+  startCarryover,
+  startPlatform,
+  stopAll,
+  tell,
+} from "./stage.mjs";
 
-const HERE = import.meta.dirname;
-const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-const MB = 2 ** 20;
-const SAMPLE_MS = 5_000;
-const RELOAD_MS = 15_000;
 const CALIBRATE_MS = 10_000;
 const CLIENTS = 32;
 /** Idle connections to the platform are gone after four seconds, and those of clients with the clients. */
 const IDLE_MS = 7_000;
-/** Of the whole time: caches, pools and compiled code fill in the beginning. */
-const WARM_UP = 0.25;
 /** Goals: growth in MB a minute, and what may be open at the end beyond what was at the beginning. */
 const MOST_GROWTH = 1;
 const MOST_LEFT = 2;
@@ -50,90 +50,26 @@ const minutes = Number(values.minutes);
 const seed = Number(values.seed);
 
 const work = mkdtempSync(join(tmpdir(), "carryover-soak-"));
-const children = [];
-
-/** Starts `words` with node; resolves with what its output says when it matches. */
-async function start(words, pattern, stdio) {
-  const child = spawn(process.execPath, words, { stdio });
-  children.push(child);
-  const stream = child.stdout ?? child.stderr;
-  let text = "";
-  for await (const chunk of stream.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
-    text += chunk;
-    const match = pattern.exec(text);
-    if (match === null) continue;
-    stream.resume();
-    return { child, match };
-  }
-  throw new Error(`${words.join(" ")} did not start: ${text}`);
-}
-
-async function startCarryover(platform, rules) {
-  const flags = {
-    "listen-host": "127.0.0.1",
-    "listen-port": 0,
-    "admin-port": 0,
-    "upstream-v2-url": platform,
-    "upstream-v1-url": platform,
-    "cutover-mode": "translate",
-  };
-  const more = { "cutover-rules-file": rules, "lists-share-seconds": 1 };
-  const options = Object.entries({ ...flags, ...more }).map(([name, value]) => `--${name}=${value}`);
-  const log = openSync(join(work, "log"), "w");
-  const words = [...NODE_FLAGS, "--import", pathToFileURL(join(HERE, "probe.mjs")).href, MAIN, "serve", ...options];
-  const { child, match } = await start(words, /v1 clients at (\S+),/, ["ignore", log, "pipe", "ipc"]);
-  const ask = async (word) => {
-    child.send({ do: word });
-    const [answer] = await once(child, "message");
-    if (answer.error !== undefined) throw new Error(answer.error);
-    return answer;
-  };
-  return { child, url: match[1], ask };
-}
-
-/** Files that are open, sockets among them. */
-const openFiles = (pid) => readdirSync(`/proc/${pid}/fd`).length;
-
-async function sampleFor(ms, { child, ask }, rulesFile) {
-  const samples = [];
-  const started = performance.now();
-  let round = 0;
-  while (performance.now() - started < ms) {
-    await sleep(Math.min(SAMPLE_MS, ms));
-    const { rss, heap, resources } = await ask("look");
-    const sockets = (resources.TCPSocketWrap ?? 0) + (resources.TCPWRAP ?? 0);
-    samples.push({
-      minute: (performance.now() - started) / 60_000,
-      rss,
-      heap,
-      sockets,
-      timers: resources.Timeout ?? 0,
-      files: openFiles(child.pid),
-    });
-    if (samples.length % (RELOAD_MS / SAMPLE_MS) !== 0) continue;
-    // As an operator would: another file, renamed.
-    round += 1;
-    writeFileSync(`${rulesFile}.next`, rulesOf(round));
-    renameSync(`${rulesFile}.next`, rulesFile);
-  }
-  return { samples, reloads: round };
-}
 
 async function main() {
   const rulesFile = join(work, "rules.yaml");
   writeFileSync(rulesFile, rulesOf(0));
-  const platform = await start([join(HERE, "platform.mjs")], /^(http:\S+)$/m, ["ignore", "pipe", "inherit"]);
-  const carryover = await startCarryover(platform.match[1], rulesFile);
+  const platform = await startPlatform("platform.mjs");
+  const carryover = await startCarryover(work, {
+    "upstream-v2-url": platform.url,
+    "upstream-v1-url": platform.url,
+    "cutover-rules-file": rulesFile,
+  });
   const { url, ask } = carryover;
   const atFirst = await ask("settle");
   const filesAtFirst = openFiles(carryover.child.pid);
   const random = createRandom(seed);
-  const load = createLoad(url, random, values.hard);
+  const load = createLoad(url, () => nextRequest(random, values.hard));
   const most = await load.flatOut(CALIBRATE_MS, CLIENTS);
   const rate = Math.max(10, Math.floor(most / 2));
   console.log(`flat out ${Math.round(most)} requests/s; now ${rate} requests/s for ${minutes} min, seed ${seed}`);
   const hogs = values.hard ? createHogs(url, load.judge) : undefined;
-  const watching = sampleFor(minutes * 60_000, carryover, rulesFile);
+  const watching = sampleFor(minutes * 60_000, carryover, { file: rulesFile, of: rulesOf });
   await load.steady(minutes * 60_000, rate);
   const { samples, reloads } = await watching;
   await hogs?.end();
@@ -148,8 +84,7 @@ async function main() {
 
 /** [what, value, unit, whether the goal is met (undefined: there is none)] */
 function judged({ samples, reloads, load, hogs, rate, atFirst, atLast, leftOpen, code }) {
-  const warm = samples.slice(Math.floor(samples.length * WARM_UP));
-  const growth = (of) => slope(warm.map((sample) => [sample.minute, of(sample)]));
+  const growth = growthOf(samples);
   const rss = growth((sample) => sample.rss / MB);
   const { counts } = load;
   const many = (resources) => Object.values(resources).reduce((sum, count) => sum + count, 0);
@@ -182,34 +117,14 @@ function judged({ samples, reloads, load, hogs, rate, atFirst, atLast, leftOpen,
   ];
 }
 
-/** The mean of each whole minute. */
-function byMinute(samples) {
-  const all = [];
-  for (const { minute, rss } of samples) {
-    all[Math.floor(minute)] ??= [];
-    all[Math.floor(minute)].push(rss / MB);
-  }
-  return all.map((some) => Math.round(some.reduce((sum, one) => sum + one, 0) / some.length));
-}
-
-function tell(rows) {
-  const shown = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(2));
-  const width = Math.max(...rows.map(([what]) => what.length));
-  for (const [what, value, unit, met] of rows) {
-    console.log(`${what.padEnd(width)}  ${shown(value).padStart(12)} ${unit}${met === false ? "  MISSED" : ""}`);
-    const file = process.env.TRUST_FIGURES ?? "";
-    if (file !== "") appendFileSync(file, `${JSON.stringify({ id: "T-LOD-11", what, value, unit })}\n`);
-  }
-}
-
 try {
   const result = await main();
   const rows = judged(result);
-  tell(rows);
+  tell({ id: "T-LOD-11", rows });
   console.log(`RSS by the minute, MB: ${byMinute(result.samples).join(" ")}`);
   for (const example of result.load.examples) console.log(`  ${example}`);
   if (rows.some(([, , , met]) => met === false)) process.exitCode = 1;
 } finally {
-  for (const child of children) child.kill("SIGKILL");
+  stopAll();
   rmSync(work, { recursive: true, force: true });
 }

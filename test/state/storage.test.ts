@@ -198,4 +198,6 @@ test("a close does not wait for storage that no longer responds", async () => {
   await two.saved.close();
   expect(two.lines.at(-1)).toContain("does not respond");
   respond();
+  // The writes go on; the directory is removed after them.
+  await expect.poll(() => existsSync(join(folder, "owner.json"))).toBe(false);
 });

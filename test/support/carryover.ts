@@ -6,7 +6,8 @@ import { loadConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { sharedCatalogue, sharedTranslations } from "./shared.ts";
 
-export interface CarryoverOptions extends Pick<AppOptions, "onExchange" | "onComparison" | "clock" | "reloadMs"> {
+export interface CarryoverOptions
+  extends Pick<AppOptions, "onExchange" | "onComparison" | "clock" | "reloadMs" | "grpcTimeouts"> {
   readonly v2Url: string;
   readonly v1Url?: string;
   readonly stsUrl?: string;

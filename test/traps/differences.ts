@@ -583,6 +583,66 @@ export const differences: readonly DifferenceGroup[] = [
     ],
   },
   {
+    title: "gRPC on the wire",
+    rows: [
+      {
+        id: "V130",
+        v1: "requests that HTTP/2 calls malformed were served, or refused with a status: a `te` other than `trailers`, `keep-alive`, `upgrade`, a `content-length` that does not fit, no `:scheme`, a path without a slash in front",
+        carryover: "the stream is reset with `PROTOCOL_ERROR` (RFC 9113, section 8.1.1)",
+        why: "two programs could read such a request in two ways",
+        option: NONE,
+        native: true,
+      },
+      {
+        id: "V131",
+        v1: "fields that HTTP/2 forbids (a space or a control byte in a name, a line feed in a value) reset the stream; trailers of a client closed its connection",
+        carryover: "such a field is left out, and the call is served; trailers of a client are ignored",
+        why: "Node.js leaves the field out, and nothing else of the call is in doubt",
+        option: NONE,
+        native: true,
+      },
+      {
+        id: "V132",
+        v1: "refused: a media type in capitals, a `grpc-encoding` that is unknown and not used, `-bin` metadata in another base64 or as a list in one field, a varint with too many bytes",
+        carryover: "served. Only a field's tag of more than five bytes, which v1 read, is `INTERNAL`",
+        why: "the call can be understood, and only clients that no library makes send it",
+        option: NONE,
+      },
+      {
+        id: "V133",
+        v1: "the last of two `content-type` fields counted, and `:authority` could hold a user",
+        carryover: "415 for two of them; `INVALID_ARGUMENT` for such an `:authority`, as for `Host` over HTTP",
+        why: "two programs could read such a request in two ways",
+        option: NONE,
+        native: true,
+      },
+      {
+        id: "V134",
+        v1: "a `grpc-timeout` that cannot be read was `INTERNAL` with the HTTP status 400",
+        carryover: "`INTERNAL` with the HTTP status 200, as for every other status",
+        why: "clients of gRPC look at the status of gRPC",
+        option: NONE,
+        native: true,
+      },
+      {
+        id: "V135",
+        v1: "`via` did not matter",
+        carryover: "`FAILED_PRECONDITION` with `LOOP_DETECTED`, over HTTP 508, where `via` names carryover",
+        why: "a request must not go round in a circle",
+        option: NONE,
+        native: true,
+      },
+      {
+        id: "V136",
+        v1: "metadata kept spaces at the ends of its values",
+        carryover: "with Node.js 20 such a field is left out",
+        why: "Node.js 20 has no option for it; later versions keep them",
+        option: NONE,
+        native: true,
+      },
+    ],
+  },
+  {
     title: "Limits and load",
     rows: [
       {
@@ -597,7 +657,7 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V82",
         v1: "gRPC took messages of up to 4 MiB, whatever they hold",
         carryover:
-          "a request that is translated: `RESOURCE_EXHAUSTED` above 1 MiB, `INVALID_ARGUMENT` above 20,000 fields (elements and entries included), 100 levels, or fields that become a request target above 16 KiB",
+          "a request that is translated: `RESOURCE_EXHAUSTED` above 1 MiB, `INVALID_ARGUMENT` above 20,000 fields (elements and entries included), 100 levels, or fields that become a request target above 16 KiB, together with the metadata, which counts twice",
         why: "one request must not hold up all others",
         option: "`limits.bodyBytes`",
       },
@@ -619,7 +679,8 @@ export const differences: readonly DifferenceGroup[] = [
       {
         id: "V67",
         v1: "the platform's own limits on a request's head",
-        carryover: "414 `URI_TOO_LONG` above 8 KiB; 431 `HEADERS_TOO_LARGE` above 16 KiB or 100 fields",
+        carryover:
+          "414 `URI_TOO_LONG` above 8 KiB; 431 `HEADERS_TOO_LARGE` above 16 KiB or 100 fields. Over gRPC more than 100 fields are `INVALID_ARGUMENT`; above 16 KiB or 128 fields the stream is reset with `ENHANCE_YOUR_CALM`",
         why: "one request must not hold up all others",
         option: "`limits.uriBytes`, `limits.headerBytes`",
         native: true,

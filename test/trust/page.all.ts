@@ -16,7 +16,7 @@ interface Counted {
 }
 type Report = Readonly<Record<"numPassedTests" | "numFailedTests", number> & { testResults: readonly unknown[] }>;
 type Line = Readonly<Record<"id" | "what" | "unit", string> & { value: number }>;
-const { testsOf, figuresOf, mended, replaced, summed, resultOf, triedBy } = (await import(
+const { testsOf, figuresOf, mended, mergedInto, replaced, summed, resultOf, triedBy } = (await import(
   "../../scripts/trust/gather.mjs" as string
 )) as {
   testsOf(report: unknown): Map<string, Counted>;
@@ -26,6 +26,7 @@ const { testsOf, figuresOf, mended, replaced, summed, resultOf, triedBy } = (awa
   summed(figures: readonly Line[]): unknown[];
   triedBy(figures: readonly Line[], passed: boolean): Map<string, Counted>;
   resultOf(parts: readonly unknown[], around: unknown): Result;
+  mergedInto(old: Result, prefix: string, parts: readonly unknown[], around: unknown): Result;
 };
 
 const AROUND = { date: "2026-11-22", commit: "abc", node: "v20", machine: "2 cores", seed: "1" };
@@ -212,6 +213,28 @@ describe("what is gathered", () => {
       line("sent", 5),
       line("lost", 0),
     ]);
+  });
+
+  it("takes rows that were run by themselves into an older result, with their own date and commit", () => {
+    const part = (command: string, id: string, status: string, value: number, at: string) => ({
+      ...{ command, passed: 1, failed: 0, seconds: 60, at },
+      tests: testsOf(
+        reportOf([
+          [`${id}: x`, status],
+          ["T-AAA-02: y", status],
+        ]),
+      ),
+      figures: [{ id, what: "bytes lost", unit: "bytes", value }],
+    });
+    const old = resultOf([part("npm run x", "T-AAA-01", "passed", 0, "old")], AROUND);
+    const news = [part("npm run y", "T-AAA-01", "failed", 7, "new")];
+    const page = trustPage(PLAN, [GOAL], mergedInto(old, "T-AAA-01", news, { date: "2026-12-01" }));
+    expect(page).toContain(
+      "| T-AAA-01 | one | 0 passed, **1 failed** (2026-12-01, commit new), **goal missed** | bytes lost: 7 |",
+    );
+    expect(page).toContain("| T-AAA-02 | two | 1 passed |");
+    expect(page).toContain("| `npm run x` | 1 id | 1 passed, 0 failed | 1 min |");
+    expect(page).toContain("| `npm run y` | 1 id | 1 passed, 0 failed (2026-12-01, commit new) | 1 min |");
   });
 
   it("sums figures that are called the same, each with its unit", () => {

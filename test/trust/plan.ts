@@ -27,4 +27,5 @@ export const GROUPS: ReadonlyMap<string, number> = new Map([
   ["ISO", 12],
   ["LOD", 15],
   ["SEC", 4],
+  ["RPC", 42],
 ]);

@@ -8,7 +8,7 @@ import { type GrpcClient, grpcClient } from "../../../sandbox/test/grpc-client.t
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
 import type { Comparison } from "../../../src/model/comparison.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
-import { type Carryover, startCarryover } from "../../support/carryover.ts";
+import { type Carryover, type CarryoverOptions, startCarryover } from "../../support/carryover.ts";
 import { later } from "../../support/take-down.ts";
 
 export interface Translating {
@@ -28,9 +28,15 @@ export function fileWith(contents: Uint8Array | string): string {
   return file;
 }
 
+export interface TranslatingOptions extends Pick<CarryoverOptions, "grpcTimeouts"> {
+  /** The sandbox is native v1, too. */
+  readonly native?: boolean;
+  readonly platform?: SandboxOptions;
+}
+
 export async function translating(
   flags: Readonly<Record<string, string>> = {},
-  { native = false, platform = {} }: { readonly native?: boolean; readonly platform?: SandboxOptions } = {},
+  { native = false, platform = {}, ...rest }: TranslatingOptions = {},
 ): Promise<Translating> {
   const sandbox = seededSandbox({ recordTimes: "published", ...platform });
   const exchanges: Exchange[] = [];
@@ -47,6 +53,7 @@ export async function translating(
     },
     onExchange: (exchange) => exchanges.push(exchange),
     onComparison: (comparison) => comparisons.push(comparison),
+    ...rest,
   });
   const rpc = carryover.grpcUrl ?? "";
   const client = grpcClient(sandbox, rpc);

@@ -157,9 +157,40 @@ export const FRONT = [
     "src/edge/send-rate.ts",
     ["test/edge/pace.test.ts"],
     [
-      ["bytes a second", "if (latest.length < beats || bytes >= ", "if (true || bytes >= "],
-      ["nothing sent over a connection", "if (connected && silentMs >= stallMs)", "if (false)"],
-      ["a client that may not send is not to blame", "    rests() {\n      stop?.();", "    rests() {"],
+      ["bytes a second", "if (this.latest.length < beats || bytes >= ", "if (true || bytes >= "],
+      ["nothing sent over a connection", "if (this.connected && this.silentMs >= stallMs)", "if (false)"],
+      ["a client that may not send is not to blame", "  rests(): void {\n    this.stop?.();", "  rests(): void {"],
+    ],
+  ),
+  ...guards(
+    "src/edge/edge.ts",
+    ["test/edge/edge.test.ts"],
+    [
+      ["requests of all ports", "admit(crowd.here, credential)", "admit(gate.inFlight, credential)"],
+      ["what is not here yet counts against its sender", "this.gate.crowd.receive(this.credential, 1);", ""],
+      ["faults before the load", "if (faulty !== undefined || why === undefined)", "if (why === undefined)"],
+      ["what is open at the end of a shutdown", "for (const arrival of all) end(arrival, stopping(arrival));", ""],
+    ],
+  ),
+  ...guards(
+    "src/edge/deadlines.ts",
+    ["test/edge/deadlines.test.ts"],
+    [
+      ["the time of a request", "if (timer === undefined) wait(one, one.startedAt);", ""],
+      ["the time of streams", "if (lifeMs < usualMs || one.sweep !== undefined) leaveRing(one);", ""],
+    ],
+  ),
+  ...guards(
+    "src/edge/body-limits.ts",
+    ["test/edge/body-memory.test.ts"],
+    [
+      ["memory for a body", "await hold.grow(bytes, signal);", ""],
+      ["memory for the rest of a body", "hold === undefined ? begin(room) : hold.grow(room, signal)", "begin(room)"],
+      [
+        "a stranger's turn before a long body",
+        "await inTurn(caller, processorShare, signal, () => {}, claim * MS_PER_BYTE);",
+        "",
+      ],
     ],
   ),
   ...guards(

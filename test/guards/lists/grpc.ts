@@ -16,6 +16,21 @@ export const GRPC = [
     ["calls in flight", "edge.arrive(head, why)", "edge.arrive(head, undefined)"],
     ["the checks of HTTP", "if (problem !== undefined) throw problem;", "", PASSES],
     ["cancels of each caller", "throw TOO_MANY_CANCELS;", "{}"],
+    ["connections without a call", "session.setTimeout(idleMs, () => session.close());", ""],
+    ["a timeout that can be read", " ?? malformedTimeout(call);", ";", PASSES],
+    ["a media type of gRPC", "405) : 415;", "405) : undefined;", PASSES],
+    ["methods other than POST", '"POST" ? undefined : 405', '"POST" ? undefined : undefined', PASSES],
+  ]),
+  ...guards(
+    "src/grpc/cancels.ts",
+    ["test/grpc/cancels.test.ts"],
+    [
+      ["cancels of invented callers", "(!isKnown && all.isEmpty())", "false"],
+      ["callers that are remembered", "if (callers.size > MOST_CALLERS) callers.delete(oldest);", ""],
+    ],
+  ),
+  ...guards("src/grpc/call.ts", PASSES, [
+    ["details that a client takes", "sizeOfFields(fields) <= room) return fields;", "true) return fields;"],
   ]),
   ...guards("src/edge/deadlines.ts", PASSES, [
     ["the client's deadline", "Math.min(this.clientAt, this.aliveAt + this.lifeMs)", "this.aliveAt + this.lifeMs"],
@@ -24,8 +39,10 @@ export const GRPC = [
     "src/grpc/lingering.ts",
     ["test/grpc/ending.test.ts"],
     [
-      ["time to end a call that has its response", "const LINGER_MS = 2_000;", "const LINGER_MS = 0;"],
+      ["time to end a call that has its response", "createDelay(now, lingerMs, most)", "createDelay(now, 0, most)"],
       ["what a client sends after its response", "return left >= 0;", "return true;"],
+      ["the end of a request that is refused", 'stream.once("end", held(stream, then))', "held(stream, then)()"],
+      ["the number of calls that linger", "if (waiting.all.size > most) first?.run();", ""],
     ],
   ),
   ...guards("src/grpc/relay.ts", PASSES, [
@@ -36,8 +53,11 @@ export const GRPC = [
       "if (to === undefined || to.write(chunk)) return true;",
       "to?.write(chunk);\n  if (to !== undefined) return true;",
     ],
+    ["sessions whose response is late", "target.sessions.suspect(up);", ""],
     ["a stream that was refused, once", "!relay.repeated &&", ""],
-    ["a response without a status", 'header(trailers, "grpc-status") === undefined', "false"],
+    ["what is kept of a request to repeat it", "if (bytes > REPEAT_BYTES || ", "if ("],
+    ["writes in an unknown state", 'method: isRead(call) ? "GET" : "POST"', 'method: "GET"'],
+    ["a response without a status", 'http === 200 && header(last, "grpc-status") === undefined', "false"],
     [
       "the upstream's part of a call that is over",
       "if (status === undefined && !up.destroyed) up.close",
@@ -52,10 +72,31 @@ export const GRPC = [
     ["sessions that may be dead", 'turn("avoided");', ""],
     ["pings that a server counts", "if (isSilent && pings === 0)", "if (isSilent)"],
     ["sessions that fall silent", "silence.add(session);", ""],
+    ["pings without a response in between", "if (pings === MOST_PINGS) {", "if (false) {"],
+    ["acknowledgements that are still unread", "if (pinging === waited) http2", "http2"],
+    ["sessions that acknowledge nothing", "setTimeout(unacknowledged, pongMs)", "undefined"],
   ]),
   ...guards("src/grpc/sessions.ts", SESSIONS, [
     ["what is the platform's fault", "pool.ready > 0 ? full() : failure(TOO_LATE, UNSENT)", "full()"],
+    ["streams above the last that GOAWAY names", "id !== undefined && id > last", "false", PASSES],
   ]),
+  ...guards(
+    "src/grpc/rpcs.ts",
+    ["test/grpc/descriptors.test.ts"],
+    [["the number of names that are learned", " || served.size >= MOST_LEARNED", ""]],
+  ),
+  ...guards("src/grpc/port.ts", PASSES, [
+    ["errors that prove no credential", "if (status !== OK && status !== UNAUTHENTICATED) return;", ""],
+    ["open domains that prove no credential", 'if (version === "v1" || version === "v2")', "if (true)"],
+  ]),
+  ...guards("src/grpc/token-exchange.ts", PASSES, [
+    ["the message of a token exchange", "Math.min(limits.bodyBytes, limits.requestBytes)", "limits.requestBytes"],
+  ]),
+  ...guards(
+    "src/grpc/enums.ts",
+    ["test/grpc/enums.test.ts"],
+    [["numbers that mean something else in v1", "type.value[number] === undefined ? number", "true ? number"]],
+  ),
   ...guards("src/grpc/rpcs.ts", ATTACKS, [["names of rpcs", "if (code !== RpcCode.OK || ", "if ("]]),
   ...guards("src/grpc/messages.ts", UNARY, [
     ["messages that are too large", "if (length > most) throw", "if (length < 0) throw"],

@@ -20,6 +20,17 @@ export const KEEPS_SERVING: readonly TrustPromise[] = [
       row("T-FLT-18", "invalid header values in a response are cleaned or refused"),
       row("T-FLT-20", "trailers of any kind cause no crash"),
       row("T-FLT-25", "a platform that comes and goes is used while it is up"),
+      row("T-RPC-23", "a gRPC platform that is down, or does not accept connections, gives an error in time"),
+      row("T-RPC-24", "a reset with any code becomes the status of the gRPC specification"),
+      row(
+        "T-RPC-25",
+        "`GOAWAY` with any code ends no call that can go on, and hides no call that may have been processed",
+      ),
+      row("T-RPC-26", "spoilt frames of the platform become a status of the call"),
+      row("T-RPC-27", "a dead session to the platform is detected within seconds"),
+      row("T-RPC-28", "a platform that refuses gRPC calls gets hardly more calls than clients make"),
+      row("T-RPC-29", "a gRPC platform that comes and goes is used while it is up"),
+      row("T-RPC-30", "trailers of any kind, doubled or too long, cause no crash"),
     ],
   },
   {
@@ -38,6 +49,12 @@ export const KEEPS_SERVING: readonly TrustPromise[] = [
       row("T-SLO-03", "clients that never read are disconnected, and cost a bounded amount"),
       row("T-SLO-04", "thousands of idle connections cost little, and are closed"),
       row("T-SLO-05", "a client that closes its sending side counts as gone, and its calls are cancelled"),
+      row("T-RPC-31", "the deadline of a gRPC client ends its call and the platform's"),
+      row("T-RPC-32", "a gRPC response that does not begin in time, and a silent stream"),
+      row("T-RPC-33", "gRPC clients that drip a message, or never send it, are ended and leave room for others"),
+      row("T-RPC-34", "gRPC clients that never read, or hold a finished call open, cost a bounded amount"),
+      row("T-RPC-35", "idle and dead gRPC connections are closed"),
+      row("T-RPC-36", "a gRPC call that its client cancels is cancelled at the platform"),
     ],
   },
   {
@@ -53,6 +70,13 @@ export const KEEPS_SERVING: readonly TrustPromise[] = [
       row("T-LOD-06", "many long lists do not slow pass-through down"),
       row("T-LOD-12", "the event loop is never blocked for long"),
       row("T-LOD-11", "a long run under load and faults: memory, connections and timers stay flat"),
+      row("T-RPC-37", "the limits on requests in flight and on memory hold for gRPC calls"),
+      row("T-RPC-38", "lists over one port do not slow short calls over the other down, and both ports are served"),
+      row("T-RPC-39", "long lists over gRPC fit into a heap of 256 MiB"),
+      row(
+        "T-RPC-01",
+        "30 minutes over both ports with cutovers, restarts of the platform and floods, while other work used both cores",
+      ),
     ],
   },
   {
@@ -75,6 +99,12 @@ export const KEEPS_SERVING: readonly TrustPromise[] = [
       row("T-LOD-10", "SIGKILL leaves broken responses, never short ones"),
       row("T-LOD-13", "an invalid configuration is refused, and the error names the place"),
       row("T-LOD-14", "it runs without root, on a read-only file system, in little memory"),
+      row("T-RPC-40", "descriptors that cannot be used are refused, and the error says what they lack"),
+      row(
+        "T-RPC-41",
+        "SIGTERM under load of gRPC calls and streams, or while the platform hangs: nothing is lost, clients get `GOAWAY`, exit 0",
+      ),
+      row("T-RPC-42", "SIGKILL leaves gRPC calls without a status, never short ones that look whole"),
     ],
   },
 ];

@@ -26,6 +26,12 @@ export const NOBODY_IN: readonly TrustPromise[] = [
       row("T-SMG-26", "a response sent before the request is complete closes the connection"),
       row("T-SMG-39", "the HTTP/2 preface and a TLS hello on the plain port are refused"),
       row("T-SMG-40", "an upgrade is never granted, and bytes after it are not forwarded"),
+      row("T-RPC-16", "the gRPC port refuses everything that is not gRPC"),
+      row("T-RPC-17", "rapid resets end their connection, and cancelled calls of one client end no call of another"),
+      row("T-RPC-18", "floods of `CONTINUATION`, `PING`, `SETTINGS` and empty `DATA` frames end their connection"),
+      row("T-RPC-19", "header bombs and thousands of streams cost a bounded amount"),
+      row("T-RPC-20", "spoilt and random frames of clients cause no crash and no hang"),
+      row("T-RPC-21", "hostile messages, compressed or not, are refused before they cost memory"),
     ],
   },
   {
@@ -42,6 +48,7 @@ export const NOBODY_IN: readonly TrustPromise[] = [
       row("T-SMG-21", "no field changes the method or the credential that the platform sees"),
       row("T-SMG-35", "no character from a path ends a header line, a log line or a metric"),
       row("T-SMG-38", "redirects are passed on and never followed"),
+      row("T-RPC-22", "no client of the gRPC port can forge where it comes from, or pass through carryover twice"),
     ],
   },
   {

@@ -19,6 +19,12 @@ export const NOTHING_LEAKED: readonly TrustPromise[] = [
       row("T-ISO-11", "one tenant cannot take all cache space and slots"),
       row("T-ISO-12", "no intermediate cache may store a v1 response"),
       row("T-FLT-14", "a second response that no request asked for reaches no client"),
+      row(
+        "T-RPC-09",
+        "two credentials over shared gRPC connections, as behind a proxy: no response carries a marker of the other",
+      ),
+      row("T-RPC-10", "a storm of cancelled and late gRPC calls leaves no connection out of step"),
+      row("T-RPC-11", "one credential cannot take all streams and places of gRPC calls"),
     ],
   },
   {
@@ -30,6 +36,10 @@ export const NOTHING_LEAKED: readonly TrustPromise[] = [
       row("T-ISO-09", "no log line of any kind holds a token, a page token or a secret from a query"),
       row("T-ISO-10", "tokens are gone from memory soon after the last request"),
       row("T-FLT-24", "metrics are quick under load, and hold no token and no uid"),
+      row("T-RPC-12", "no gRPC call sends a credential to a platform with a bad certificate"),
+      row("T-RPC-13", "a gRPC call with two credentials is refused"),
+      row("T-RPC-14", "the log of gRPC calls holds no token and no message"),
+      row("T-RPC-15", "invented names of gRPC methods create no new metrics"),
     ],
   },
 ];

@@ -41,6 +41,11 @@ export const NOTHING_LOST: readonly TrustPromise[] = [
       row("T-DRN-30", "the first byte of a long list comes early"),
       row("T-DRN-31", "`carryover check` detects which kind of page tokens a platform has"),
       row("T-DRN-32", "all interleavings of small lists and writers keep the promise"),
+      row("T-RPC-02", "over gRPC a list of any length is one whole message, equal to the list over HTTP"),
+      row(
+        "T-RPC-03",
+        "over gRPC a list that is too long or breaks off is an error with its size, never a shorter list",
+      ),
     ],
   },
   {
@@ -62,6 +67,12 @@ export const NOTHING_LOST: readonly TrustPromise[] = [
         "after a connection reset a read is retried once, a write is not, and the client's error says so",
       ),
       row("T-FLT-05", "the same for a kept-alive connection that was already closed"),
+      row(
+        "T-RPC-04",
+        "a gRPC call is repeated only if the platform certainly did not process it; a write that it may have processed is never `UNAVAILABLE`",
+      ),
+      row("T-RPC-05", "an update over gRPC clears what is left out, and keeps what its client could not see"),
+      row("T-RPC-06", "errors of the platform keep their code, message and details over gRPC"),
     ],
   },
   {
@@ -70,6 +81,8 @@ export const NOTHING_LOST: readonly TrustPromise[] = [
     rows: [
       row("T-FLT-09", "a truncated response reaches the client visibly broken"),
       row("T-FLT-11", "responses without a body, or with unusual or missing lengths, arrive correctly"),
+      row("T-RPC-07", "a gRPC response that breaks off, or lacks a status, ends with an error status"),
+      row("T-RPC-08", "messages, metadata and trailers pass through unchanged, in both directions at once"),
     ],
   },
 ];

@@ -33,6 +33,7 @@ export interface Through {
 export async function through(
   platform: MarkerPlatform,
   flags: Readonly<Record<string, string>> = {},
+  logLine?: (line: string) => void,
 ): Promise<Through> {
   const folder = await mkdtemp(join(tmpdir(), "iso-"));
   later(() => rm(folder, { recursive: true, force: true }));
@@ -46,6 +47,7 @@ export async function through(
   } = await startCarryover({
     v2Url: platform.url,
     v1Url: platform.url,
+    ...(logLine === undefined ? {} : { logLine }),
     flags: {
       cutoverRulesFile: join(folder, "rules.yaml"),
       upstreamV2Connections: "8",
