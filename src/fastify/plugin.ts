@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { accessSync, constants } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -19,6 +18,7 @@ import {
 } from "../index.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import { DOMAINS } from "../router/router.ts";
+import { type HttpProxy, loadProxy, requireFastify } from "./peers.ts";
 import { createTransport, HOP, type HopHeaders, type Transport, type TransportAddress } from "./transport.ts";
 
 export type { CarryoverConfig, CarryoverStatus } from "../index.ts";
@@ -46,15 +46,13 @@ declare module "fastify" {
   }
 }
 
-const PROXY = "@fastify/http-proxy";
-const PROXY_MAJOR = "11";
 /** The proxy wants a URL, and the transport has the address. */
 const UPSTREAM = "http://carryover.invalid";
 
 /** Registers carryover below a prefix of the app. It starts when the app is ready, and closes with it. */
 async function carryoverPlugin(app: FastifyInstance, options: CarryoverPluginOptions): Promise<void> {
   requireFastify(app);
-  const httpProxy = await loadProxy();
+  const httpProxy = loadProxy(import.meta.url);
   const { prefix: givenPrefix = "", config, name = "carryover", log, ...others } = options;
   const prefix = readPrefix(app.prefix, givenPrefix);
   const place = placeOf(app, config);
@@ -86,28 +84,6 @@ const plugin: typeof carryoverPlugin = Object.assign(carryoverPlugin, {
 
 // biome-ignore lint/style/noDefaultExport: plugins of Fastify are default exports.
 export default plugin;
-
-function requireFastify({ version }: FastifyInstance): void {
-  if (/^5\./.test(version)) return;
-  throw new Error(`carryover/fastify needs Fastify 5, and this app has ${version}: npm install fastify@5`);
-}
-
-type HttpProxy = typeof import("@fastify/http-proxy");
-
-/** The app's own copy. */
-async function loadProxy(): Promise<HttpProxy> {
-  const remedy = `npm install ${PROXY}@${PROXY_MAJOR}`;
-  let version: string;
-  let loaded: { readonly default: HttpProxy };
-  try {
-    ({ version } = createRequire(import.meta.url)(`${PROXY}/package.json`));
-    loaded = (await import("@fastify/http-proxy")) as unknown as typeof loaded;
-  } catch (cause) {
-    throw new Error(`carryover/fastify needs ${PROXY} ${PROXY_MAJOR}, which cannot be loaded: ${remedy}`, { cause });
-  }
-  if (version.startsWith(`${PROXY_MAJOR}.`)) return loaded.default;
-  throw new Error(`carryover/fastify needs ${PROXY} ${PROXY_MAJOR}, and this app has ${version}: ${remedy}`);
-}
 
 function readPrefix(outer: string, given: unknown): string {
   const whole = typeof given === "string" ? outer.replace(/\/$/, "") + given : undefined;

@@ -18,3 +18,5 @@ app.get("/memory", async () => {
   return String(seen);
 });
 console.log(await app.listen({ port: 0, host: "127.0.0.1" }));
+// It removes its socket.
+process.once("SIGTERM", () => app.close());

@@ -15,7 +15,7 @@ async function started(script: string, ...words: readonly string[]): Promise<str
   const child = spawn(process.execPath, [resolve(TEST, script), ...words], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   later(async () => {
-    child.kill("SIGKILL");
+    child.kill();
     await ended;
   });
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];

@@ -1,14 +1,27 @@
-import { existsSync, readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer, Server } from "node:net";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Registry } from "prom-client";
 import { describe, expect, it, vi } from "vitest";
 import carryover, { ConfigError } from "../../src/fastify/plugin.ts";
 import { createDouble } from "../listener/support/double.ts";
-import { appForTest, fastifyRig, later, platform, reasonOf, takeDownAfterEach } from "./rig.ts";
+import { appForTest, fastifyRig, later, listening, platform, reasonOf, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
 const UNUSED = { upstream: { v2: { url: "http://127.0.0.1:9" } } };
+
+/** The system's folder for temporary files while a test runs, and gone with it. */
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "carryover-"));
+  vi.stubEnv("TMPDIR", folder);
+  later(async () => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true });
+  });
+  return folder;
+}
 
 describe("carryover in a Fastify app", () => {
   it("serves v1, v2 and the token exchange, and leaves other paths to the app", async () => {
@@ -48,16 +61,16 @@ describe("carryover in a Fastify app", () => {
   });
 
   it("starts when the app is ready, and removes its socket and folder when the app is closed", async () => {
-    const ours = () => readdirSync(tmpdir()).filter((name) => /^carryover-[0-9a-f]{8}-[0-9a-f-]{27}$/.test(name));
-    const before = ours();
+    const folder = temporaryFolder();
     const app = appForTest();
     await app.register(carryover, { config: UNUSED });
-    expect([ours(), app.carryover.status().ready]).toEqual([before, false]);
+    expect([readdirSync(folder), app.carryover.status().ready]).toEqual([[], false]);
     await app.ready();
-    const [made = ""] = ours().filter((name) => !before.includes(name));
-    expect([existsSync(`${tmpdir()}/${made}/app`), app.carryover.status().ready]).toEqual([true, true]);
+    const [made = ""] = readdirSync(folder);
+    expect(readdirSync(join(folder, made))).toEqual(["app"]);
+    expect(app.carryover.status().ready).toBe(true);
     await app.close();
-    expect(ours()).not.toContain(made);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("closes before it is ready", async () => {
@@ -158,13 +171,30 @@ describe("carryover in a Fastify app", () => {
     ]);
   });
 
-  it("has the admin port if one is configured", async () => {
-    const { sandbox, url } = await platform();
-    expect(sandbox).toBeDefined();
+  it("has an admin port only if one is configured", async () => {
+    const { url } = await platform();
+    const config = { upstream: { v2: { url } } };
+    const taken = createServer();
+    const port = await listening(taken);
     const app = appForTest();
-    app.register(carryover, { config: { upstream: { v2: { url } }, admin: { port: 18_993 } } });
+    app.register(carryover, { config: { ...config, admin: { port } } });
+    await expect(app.ready()).rejects.toThrow(`EADDRINUSE: address already in use 127.0.0.1:${port}`);
+    await new Promise((closed) => taken.close(closed));
+    const other = appForTest();
+    other.register(carryover, { config: { ...config, admin: { port } } });
+    await other.ready();
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+  });
+
+  it("opens no port of its own, so that several apps of one machine need none", async () => {
+    const opened = vi.spyOn(Server.prototype, "listen");
+    later(async () => opened.mockRestore());
+    const app = appForTest();
+    app.register(carryover, { config: UNUSED });
     await app.ready();
-    expect((await fetch("http://127.0.0.1:18993/readyz")).status).toBe(200);
+    expect(opened.mock.calls).toEqual([
+      [{ path: expect.stringMatching(/\/carryover-[^/]*\/app$/), backlog: expect.any(Number) }],
+    ]);
   });
 });
 
