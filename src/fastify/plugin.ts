@@ -71,7 +71,7 @@ async function carryoverPlugin(app: FastifyInstance, options: CarryoverPluginOpt
     const { url } = await carryover.listen();
     state.address = "socket" in place ? { socketPath: place.socket } : addressOf(url);
   });
-  app.addHook("onClose", () => close(carryover, transport, place));
+  app.addHook("onClose", () => close(carryover, place));
   await forward(app, httpProxy, { transport, prefix, own: givenPrefix, extra: config?.listen?.extraPrefixes ?? [] });
 }
 
@@ -159,9 +159,8 @@ function logWith(app: FastifyInstance, line: string): void {
   app.log[write](facts, `carryover: ${String(msg)}`);
 }
 
-async function close(carryover: Carryover, transport: Transport, place: Place): Promise<void> {
+async function close(carryover: Carryover, place: Place): Promise<void> {
   await carryover.close();
-  transport.close();
   // It is not there if carryover never listened.
   if ("socket" in place && place.isOwn) await rmdir(dirname(place.socket)).catch(() => {});
 }
@@ -228,7 +227,10 @@ function hideInvalidType(
 
 /** The fields of a request for carryover: `given` are those that hooks of the app have left, merged by Node. */
 function headersFor(request: TypedRequest, reply: FastifyReply, given: IncomingHttpHeaders): HopHeaders {
-  const headers: HopHeaders = { ...given, host: request.raw.headers.host ?? "localhost" };
+  const headers: HopHeaders = {
+    ...given,
+    host: request.raw.headers.host ?? request.raw.headers[":authority"] ?? "localhost",
+  };
   if (request[INVALID_TYPE] !== undefined) headers["content-type"] = request[INVALID_TYPE];
   forwardedFields(request, headers);
   headers[HOP] = { incoming: request.raw, outgoing: reply.raw };

@@ -1,14 +1,17 @@
 /** How `@fastify/http-proxy` reaches the carryover of its process: in place of undici, and with each request as its client sent it. */
 import { Agent, type IncomingMessage, request as openRequest, type ServerResponse } from "node:http";
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { lingerAfter } from "../server/linger.ts";
 
 /** Where carryover listens. */
 export type TransportAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number };
 
 /** The request and its response, as Node has them. Fastify's own fields were merged, and the path of the proxy was normalised. */
 export interface Hop {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
+  readonly incoming: IncomingMessage | Http2ServerRequest;
+  readonly outgoing: ServerResponse | Http2ServerResponse;
 }
 
 /** Fields of a request for carryover, with the hop that they belong to. */
@@ -30,7 +33,6 @@ export interface Transport {
     options: { readonly method: string; readonly headers: HopHeaders; readonly body?: unknown },
     callback: (error: Error | null, response?: TransportResponse) => void,
   ): void;
-  close(): void;
 }
 
 /** An idle connection ends before carryover would end it (`listen.keepAliveSeconds`). */
@@ -77,10 +79,11 @@ export function createTransport(address: () => TransportAddress): Transport {
       const hop = headers[HOP];
       if (hop === undefined) throw new Error("the fields of a request have lost their hop");
       const { incoming, outgoing } = hop;
-      const isChunked = incoming.headers["transfer-encoding"] !== undefined;
+      const isChunked = hasBodyOfUnknownLength(incoming);
       const fields = fieldsFor(incoming.rawHeaders, headers);
       if (isChunked) fields.push("transfer-encoding", "chunked");
       const sent = openRequest({ ...address(), agent, method, path: incoming.url, headers: fields, setHost: false });
+      let received: IncomingMessage | undefined;
       let isAnswered = false;
       const settle = (error: Error | null, response?: TransportResponse): void => {
         if (isAnswered || outgoing.destroyed) return;
@@ -89,28 +92,42 @@ export function createTransport(address: () => TransportAddress): Transport {
       };
       sent.once("error", (error) => settle(error));
       sent.once("response", (response) => {
+        received = response;
+        response.once("error", () => breakOff(outgoing));
+        lingerIfUnfinished(incoming);
         settle(null, { statusCode: response.statusCode ?? 0, headers: headersOf(response.rawHeaders), body: response });
       });
       outgoing.once("close", () => {
-        if (!outgoing.writableFinished) sent.destroy();
+        if (received?.complete !== true) sent.destroy();
       });
-      const payload = body instanceof Readable ? body : incoming;
       const hasBody = isChunked || Number(incoming.headers["content-length"] ?? 0) > 0;
-      if (hasBody) send(payload, sent);
+      if (hasBody) send(body instanceof Readable ? body : incoming, sent);
       else sent.end();
     },
-    close: () => agent.destroy(),
   };
+}
+
+function hasBodyOfUnknownLength(incoming: Hop["incoming"]): boolean {
+  if (incoming.headers["transfer-encoding"] !== undefined) return true;
+  return "stream" in incoming && !incoming.stream.endAfterHeaders && incoming.headers["content-length"] === undefined;
+}
+
+/** `app.inject()` has no socket, and streams of HTTP/2 need no such thing. */
+function lingerIfUnfinished(incoming: Hop["incoming"]): void {
+  if (!incoming.complete && !("stream" in incoming) && incoming.socket instanceof Socket) lingerAfter(incoming);
+}
+
+/** Fastify would end a stream of HTTP/2 as if the response was whole. */
+function breakOff(outgoing: Hop["outgoing"]): void {
+  if ("stream" in outgoing) outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
 /** Reads and drops the rest of a body that carryover no longer takes: the client has its response. */
 function send(payload: Readable, sent: ReturnType<typeof openRequest>): void {
   payload.pipe(sent);
-  payload.once("error", () => sent.destroy());
-  sent.once("close", () => {
-    payload.unpipe(sent);
-    payload.resume();
-  });
+  // A hook of the app may have put another stream in the place of the body.
+  payload.once("error", (error) => sent.destroy(error));
+  sent.once("close", () => payload.resume());
 }
 
 /** The fields as they came, in their order and spelling, but for those that hooks of the app or the proxy have changed. */

@@ -163,12 +163,64 @@ describe("carryover in a Fastify app", () => {
       },
       config: { upstream: { v2: { url: "http://127.0.0.1:9" } }, clients: { hash: true } },
     });
+    await ask("GET", "/iam/v1/none");
     await ask("GET", "/iam/v2beta1/groups");
     const messages = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
     expect(messages.filter(({ msg }) => msg.startsWith("carryover: "))).toEqual([
       expect.objectContaining({ level: 40, msg: expect.stringContaining("carryover: clients.hash: ") }),
       expect.objectContaining({ level: 40, msg: "carryover: request", status: 502, reason: "UPSTREAM_UNREACHABLE" }),
     ]);
+    // The app logs requests; the proxy does not log them again.
+    expect(lines.join("")).not.toContain("remote server");
+  });
+
+  it("logs to another destination, and reports requests, where it is asked to", async () => {
+    const [lines, paths]: [string[], string[]] = [[], []];
+    const { ask } = await fastifyRig({
+      plugin: { log: (line) => void lines.push(line), onRequest: ({ path }) => void paths.push(path) },
+      config: { log: { level: "info" } },
+    });
+    await ask("GET", "/iam/v1/none");
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    expect([JSON.parse(lines[0] ?? "").msg, paths]).toEqual(["request", ["/iam/v1/none"]]);
+  });
+
+  it("takes further paths as configured", async () => {
+    const { ask } = await fastifyRig({
+      config: {
+        upstream: { v2: { url: "http://127.0.0.1:9" }, v1: { url: "http://127.0.0.1:9" } },
+        cutover: { mode: "translate" },
+        listen: { extraPrefixes: ["/billing", "v1:/quota"] },
+      },
+    });
+    const statuses = await Promise.all(
+      ["/billing/x", "/quota/x", "/other/x"].map(async (path) => (await ask("GET", path)).json.error),
+    );
+    expect(statuses).toEqual([undefined, undefined, "Not Found"]);
+  });
+
+  it("listens on a port as well if one is configured", async () => {
+    const { url } = await platform();
+    const free = createServer();
+    const port = await listening(free);
+    await new Promise((closed) => free.close(closed));
+    const app = appForTest();
+    app.register(carryover, { config: { upstream: { v2: { url } }, listen: { host: "127.0.0.1", port } } });
+    expect((await app.inject("/iam/v1/none")).statusCode).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/iam/v1/none`)).status).toBe(404);
+  });
+
+  it("lets routes of the app win that are more specific than its own", async () => {
+    const { ask } = await fastifyRig({
+      plugin: { prefix: "/gateway" },
+      before: (app) => {
+        app.get("/gateway/iam/v1/groups", () => "mine");
+        app.get("/gateway/:any", () => "parameter");
+      },
+    });
+    expect((await ask("GET", "/gateway/iam/v1/groups")).text).toBe("mine");
+    expect((await ask("GET", "/gateway/health")).text).toBe("parameter");
+    expect((await ask("GET", "/gateway/iam/v1/roles?name=viewer")).field("carryover-mode")).toBe("translate");
   });
 
   it("has an admin port only if one is configured", async () => {

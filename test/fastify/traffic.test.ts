@@ -1,11 +1,16 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Transform } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { describe, expect, it, vi } from "vitest";
+import { parse, sending } from "../listener/support/client.ts";
 import { createDouble } from "../listener/support/double.ts";
-import { fastifyRig, later, listening, takeDownAfterEach } from "./rig.ts";
+import { fastifyRig, later, listening, reasonOf, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -102,7 +107,7 @@ describe("a request through the plugin", () => {
   it("has what a proxy says that the app trusts", async () => {
     const { url, double } = await inFrontOf(OK, { app: { trustProxy: "127.0.0.1" } });
     const claims =
-      "X-Forwarded-For: 198.51.100.1, 192.0.2.7\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: v1.example.com\r\n";
+      "X-Forwarded-For: 198.51.100.1, 192.0.2.7\r\nX-Forwarded-Proto: http, https\r\nX-Forwarded-Host: evil, v1.example.com\r\n";
     await talk(url, `GET /iam/v2beta1/groups HTTP/1.1\r\nHost: inner\r\nConnection: close\r\n${claims}\r\n`);
     const received = double.received().toLowerCase();
     expect(received.match(/^x-forwarded-.*(?=\r)/gm)?.sort()).toEqual([
@@ -118,6 +123,17 @@ describe("a request through the plugin", () => {
     expect([head.status, head.field("content-length"), head.text]).toEqual([200, "1234", ""]);
   });
 
+  it("has the body that the app's hooks have left", async () => {
+    const { ask, double } = await inFrontOf(OK, {
+      before: (app: FastifyInstance) =>
+        app.addHook("preParsing", async (_request, _reply, payload) =>
+          payload.pipe(new Transform({ transform: (chunk, _, done) => done(null, String(chunk).toUpperCase()) })),
+        ),
+    });
+    expect((await ask("POST", "/iam/v2beta1/groups", { body: "text" })).status).toBe(200);
+    expect(double.requests[0]?.body.toString()).toBe("TEXT");
+  });
+
   it("is not repeated for a 503 with Retry-After", async () => {
     const { ask, double } = await inFrontOf("HTTP/1.1 503 No\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n");
     expect((await ask("POST", "/iam/v2beta1/groups")).status).toBe(503);
@@ -130,6 +146,41 @@ describe("a request through the plugin", () => {
 });
 
 describe("a response through the plugin", () => {
+  it("has fields of the app's connection, and none of the connection behind it", async () => {
+    const { url } = await inFrontOf(OK, { app: { keepAliveTimeout: 5_000 } });
+    const received = await talk(url, "GET /iam/v2beta1/groups HTTP/1.1\r\nHost: a\r\n\r\n", 300);
+    expect(received.match(/^(?:connection|keep-alive): .*(?=\r)/gim)).toEqual([
+      "Connection: keep-alive",
+      "Keep-Alive: timeout=5",
+    ]);
+  });
+
+  it.each([
+    ["without a prefix", ""],
+    ["with one", "/gateway"],
+  ])("keeps its Location, %s", async (_, prefix) => {
+    const { ask } = await inFrontOf("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /iam/v2beta1/x\r\n\r\n", {
+      plugin: { prefix },
+    });
+    expect((await ask("GET", `${prefix}/iam/v2beta1/groups`)).field("location")).toBe(`${prefix}/iam/v2beta1/x`);
+  });
+
+  it.each([
+    ["GET", undefined],
+    ["DELETE", "unknown"],
+  ])("of carryover's own form says that carryover does not respond, to %s", async (method, state) => {
+    const folder = mkdtempSync(join(tmpdir(), "carryover-"));
+    later(async () => rmSync(folder, { recursive: true }));
+    const socket = join(folder, "own.sock");
+    const { ask } = await inFrontOf(OK, {
+      config: { upstream: { v2: { url: "http://127.0.0.1:9" } }, listen: { socket } },
+    });
+    rmSync(socket);
+    const response = await ask(method, "/iam/v2beta1/groups/x");
+    expect([response.status, reasonOf(response)]).toEqual([502, "UPSTREAM_UNREACHABLE"]);
+    expect(response.json.details[0].metadata.state).toBe(state);
+  });
+
   it("keeps repeated fields, cookies and the request id", async () => {
     const fields = ["Set-Cookie: a=1", "Set-Cookie: b=2", "X-Same: 1", "X-Same: 2", "Location: /iam/v2beta1/x"];
     const { ask } = await inFrontOf(`HTTP/1.1 201 Created\r\nContent-Length: 0\r\n${fields.join("\r\n")}\r\n\r\n`, {
@@ -197,6 +248,23 @@ describe("a client that leaves", () => {
 });
 
 describe("long bodies", () => {
+  it("refused early, have a response that a client sees which reads nothing before it has written all", async () => {
+    const { url } = await fastifyRig();
+    const size = 16 * 2 ** 20;
+    const client = await sending(
+      Number(new URL(url).port),
+      `POST /iam/v1/groups HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`,
+    );
+    client.socket.pause();
+    const piece = Buffer.alloc(64 * 1024, 97);
+    const write = (left: number): void => {
+      if (left <= 0) return void client.socket.resume();
+      if (!client.socket.destroyed) client.socket.write(piece, () => setImmediate(write, left - piece.length));
+    };
+    write(size);
+    expect(parse(await client.closed()).status).toBe(413);
+  });
+
   it("takes one of 1 MiB", async () => {
     const { url, double } = await inFrontOf(OK);
     const body = "a".repeat(2 ** 20);
