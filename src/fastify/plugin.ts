@@ -186,7 +186,6 @@ async function forward(app: FastifyInstance, httpProxy: HttpProxy, { transport, 
         prefix: own,
         rewritePrefix: prefix === "" ? "/" : prefix,
         routes,
-        internalRewriteLocationHeader: false,
         // The proxy would repeat a GET up to ten times within milliseconds.
         retryMethods: [],
         disableRequestLogging: true,

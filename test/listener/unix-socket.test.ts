@@ -1,10 +1,11 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
-import { createServer as createTcpServer } from "node:net";
+import { connect, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ConfigError } from "../../src/config/faults.ts";
 import { listenPrivately } from "../../src/server/unix-socket.ts";
 import { later, rig, takeDownAfterEach } from "./support/rig.ts";
@@ -57,7 +58,6 @@ describe("a private Unix socket", () => {
 
   it("replaces the socket of a process that was killed", async () => {
     const path = join(await privateFolder(), "clients.sock");
-    const { spawn } = await import("node:child_process");
     const script = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
     await once(spawn(process.execPath, ["-e", script]), "exit");
     expect((await stat(path)).isSocket()).toBe(true);
@@ -74,6 +74,23 @@ describe("a private Unix socket", () => {
     expect(await asked(path, "/")).toBe(200);
   });
 
+  it("leaves the socket of a process alone that is too busy to accept a connection", async () => {
+    const path = join(await privateFolder(), "clients.sock");
+    const script = `require("node:net").createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, () => process.kill(process.pid, "SIGSTOP"))`;
+    const busy = spawn(process.execPath, ["-e", script]);
+    later(async () => void busy.kill("SIGKILL"));
+    await vi.waitFor(async () => expect((await stat(path)).isSocket()).toBe(true), { timeout: 5_000 });
+    const refused = new Promise<string | undefined>((resolve) => {
+      for (let i = 0; i < 8; i++) {
+        const client = connect(path);
+        client.on("error", ({ code }: NodeJS.ErrnoException) => resolve(code));
+        later(async () => void client.destroy());
+      }
+    });
+    expect(await refused).toBe("EAGAIN");
+    expect(await faultOf(path)).toContain(`another process listens at ${path}`);
+  });
+
   it("leaves a file alone that is not a socket", async () => {
     const path = join(await privateFolder(), "clients.sock");
     await writeFile(path, "text");
@@ -86,6 +103,16 @@ describe("a private Unix socket", () => {
     const folder = await privateFolder();
     await chmod(folder, 0o711);
     expect(await faultOf(join(folder, "clients.sock"))).toMatch(/^listen\.socket: other users may open the folder /);
+  });
+
+  it("is refused in a folder of another user", async () => {
+    const folder = await privateFolder();
+    const { uid } = await stat(folder);
+    const me = vi.spyOn(process, "getuid").mockReturnValue(uid + 1);
+    later(async () => me.mockRestore());
+    expect(await faultOf(join(folder, "clients.sock"))).toBe(
+      `listen.socket: the folder ${folder} belongs to another user; name a file in a folder that does not exist yet: carryover creates it`,
+    );
   });
 
   it.each([
