@@ -1,4 +1,4 @@
-/** Types for those who embed carryover: of the package's entries and what they name. The rest is nobody else's to use. */
+/** Types for those who embed carryover: of the package's entries and what they name. The rest is private. */
 
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -15,7 +15,7 @@ export function requireFastify({ version }: Pick<FastifyInstance, "version">): v
   throw new Error(`carryover/fastify needs Fastify ${FASTIFY_MAJOR}, and this app has ${version}: ${remedy}`);
 }
 
-/** The copy that a module at the URL `from` sees. Throws Error if there is none, or another version. */
+/** The copy that a module at the URL `from` sees. Throws Error if it is missing, or another version. */
 export function loadProxy(from: string): HttpProxy {
   const needs = `carryover/fastify needs ${PROXY} ${PROXY_MAJOR}`;
   const remedy = `npm install ${PROXY}@${PROXY_MAJOR}`;

@@ -22,7 +22,7 @@ export interface RequestLifecycleOptions extends EdgeOptions {
 export type Expectation = "none" | "continue" | "unknown";
 
 export interface RequestLifecycle {
-  /** Lets a request in, or answers it: then undefined. `isLocal`: it came by the Unix socket. */
+  /** Lets a request in, or responds to it and returns undefined. `isLocal`: it came by the Unix socket. */
   accept(
     req: IncomingMessage,
     res: ServerResponse,

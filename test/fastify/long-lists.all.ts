@@ -22,7 +22,7 @@ async function started(script: string, ...words: readonly string[]): Promise<str
   return line;
 }
 
-/** Reads a list of so many records, with pauses as a slow client makes them; returns how many came. */
+/** Reads a list of `records` records, with pauses as a slow client makes them. Returns the number that came. */
 async function recordsOf(url: string, records: number): Promise<number> {
   const headers = { authorization: `Bearer records-${records}` };
   const { body, status } = await fetch(`${url}/iam/v1/groups`, { headers });

@@ -12,7 +12,7 @@ takeDownAfterEach();
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/** What the transport told the proxy: an error, or the fields of the response. */
+/** The proxy gets one of them: an error, or the fields of the response. */
 type Told = Error | Record<string, string | string[]>;
 
 /** A server in front of `double` that hands each request to the transport, as the proxy does. */

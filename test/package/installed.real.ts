@@ -135,7 +135,7 @@ describe("the plugin for Fastify", () => {
 const config = { upstream: { v2: { url: "http://127.0.0.1:9" } } };
 `;
 
-  it("names the package that it needs and its version if there is none", async () => {
+  it("names the package and the version that it needs where the app has none", async () => {
     const text = `${REGISTER}await carryover({ version: "5.0.0" }, { config }).catch((error) => console.log(error.message));`;
     expect((await program(process.execPath, "peerless.mjs", text)).out.trim()).toBe(
       "carryover/fastify needs @fastify/http-proxy 11, which cannot be loaded: npm install @fastify/http-proxy@11",

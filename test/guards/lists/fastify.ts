@@ -21,7 +21,7 @@ export const FASTIFY = [
     ["no socket of a live process", "if (await isServed(path)) throw", "if (false) throw"],
     ["a busy server is alive", 'code !== "ECONNREFUSED"', "false"],
     ["what a killed process left behind", "await unlink(path);", ""],
-    ["why there is no socket", "if (error instanceof ConfigError) throw error;", "throw error;"],
+    ["the reason of a socket that cannot be created", "if (error instanceof ConfigError) throw error;", "throw error;"],
   ]),
   ...guards("src/config/checks.ts", CONFIG, [
     ["a path that a socket can have", "if (bytes > MOST_SOCKET_BYTES) {", "if (false) {"],
@@ -29,7 +29,7 @@ export const FASTIFY = [
   ]),
   ...guards("src/edge/edge.ts", SOCKET, [["trust for the socket", "head.isLocal === true || ", ""]]),
   ...guards("src/server/server.ts", SOCKET, [
-    ["no trust for the port beside a socket", "create(false)", "create(true)"],
+    ["no trust for the port of a server with a socket", "create(false)", "create(true)"],
   ]),
   ...guards("src/server/linger.ts", sent("refused early"), [
     ["a response that a client which still sends can read", "if (req.complete || socket.destroyed) return", "return"],
