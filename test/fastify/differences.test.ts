@@ -24,6 +24,8 @@ const V2 = "/iam/v2beta1/groups";
 const REQUESTS: readonly (readonly [row: RegExp, text: string, own: number, through: number])[] = [
   [/`\.\.` segment/, get(`${V2}/../x`), 400, 400],
   [/`\.\.` segment/, get(`${V2}/%2e%2e/x`), 400, 400],
+  [/two dots/, get(`${V2}/...`), 200, 400],
+  [/two dots/, get(`${V2}/a../b`), 200, 400],
   [/not UTF-8/, get(`${V2}/%zz`), 200, 400],
   [/not UTF-8/, get(`${V2}/%ff`), 200, 400],
   [/two slashes/, get(`/${V2}`), 400, 404],

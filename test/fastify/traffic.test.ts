@@ -45,6 +45,10 @@ describe("a request through the plugin", () => {
     ["bytes of the query", "/iam/v2beta1/groups?a=%zz&b=1+2&b=%20&&c?=[]{}|\\^`'\"<>"],
     ["a long segment", `/iam/v2beta1/groups/${"a".repeat(300)}`],
     ["a slash at its end", "/iam/v2beta1/groups/"],
+    ["an empty query", "/iam/v2beta1/groups?"],
+    ["dots and slashes of the query", "/iam/v2beta1/groups?x=/../..//y&a=1&a=2&&=&b"],
+    ["escapes of escapes", "/iam/v2beta1/groups/%252e%252e/x"],
+    ["colons, semicolons and equals signs", "/iam/v2beta1/groups/a:b;c=d/"],
     ["characters that a URL escapes", '/iam/v2beta1/groups/{a}|"b"`^'],
   ])("keeps %s", async (_, target) => {
     const { url, double } = await inFrontOf(OK);
@@ -62,6 +66,16 @@ describe("a request through the plugin", () => {
     const lines = double.received().split("\r\n");
     expect(lines.filter((line) => fields.includes(line))).toEqual(fields);
   });
+
+  it.each(["eyJh.eyJz.c2ln", "Bearer eyJh.eyJz.c2ln", "Negotiate", "Bearer a b", 'Digest a="b", c=d', ""])(
+    "keeps Authorization: %s",
+    async (value) => {
+      const { url, double } = await inFrontOf(OK);
+      const head = `GET /iam/v2beta1/groups HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: ${value}\r\n\r\n`;
+      expect(await talk(url, head)).toMatch(/^HTTP\/1\.1 200 /);
+      expect(double.requests[0]?.fields).toContainEqual(["Authorization", value]);
+    },
+  );
 
   it("does not let the app's first of two tokens hide the second", async () => {
     const { url, double } = await inFrontOf(OK);
