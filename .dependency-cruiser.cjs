@@ -3,6 +3,7 @@
  * folders only. The sandbox stands alone. (`npx depcruise src sandbox/src`; test/architecture.test.ts runs it.)
  */
 const ORDER = [
+  ["fastify"],
   ["commands"],
   ["runtime"],
   ["shadow"],
@@ -18,9 +19,13 @@ const ORDER = [
   ["rules"],
   ["model"],
 ];
-/** Every package that `dist` is made of, and who may import it. They are devDependencies, since the build bundles them. */
+/**
+ * Every package that `dist` is made of, and who may import it. They are devDependencies, since the build bundles them. The Fastify plugin uses
+ * the app's own copies, which the package names as optional peers.
+ */
 const FENCES = {
-  fastify: "admin",
+  fastify: "admin|fastify",
+  "@fastify/http-proxy": "fastify",
   undici: "upstream",
   "lru-cache": "upstream|drain",
   "prom-client": "telemetry",

@@ -5,13 +5,16 @@ import type { CarryoverConfig } from "./config/embedded-config.ts";
 import { ConfigError } from "./config/faults.ts";
 import { optionFaults } from "./config/sources.ts";
 import type { Exchange } from "./model/exchange.ts";
+import type { Progress } from "./model/progress.ts";
 import { scrub, scrubPath } from "./model/secrets.ts";
-import { createApp } from "./runtime/app.ts";
+import { type App, createApp } from "./runtime/app.ts";
+import type { MetricsRegistry } from "./telemetry/foreign-registry.ts";
 import { createLog } from "./telemetry/log.ts";
 
 export type { CarryoverConfig } from "./config/embedded-config.ts";
 export type { ConfigFault } from "./config/faults.ts";
 export { ConfigError } from "./config/faults.ts";
+export type { MetricsRegistry } from "./telemetry/foreign-registry.ts";
 
 /** One carryover: a port for clients, and one for operators. Several in one process share nothing. */
 export interface Carryover {
@@ -24,13 +27,17 @@ export interface Carryover {
    * called before the ports were open, which ends that wait. To be called once.
    */
   listen(): Promise<{
+    /** With `listen.port: none`, `unix:` and the path of the socket. */
     readonly url: string;
-    readonly adminUrl: string;
+    /** Undefined with `admin.port: none`. */
+    readonly adminUrl: string | undefined;
     /** Only with `listen.grpc.port`. */
     readonly grpcUrl?: string | undefined;
   }>;
   /** Reads the rules file now. Resolves when its rules are in force, or refused and logged. */
   reload(): Promise<void>;
+  /** Its state now. */
+  status(): CarryoverStatus;
   /**
    * Reports unready and keeps serving for `listen.shutdownDelaySeconds`. Then it accepts no more requests, finishes those
    * in flight, and closes both ports. All that takes at most `graceMs` milliseconds (default: the sum of
@@ -38,6 +45,31 @@ export interface Carryover {
    * Further calls wait for the first.
    */
   close(graceMs?: number): Promise<void>;
+}
+
+/** The state of a carryover. */
+export interface CarryoverStatus {
+  /** Listening, and not stopping. An outage of the platform does not make it unready. */
+  readonly ready: boolean;
+  /** `cutover.mode`. */
+  readonly mode: "native" | "shadow" | "translate";
+  /** `native`: an operator has forced it, and no rule counts. */
+  readonly force: "none" | "native";
+  /** False: the rules file is invalid, and the rules before it are in force. */
+  readonly lastReloadSuccessful: boolean;
+  /** Upstreams whose circuit breaker is open. */
+  readonly openBreakers: readonly string[];
+  /** In the order of the file. */
+  readonly rules: readonly {
+    readonly name: string;
+    /** As the file says. */
+    readonly mode: "native" | "shadow" | "translate";
+    /** `nothing`: it has expired. */
+    readonly doing: "native" | "shadow" | "translate" | "nothing";
+    readonly state: "as-written" | "stepped-back" | "returning" | "could-move" | "promoted" | "expired";
+    /** One sentence: why, and what would change it; may be empty. */
+    readonly detail: string;
+  }[];
 }
 
 /** Where log lines go: a function, or a stream such as `process.stdout`. A stream without a reader costs lines, never requests. */
@@ -49,6 +81,11 @@ export interface CarryoverOptions {
   readonly log?: LogDestination | undefined;
   /** Called once for each request when it is over. An error that it throws is logged and has no other effect. */
   readonly onRequest?: ((request: ServedRequest) => void) | undefined;
+  /**
+   * A `Registry` of prom-client that shows carryover's metrics as well, except process metrics (`carryover_process_…`,
+   * `carryover_nodejs_…`). `close()` takes them out. It can show one carryover.
+   */
+  readonly metrics?: MetricsRegistry | undefined;
 }
 
 /** One finished request, without tokens, query and bodies. */
@@ -114,7 +151,9 @@ export async function createCarryover(config: CarryoverConfig, options: Carryove
       log.error("onRequest failed", error);
     }
   };
-  const app = createApp(complete, catalogue, { log, ...(onRequest === undefined ? {} : { onExchange }) });
+  const app = createWithRegistry(options.metrics, (registry) =>
+    createApp(complete, catalogue, { log, registry, ...(onRequest === undefined ? {} : { onExchange }) }),
+  );
   let listening: ReturnType<Carryover["listen"]> | undefined;
   let closing: Promise<void> | undefined;
   return Object.freeze({
@@ -128,6 +167,7 @@ export async function createCarryover(config: CarryoverConfig, options: Carryove
       return addresses;
     },
     reload: () => app.reload(),
+    status: () => statusOf(app.status()),
     close: (graceMs?: number) => {
       closing ??= (async () => {
         app.endWait();
@@ -141,6 +181,24 @@ export async function createCarryover(config: CarryoverConfig, options: Carryove
       return closing;
     },
   });
+}
+
+/** Throws ConfigError if the registry has carryover's metrics. */
+function createWithRegistry(registry: MetricsRegistry | undefined, create: (registry?: MetricsRegistry) => App): App {
+  try {
+    return create(registry);
+  } catch (error) {
+    if (registry?.getSingleMetric("carryover_requests_total") === undefined) throw error;
+    const what = "the registry shows another carryover already";
+    throw new ConfigError([{ where: "options.metrics", what, remedy: "give each carryover a registry of its own" }]);
+  }
+}
+
+function statusOf({ ready = false, mode, force, lastReloadSuccessful, openBreakers = [], rules }: Progress) {
+  return {
+    ...{ ready, mode, force: force === "native" ? force : "none", lastReloadSuccessful, openBreakers },
+    rules: rules.map(({ name, mode, doing, state, detail }) => ({ name, mode, doing, state, detail })),
+  } satisfies CarryoverStatus;
 }
 
 function servedRequest(exchange: Exchange): ServedRequest {

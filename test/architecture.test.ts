@@ -22,8 +22,12 @@ test("imports keep to the order of folders, to fences, and to declared packages"
 });
 
 test("the package needs no other to be installed with it: what src imports is bundled", () => {
-  const all = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, unknown>;
-  expect(Object.keys(all).filter((key) => /^(?:optional|peer|bundle)?dependencies$/i.test(key))).toEqual([]);
+  const all = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, object>;
+  expect(Object.keys(all).filter((key) => /^(?:optional|bundle)?dependencies$/i.test(key))).toEqual([]);
+  // The Fastify plugin uses the app's.
+  const peers = Object.keys(all["peerDependencies"] ?? {});
+  expect(peers).toEqual(["@fastify/http-proxy", "fastify"]);
+  expect(all["peerDependenciesMeta"]).toEqual(Object.fromEntries(peers.map((name) => [name, { optional: true }])));
 });
 
 test("pure folders read no clock and no chance, and wait for nothing", () => {

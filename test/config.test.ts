@@ -397,6 +397,30 @@ describe("faults", () => {
     expect(found).toEqual([expect.stringContaining(`--upstream-v2-url: this is carryover's own address (${says})`)]);
   });
 
+  test("a Unix socket makes the port needless, and no other port collides with none", () => {
+    const flags = { listenPort: "none", listenSocket: "/run/carryover/clients.sock", adminPort: "none" };
+    const { config } = load({ flags });
+    expect([config.listen.port, config.listen.socket, config.admin.port]).toEqual([
+      undefined,
+      flags.listenSocket,
+      undefined,
+    ]);
+    expect(faults({ flags: { listenPort: "none" } })).toEqual([
+      "--listen-port: none needs listen.socket, which is not set; set either of them",
+    ]);
+    expect(faults({ flags: { listenPort: "off" } })).toEqual([
+      '--listen-port: got "off"; expected a port from 0 to 65535, or none',
+    ]);
+  });
+
+  test("the path of a Unix socket has 103 bytes at most", () => {
+    const path = (bytes: number) => `/${"ü".repeat((bytes - 1) / 2)}`;
+    expect(faults({ flags: { listenSocket: path(103) } })).toEqual([]);
+    expect(faults({ flags: { listenSocket: path(105) } })).toEqual([
+      "--listen-socket: the path has 105 bytes, and a Unix socket's has 103 at most; choose a shorter path",
+    ]);
+  });
+
   test.each<readonly [string, Record<string, string>]>([
     ["http://localhost:8082", {}],
     ["https://localhost:8080", {}],

@@ -71,7 +71,7 @@ async function faultsOf(config: unknown): Promise<readonly string[]> {
 const asked = (url: string, token: string, path = "/iam/v1/groups") =>
   fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
 
-const metric = async (adminUrl: string, pattern: RegExp): Promise<string | undefined> =>
+const metric = async (adminUrl: string | undefined, pattern: RegExp): Promise<string | undefined> =>
   pattern.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[0];
 
 describe("the configuration as an object", () => {
@@ -196,7 +196,7 @@ describe("the configuration as an object", () => {
 });
 
 describe("the options beside it", () => {
-  const options = "expected an object with log and onRequest, or nothing";
+  const options = "expected an object with log, onRequest and metrics, or nothing";
   const log = "expected a function that takes a line, or a stream to write to";
 
   it.each<[string, unknown, readonly string[]]>([
@@ -408,7 +408,7 @@ describe("beside others in one process", () => {
     const counted = /^carryover_requests_total\{.*resource="group".*/m;
     await vi.waitFor(async () => expect(await metric(a.adminUrl, counted)).toMatch(/ 3$/));
     expect(await metric(b.adminUrl, counted)).toBeUndefined();
-    const clients = async (adminUrl: string) =>
+    const clients = async (adminUrl: string | undefined) =>
       ((await (await fetch(`${adminUrl}/clients`)).json()) as { clients: readonly unknown[] }).clients.length;
     expect([await clients(a.adminUrl), await clients(b.adminUrl)]).toEqual([1, 0]);
     await first.close();

@@ -115,8 +115,10 @@
 {{- if and (eq $host "0.0.0.0") (include "carryover.hasIPv6" $) }}
 - config.{{ $side }}.host: 0.0.0.0 takes no requests by IPv6, which service.ipFamilies or service.ipFamilyPolicy asks for; leave it out, or set "::"
 {{- end }}
-{{- $port := dig $side "port" 1 $.Values.config | int }}
-{{- if eq $port 0 }}
+{{- $port := dig $side "port" 1 $.Values.config }}
+{{- if eq (toString $port) "none" }}
+- config.{{ $side }}.port: the Services and probes need the port; leave it out, or set one from 1 to 65535
+{{- else if eq (int $port) 0 }}
 - config.{{ $side }}.port: a free port is one that no Service knows; leave it out, or set one from 1 to 65535
 {{- end }}
 {{- end }}

@@ -1,4 +1,4 @@
-/** How esbuild makes the program: `main.js` loads each command when it is called, `index.js` is for embedding, and both share chunks. */
+/** How esbuild makes the program: `main.js` loads each command when it is called, `index.js` is for embedding, `fastify/plugin.js` for a Fastify app, and all share chunks. */
 import { fileURLToPath } from "node:url";
 import { catalogueRegistry, listOfOptions } from "./generated.mjs";
 import { slimPackages } from "./slim.mjs";
@@ -26,7 +26,9 @@ export const COMMON = {
 export function bundleOptions(outdir) {
   return {
     ...COMMON,
-    entryPoints: ["src/main.ts", "src/index.ts"],
+    entryPoints: ["src/main.ts", "src/index.ts", "src/fastify/plugin.ts"],
+    // The plugin's app has it.
+    external: ["@fastify/http-proxy"],
     outdir,
     bundle: true,
     splitting: true,

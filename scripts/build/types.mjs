@@ -1,4 +1,4 @@
-/** Types for those who embed carryover: of the package's entry and what that names. The rest is nobody else's to use. */
+/** Types for those who embed carryover: of the package's entries and what they name. The rest is private. */
 
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +8,8 @@ import { dirname, join, relative } from "node:path";
 import { ROOT } from "./bundle.mjs";
 
 export const TSC = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
+
+const ENTRIES = ["index.d.ts", "fastify/plugin.d.ts"];
 
 /** Runs the compiler over `src` and the sandbox; resolves with its exit code and what it printed. */
 export function compile(words) {
@@ -37,7 +39,8 @@ export async function addTypes(dist) {
     // With comments, which editors show. Types are checked by themselves.
     const words = ["--declaration", "--emitDeclarationOnly", "--noCheck", "--removeComments", "false", "--outDir", all];
     const { out } = await compile(words);
-    const copied = copyTypes(join(all, "src"), join(all, "src/index.d.ts"), dist);
+    const copied = new Set();
+    for (const entry of ENTRIES) copyTypes(join(all, "src"), join(all, "src", entry), dist, copied);
     const faults = out
       .split("\n")
       .filter((line) => copied.has(/^src\/(.*)\.ts\(/.exec(line)?.[1]?.concat(".d.ts") ?? ""));

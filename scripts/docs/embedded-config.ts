@@ -47,6 +47,7 @@ function shown(value: unknown): string {
 
 function leafType(form: string): string {
   if (form === "number") return "number";
+  if (form === "number|none") return 'number | "none"';
   if (form === "seconds" || form === "bytes") return "number | string";
   if (form === "list") return "readonly string[]";
   if (form === "true|false") return "boolean";

@@ -20,7 +20,7 @@ import { openApi } from "./openapi.ts";
 import { probesPage } from "./probes.ts";
 import { reportPage } from "./report.ts";
 import { rulesPage, rulesSchemaFile } from "./rules.ts";
-import { benchWords, readmeSpeed, speedTable } from "./speed.ts";
+import { benchWords, fastifySpeed, readmeSpeed, speedTable } from "./speed.ts";
 import { statusPage } from "./status.ts";
 import { trapsPage, v1BehaviourPage } from "./traps.ts";
 
@@ -63,6 +63,10 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   [
     "docs/coverage.md",
     async () => coveragePage(await catalogue(), missed("trust.md", "../test/bench/RESULTS.md", true)),
+  ],
+  [
+    "docs/embedding.md",
+    () => withBlock(read("docs/embedding.md"), "speed through Fastify", fastifySpeed(recordedSpeed())),
   ],
   ["docs/errors.md", errorsPage],
   ["docs/explain.md", explainPage],

@@ -80,7 +80,7 @@ export async function onInstances<T>(
   const sandbox = createSandbox({ size: 400, faults: serveHistory });
   const app = await carryover((await sandbox.listen()).url, rulesFile);
   try {
-    const { url, adminUrl } = await app.listen();
+    const { url, adminUrl = "" } = await app.listen();
     await traffic(url, sandbox);
     await compared(adminUrl, 12);
     const real: typeof fetch = (address, init) =>

@@ -19,16 +19,16 @@ export type Recorded = Readonly<
 /** Rows of the README: a race against a plain proxy, one that carryover wins, and one that it loses. */
 const FIRST = ["get", "list", "lua-get"];
 
-/** A table of all rows, or of the `first` ones without their targets. */
-export function speedTable(recorded: Recorded, first = false): string {
+/** A table of all rows, or of `some` without their targets. */
+export function speedTable(recorded: Recorded, some?: (key: string) => boolean): string {
   const runs = Object.values(recorded);
   const rows: Record<string, Row> = Object.assign({}, ...runs.toReversed().map((run) => run.rows));
-  const keys = Object.keys(rows).filter((key) => !first || FIRST.includes(key));
+  const keys = Object.keys(rows).filter(some ?? (() => true));
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const head = [
     "what",
     "compared with",
-    ...(first ? [] : ["target"]),
+    ...(some ? [] : ["target"]),
     ...runs.map(({ node }) => `Node ${node.slice(1)}`),
   ];
   return [
@@ -36,7 +36,7 @@ export function speedTable(recorded: Recorded, first = false): string {
     line(head.map(() => "---")),
     ...keys.map((key) => {
       const { what = "", against = "", asked = "" } = rows[key] ?? {};
-      return line([what, against, ...(first ? [] : [asked]), ...runs.map((run) => run.rows[key]?.text ?? "–")]);
+      return line([what, against, ...(some ? [] : [asked]), ...runs.map((run) => run.rows[key]?.text ?? "–")]);
     }),
   ].join("\n");
 }
@@ -48,8 +48,15 @@ export function readmeSpeed(recorded: Recorded, page: string): string {
   return [
     `Ratios (above 1: carryover is faster) of ${of}: median (least to most) of interleaved rounds on two cores, with carryover's metrics and logs on. [RESULTS.md](${page}) has all rows of the last whole run, and the method.`,
     "",
-    speedTable(recorded, true),
+    speedTable(recorded, (key) => FIRST.includes(key)),
   ].join("\n");
+}
+
+/** The rows of the Fastify plugin. */
+export function fastifySpeed(recorded: Recorded): string {
+  const isRow = (key: string): boolean => key.startsWith("fastify-");
+  const isMeasured = Object.values(recorded).some(({ rows }) => Object.keys(rows).some(isRow));
+  return isMeasured ? speedTable(recorded, isRow) : "No run is recorded yet.";
 }
 
 /** Which targets the recorded bench reached and missed. `page`: the address of RESULTS.md there; `whole`: names each miss. */

@@ -19,7 +19,7 @@ export async function serveClients(flags: Record<string, unknown>, io: CommandIo
   const app = createApp(config, catalogue, { configSource: configSource(input) });
   io.onExit(() => app.settle());
   const { listen, admin } = config;
-  const ports: ListenPort[] = [
+  const sides = [
     {
       what: "the client side",
       port: listen.port,
@@ -32,10 +32,9 @@ export async function serveClients(flags: Record<string, unknown>, io: CommandIo
       option: "--admin-port",
       host: { address: admin.host, option: "--admin-host" },
     },
-    ...(listen.grpc.port === undefined
-      ? []
-      : [{ what: "the gRPC side", port: listen.grpc.port, option: "--listen-grpc-port" }]),
+    { what: "the gRPC side", port: listen.grpc.port, option: "--listen-grpc-port" },
   ];
+  const ports = sides.flatMap((side): ListenPort[] => (side.port === undefined ? [] : [{ ...side, port: side.port }]));
   return openPorts(ports, io, async () => {
     const addresses = await app.listen();
     io.onReload(() => app.reload());
@@ -43,9 +42,11 @@ export async function serveClients(flags: Record<string, unknown>, io: CommandIo
       if ((await app.close(graceMs)) > 0) throw new Error("requests were cut off");
     };
     io.onStop(stop, { withinMs: app.graceMs + REST_MS, failed: app.failed });
+    const url = boundUrl(addresses.url, listen.host);
+    const both = listen.socket !== undefined && listen.port !== undefined;
     const bound = {
-      url: boundUrl(addresses.url, listen.host),
-      adminUrl: boundUrl(addresses.adminUrl, admin.host),
+      url: both ? `${url} and unix:${listen.socket}` : url,
+      adminUrl: addresses.adminUrl && boundUrl(addresses.adminUrl, admin.host),
       grpcUrl: addresses.grpcUrl && boundUrl(addresses.grpcUrl, listen.host),
     };
     io.warn(announcement(config, catalogue, bound));
@@ -54,6 +55,7 @@ export async function serveClients(flags: Record<string, unknown>, io: CommandIo
 
 /** `url` names one address to call; what listens on all of them says so. */
 function boundUrl(url: string, host: string): string {
+  if (url.startsWith("unix:")) return url;
   if (host === "0.0.0.0") return `http://0.0.0.0:${new URL(url).port}`;
   return host === "::" ? `http://[::]:${new URL(url).port}` : url;
 }
@@ -69,7 +71,7 @@ export function announcement(
     url,
     adminUrl,
     grpcUrl,
-  }: { readonly url: string; readonly adminUrl: string; readonly grpcUrl?: string | undefined },
+  }: { readonly url: string; readonly adminUrl: string | undefined; readonly grpcUrl?: string | undefined },
 ): string {
   const { v1, v2, sts } = upstream;
   const requests =
@@ -85,7 +87,7 @@ export function announcement(
   const rpcs =
     grpc.descriptors === undefined ? "not translated (grpc.descriptors is not set)" : "translated by grpc.descriptors";
   return [
-    `carryover ${VERSION}: v1 clients at ${url}, v2 ${catalogue.version} at ${v2.url}, admin at ${adminUrl}, ${catalogue.resources.length} resources`,
+    `carryover ${VERSION}: v1 clients at ${url}, v2 ${catalogue.version} at ${v2.url}, ${adminUrl === undefined ? "no admin port" : `admin at ${adminUrl}`}, ${catalogue.resources.length} resources`,
     `  v1 requests: ${requests}`,
     `  operations that only v1 has: ${onlyV1}`,
     `  token exchange: ${exchange}`,

@@ -74,7 +74,8 @@ export function contradictions(
       remedy: "leave one of them out",
     });
   }
-  if (listen.port === admin.port && listen.port !== 0) {
+  found.push(...socketContradictions(listen));
+  if (listen.port === admin.port && listen.port !== undefined && listen.port !== 0) {
     found.push({
       path: "admin.port",
       what: `${admin.port} is listen.port too`,
@@ -98,6 +99,19 @@ export function contradictions(
     });
   }
   return found;
+}
+
+/** The system's structure for such a path holds 104 bytes on some systems, 108 on others; the last one is zero. */
+export const MOST_SOCKET_BYTES = 103;
+
+function socketContradictions({ port, socket }: Settings["listen"]): readonly OptionRemark[] {
+  const bytes = Buffer.byteLength(socket ?? "");
+  if (bytes > MOST_SOCKET_BYTES) {
+    const what = `the path has ${bytes} bytes, and a Unix socket's has ${MOST_SOCKET_BYTES} at most`;
+    return [{ path: "listen.socket", what, remedy: "choose a shorter path" }];
+  }
+  if (port !== undefined || socket !== undefined) return [];
+  return [{ path: "listen.port", what: "none needs listen.socket, which is not set", remedy: "set either of them" }];
 }
 
 /** With native v1 or rules, a default would move every client that no rule takes without anybody's having said so. */
@@ -133,7 +147,7 @@ function ownAddresses(settings: Settings): readonly OptionRemark[] {
 const ANY_ADDRESS: readonly string[] = ["0.0.0.0", "::"];
 
 /** Whether calls to `url` arrive at a port of this machine that is bound to `host`. carryover itself never speaks TLS. */
-function isOwnPort(url: URL, { host, port }: { readonly host: string; readonly port: number }): boolean {
+function isOwnPort(url: URL, { host, port }: Pick<Settings["admin"], "host" | "port">): boolean {
   if (url.protocol !== "http:" || Number(url.port || 80) !== port || port === 0) return false;
   const called = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
   const bound = host.replace(/^\[|\]$/g, "").toLowerCase();

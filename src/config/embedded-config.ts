@@ -94,8 +94,10 @@ export interface CarryoverConfig {
   readonly listen?: {
     /** Address to listen on. Default: `0.0.0.0`. */
     readonly host?: string | undefined;
-    /** Port to listen on; 0 picks a free one. Default: `8080`. */
-    readonly port?: number | undefined;
+    /** Port to listen on; 0 picks a free one. none: only listen.socket. Default: `8080`. */
+    readonly port?: number | "none" | undefined;
+    /** Path of a Unix socket to listen on as well, for this user alone: it has mode 0600, and its folder must be 0700 (carryover creates the last one). X-Forwarded-* that arrive there are trusted. */
+    readonly socket?: string | undefined;
     /** Path prefix of all client requests. */
     readonly basePath?: string | undefined;
     /** The URL by which clients reach carryover, with or without listen.basePath; used for aud and Link. */
@@ -120,8 +122,8 @@ export interface CarryoverConfig {
   readonly admin?: {
     /** Address of the admin port. Default: `127.0.0.1`. */
     readonly host?: string | undefined;
-    /** Port for health, metrics and views; 0 picks a free one. Default: `8081`. */
-    readonly port?: number | undefined;
+    /** Port for health, metrics and views; 0 picks a free one. none: no such port. Default: `8081`. */
+    readonly port?: number | "none" | undefined;
     /** File with the token for the views; without it they answer this machine only. */
     readonly tokenFile?: string | undefined;
   } | undefined;

@@ -10,6 +10,7 @@ import {
   listOf,
   oneOf,
   onOff,
+  portOrNone,
   seconds,
   text,
   url,
@@ -205,7 +206,15 @@ const listen = z.strictObject({
     .meta(form("host"))
     .default("0.0.0.0")
     .describe("Address to listen on"),
-  port: port.default(8080).describe("Port to listen on; 0 picks a free one").meta(USUAL),
+  port: portOrNone()
+    .prefault(8080)
+    .describe("Port to listen on; 0 picks a free one. none: only listen.socket")
+    .meta(USUAL),
+  socket: file
+    .optional()
+    .describe(
+      "Path of a Unix socket to listen on as well, for this user alone: it has mode 0600, and its folder must be 0700 (carryover creates the last one). X-Forwarded-* that arrive there are trusted",
+    ),
   basePath: z
     .string({ error: `${PREFIX}, or nothing` })
     .refine((value) => value === "" || isPathPrefix(value), { error: `${PREFIX}, or nothing` })
@@ -261,7 +270,9 @@ const admin = z.strictObject({
     .default("127.0.0.1")
     .describe("Address of the admin port")
     .meta(USUAL),
-  port: port.default(8081).describe("Port for health, metrics and views; 0 picks a free one"),
+  port: portOrNone()
+    .prefault(8081)
+    .describe("Port for health, metrics and views; 0 picks a free one. none: no such port"),
   tokenFile: file
     .optional()
     .describe("File with the token for the views; without it they answer this machine only")

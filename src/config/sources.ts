@@ -172,7 +172,7 @@ function limitsOf(node: unknown): string {
 
 /** The value of the text of a flag or variable; the schema checks it. */
 function valueOfText(text: string, form: string): unknown {
-  if (form === "number") return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
+  if (form.startsWith("number")) return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
   if (form === "list") return text.split(",").map((item) => item.trim());
   if (form.includes("=")) return text.includes("=") ? mapOfText(text) : text;
   return text;
@@ -227,13 +227,17 @@ function classNameOf(value: object): string {
   return typeof name === "string" && name !== "" ? name : "a class";
 }
 
-const EMBEDDING_OPTIONS = ["log", "onRequest"] as const;
+const EMBEDDING_OPTIONS = ["log", "onRequest", "metrics"] as const;
 
 /** Faults in the second argument of the library's entry; a JavaScript caller has no compiler. */
 export function optionFaults(options: unknown): readonly ConfigFault[] {
   if (!isObject(options) || Array.isArray(options))
     return [
-      { where: "options", what: gotValue(options), remedy: "expected an object with log and onRequest, or nothing" },
+      {
+        where: "options",
+        what: gotValue(options),
+        remedy: "expected an object with log, onRequest and metrics, or nothing",
+      },
     ];
   const faults: ConfigFault[] = Object.keys(options)
     .filter((key) => !EMBEDDING_OPTIONS.some((name) => name === key))
@@ -242,7 +246,11 @@ export function optionFaults(options: unknown): readonly ConfigFault[] {
       what: "there is no such option",
       remedy: didYouMean(nearest(key, EMBEDDING_OPTIONS)),
     }));
-  const { log, onRequest }: { readonly log?: unknown; readonly onRequest?: unknown } = options;
+  const { log, onRequest, metrics }: { readonly [Name in (typeof EMBEDDING_OPTIONS)[number]]?: unknown } = options;
+  if (!(metrics === undefined || (isObject(metrics) && isRegistry(metrics)))) {
+    const remedy = "expected a Registry of prom-client";
+    faults.push({ where: "options.metrics", what: gotValue(metrics), remedy });
+  }
   if (!(log === undefined || typeof log === "function" || (isObject(log) && isWritable(log)))) {
     const remedy = "expected a function that takes a line, or a stream to write to";
     faults.push({ where: "options.log", what: gotValue(log), remedy });
@@ -260,6 +268,11 @@ function isObject(value: unknown): value is object {
 
 function isWritable(value: { readonly write?: unknown }): boolean {
   return typeof value.write === "function";
+}
+
+function isRegistry(value: object): boolean {
+  const methods = ["registerMetric", "getSingleMetric", "removeSingleMetric"];
+  return methods.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
 }
 
 function gotValue(value: unknown): string {

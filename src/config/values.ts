@@ -104,6 +104,15 @@ export function whole(min: number, max: number) {
   return z.int({ error }).min(min, { error }).max(max, { error }).meta(form("number"));
 }
 
+/** A port, or `none`, which is undefined then. */
+export function portOrNone() {
+  const error = "expected a port from 0 to 65535, or none";
+  return z
+    .union([z.int({ error }).min(0, { error }).max(65_535, { error }), z.enum(["none"])], { error })
+    .transform((value) => (value === "none" ? undefined : value))
+    .meta(form("number|none"));
+}
+
 export function seconds(min: number, max: number) {
   const error = `expected a duration from ${min} to ${max} seconds, such as ${max}, ${max}s or 1500ms`;
   return z

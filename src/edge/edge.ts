@@ -33,6 +33,8 @@ export interface EdgeOptions {
 export interface ArrivalHead extends UncheckedRequest {
   /** The client's address, as its socket reports it; empty when it is not known. */
   readonly peer: string;
+  /** It came by a Unix socket that only this user can reach: it is trusted. */
+  readonly isLocal?: boolean | undefined;
   /** Digests as the edge's own: where a connection remembers the last one. */
   readonly credentialOf?: ((authorization: string) => string) | undefined;
 }
@@ -216,7 +218,7 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
       const ownId = givenRequestId(received);
       const requestId = ownId ?? options.newRequestId();
       const exchange = createExchange(requestId, now(), method, target);
-      const trusted = trusts(peer);
+      const trusted = head.isLocal === true || trusts(peer);
       const { headers, odd } = requestHeaders(received, { requestId, isOwnId: ownId !== undefined, peer, trusted });
       if (odd > 0) exchange.notes.push("odd-header-name");
       const credential = (head.credentialOf ?? credentialOf)(onlyValue(received, "authorization") ?? "");

@@ -27,7 +27,8 @@ interface RouterOptions {
 /** Says what `target` (origin form, raw, base path taken off) stands for. Throws `Problem` for what must be refused. */
 export type Router = (method: string, target: string) => RouteResult;
 
-const DOMAINS = ["iam", "registry", "vulnerabilities", "events", "advisory", "libraries", "ping"] as const;
+/** The API's paths begin with one of these. */
+export const DOMAINS = ["iam", "registry", "vulnerabilities", "events", "advisory", "libraries", "ping"] as const;
 const UNKNOWN = { kind: "native", resource: "unknown", operation: "unknown" } as const;
 /** A domain that carryover does not know, as domains are written. */
 const DOMAIN = /^[a-z][a-z0-9-]{0,62}$/;

@@ -25,6 +25,7 @@ import type { Progress } from "../model/progress.ts";
 import { clearLastMatch } from "../model/text.ts";
 import { createDeprecationNotice } from "../rollout/deprecation.ts";
 import { createHttpServer, type HttpServer } from "../server/server.ts";
+import type { MetricsRegistry } from "../telemetry/foreign-registry.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createUnknownFields, type UnknownFields } from "../telemetry/unknown-fields.ts";
@@ -41,12 +42,14 @@ import { createUpstreams } from "./upstreams.ts";
 
 export interface App {
   /**
-   * Reads the rules, then opens both ports. Rejects when one cannot be had, and with ConfigError for rules that are wrong;
-   * then neither is open.
+   * Reads the rules, then opens all ports. Rejects when one cannot be opened, and with ConfigError for rules that are wrong;
+   * then none is open.
    */
-  listen(): Promise<{ readonly url: string; readonly adminUrl: string; readonly grpcUrl?: string | undefined }>;
+  listen(): Promise<Addresses>;
   /** Looks at the rules file, the configuration file and the certificates now; resolves when what they hold is in force, or refused. */
   reload(): Promise<void>;
+  /** What \`GET /progress\` of the admin port shows. */
+  status(): Progress;
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
   settle(): void;
   /**
@@ -63,6 +66,15 @@ export interface App {
   readonly graceMs: number;
 }
 
+export interface Addresses {
+  /** Without `listen.port`, `unix:` and the path of the socket. */
+  readonly url: string;
+  /** Undefined without `admin.port`. */
+  readonly adminUrl: string | undefined;
+  /** Undefined without `listen.grpc.port`. */
+  readonly grpcUrl: string | undefined;
+}
+
 /** What is not configuration: where the log goes, and who else wants to see each request. */
 export interface AppOptions {
   readonly log?: Log;
@@ -76,6 +88,8 @@ export interface AppOptions {
   readonly configSource?: ConfigSource | undefined;
   /** Milliseconds between two looks at the rules file; default: 2,000. Tests hand in their own. */
   readonly reloadMs?: number;
+  /** Shows the metrics as well. */
+  readonly registry?: MetricsRegistry | undefined;
   /** How long clients of the gRPC port may take. Tests hand in shorter times. */
   readonly grpcTimeouts?: GrpcTimeouts;
   /** Makes the translations. Tests share those of one catalogue. */
@@ -88,7 +102,7 @@ const RELOAD_MS = 2_000;
 /** For the last bytes of a request that came at the end of the drain and took all its time. */
 const SPARE_SECONDS = 5;
 
-/** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself or an address that is none. */
+/** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself, an invalid address, or a registry that has carryover's metrics. */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
   const log = options.log ?? createLog({ level: config.log.level });
   const { wall, later } = options.clock ?? TIME;
@@ -148,6 +162,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     lists: toolbox.lists.state,
     upstreams: { breakers, certificates: renewal.certificates },
     cutover: migration.sources,
+    registry: options.registry,
   });
   migration.subscribe({
     compared: (comparison) => {
@@ -219,9 +234,15 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     callers,
     processorShare,
   });
-  const admin = createAdminServer({
-    host: config.admin.host,
-    port: config.admin.port,
+  const status = (): Progress => ({
+    ...migration.progress(),
+    ready: state.ready,
+    changeable: changeToken?.isWritten(),
+    openBreakers: [...breakers()].flatMap(([name, open]) => (open ? [name] : [])),
+  });
+  const { host, port } = config.admin;
+  const adminOptions = {
+    host,
     token: adminToken?.now,
     changeToken: changeToken?.now,
     metrics,
@@ -229,17 +250,15 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...createViews(config, catalogue, {
       migration,
       unknownFields,
-      health: () => ({
-        ready: state.ready,
-        changeable: changeToken?.isWritten(),
-        openBreakers: [...breakers()].flatMap(([name, open]) => (open ? [name] : [])),
-      }),
+      status,
     }),
     force: migration.force,
     confirm: migration.confirm,
     log: logError,
-  });
-  return lifeOf({ listener, grpc, admin, migration, watches, log, config }, state, async () => {
+  };
+  const admin = port === undefined ? undefined : createAdminServer({ ...adminOptions, port });
+  return lifeOf({ listener, grpc, admin, migration, watches, log, config, status }, state, async () => {
+    metrics.close();
     await upstreams.close();
     await log.flush(LOG_FLUSH_MS);
   });
@@ -256,15 +275,16 @@ interface FileWatch {
 interface AppParts {
   readonly listener: HttpServer;
   readonly grpc: GrpcListener | undefined;
-  readonly admin: AdminServer;
+  readonly admin: AdminServer | undefined;
   readonly migration: Migration;
   readonly watches: readonly FileWatch[];
   readonly log: Log;
   readonly config: Config;
+  readonly status: () => Progress;
 }
 
 function lifeOf(
-  { listener, grpc, admin, migration, watches, log, config }: AppParts,
+  { listener, grpc, admin, migration, watches, log, config, status }: AppParts,
   state: { ready: boolean },
   closeRest: () => Promise<void>,
 ): App {
@@ -281,7 +301,7 @@ function lifeOf(
     if (cut > 0) log.warn("requests were cut off: the shutdown's grace period was over", undefined, { cut });
     for (const watch of watches) watch.close();
     await migration.close();
-    await admin.close();
+    await admin?.close();
     await closeRest();
     return cut;
   };
@@ -290,7 +310,7 @@ function lifeOf(
       try {
         await migration.start();
         for (const watch of watches) await watch.start();
-        const { url: adminUrl } = await admin.listen();
+        const adminUrl = (await admin?.listen())?.url;
         const grpcUrl = (await grpc?.listen())?.url;
         const { url } = await listener.listen();
         state.ready = true;
@@ -304,6 +324,7 @@ function lifeOf(
     reload: async () => {
       await Promise.all([migration.reload(), ...watches.map((watch) => watch.check())]);
     },
+    status,
     settle: log.settle,
     endWait: migration.endWait,
     close: (graceMs = usualMs) => close(graceMs),
@@ -330,11 +351,11 @@ function createViews(
   {
     migration,
     unknownFields,
-    health,
+    status,
   }: {
     readonly migration: Migration;
     readonly unknownFields: UnknownFields;
-    readonly health: () => Pick<Progress, "ready" | "openBreakers" | "changeable">;
+    readonly status: () => Progress;
   },
 ): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
   const { ledger, rollout, shadow, rulesFile } = migration;
@@ -343,7 +364,7 @@ function createViews(
       ["rules", () => ({ ...asObject(rollout.view()), rulesFile: rulesFile?.state() ?? null })],
       ["clients", (query) => clientsView(ledger.snapshot(), query)],
       ["samples", (query) => shadow?.samples(query) ?? []],
-      ["progress", () => ({ ...migration.progress(), ...health() })],
+      ["progress", status],
       ["unknown-fields", () => unknownFields.view()],
       ["explain", createExplainView(config, catalogue, migration.explain)],
     ]),

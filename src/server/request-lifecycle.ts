@@ -22,8 +22,13 @@ export interface RequestLifecycleOptions extends EdgeOptions {
 export type Expectation = "none" | "continue" | "unknown";
 
 export interface RequestLifecycle {
-  /** Lets a request in, or answers it: then undefined. */
-  accept(req: IncomingMessage, res: ServerResponse, expectation: Expectation): IncomingRequest | undefined;
+  /** Lets a request in, or responds to it and returns undefined. `isLocal`: it came by the Unix socket. */
+  accept(
+    req: IncomingMessage,
+    res: ServerResponse,
+    expectation: Expectation,
+    isLocal?: boolean,
+  ): IncomingRequest | undefined;
   /** A connection could not be read any further. */
   broken(error: NodeJS.ErrnoException, socket: Socket): void;
   /** Hands `exchange` to the observer: for connections that no request could be read from. */
@@ -51,11 +56,12 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     res: ServerResponse,
     expects: boolean,
     why: ShedReason | undefined,
+    isLocal: boolean,
   ): IncomingRequest => {
     const { method = "", url = "", httpVersion } = req;
     const received = readHeaders(req.rawHeaders, true);
     const peer = req.socket.remoteAddress ?? "";
-    const arrival = edge.arrive({ method, target: url, httpVersion, received, peer }, why);
+    const arrival = edge.arrive({ method, target: url, httpVersion, received, peer, isLocal }, why);
     const request: IncomingRequest = {
       method,
       target: withoutBase(url, basePath),
@@ -87,7 +93,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     return request;
   };
   return {
-    accept(req, res, expectation) {
+    accept(req, res, expectation, isLocal = false) {
       const why = edge.admits(() => credentialOf(authorizationOf(req.rawHeaders)));
       // A pipelined response has no socket yet. Closing the connection has to wait for its turn.
       if (why !== undefined && expectation === "none" && !server.closing && res.socket !== null) {
@@ -97,7 +103,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
           return undefined;
         }
       }
-      const request = createRequest(req, res, expectation === "continue", why);
+      const request = createRequest(req, res, expectation === "continue", why, isLocal);
       const first = peers.add(request, () => responseClosed(request));
       if (first && isRefused(request, expectation)) return undefined;
       if (first && peers.admits(request)) return request;

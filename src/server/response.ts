@@ -4,9 +4,7 @@ import type { Exchange } from "../model/exchange.ts";
 import { type HeaderField, type HeaderList, OurHeader, writeHeaders } from "../model/http.ts";
 import { type Problem, problemBody } from "../model/problem.ts";
 import { hasBody, type IncomingRequest, isAnswered, stopRequest } from "./incoming-request.ts";
-
-/** How long a client that still sends may go on after its response. */
-const LINGER_MS = 500;
+import { LINGER_MS, lingerAfter } from "./linger.ts";
 
 /** Writes a response that is whole, then calls `ended`; `headers`: without length and connection. Adds to `headers`. */
 export function writeWhole(
@@ -73,7 +71,7 @@ export function writeHead(
   exchange.status = status;
   // What the client has not sent yet is not read any more, so no further request could begin after it.
   const isComplete = isRequestComplete(request);
-  if (!isComplete && lingers) lingerAfter(request);
+  if (!isComplete && lingers) lingerAfter(request.req);
   if (request.last || (server.closing && !request.followed) || !isComplete) {
     request.last = true;
     headers.push(["connection", "close"]);
@@ -81,25 +79,6 @@ export function writeHead(
   const flat = writeHeaders(headers);
   if (statusText === undefined) res.writeHead(status, flat);
   else res.writeHead(status, /^[\t\x20-\x7e]*$/.test(statusText) ? statusText : "", flat);
-}
-
-/**
- * The response is complete by its framing; the connection ends when the client has stopped sending, or soon after (RFC 9112 section 9.6).
- * Ending it at once would reset it, and the client might never read the response.
- */
-function lingerAfter({ req }: IncomingRequest): void {
-  const { socket } = req;
-  // Once: a later request of the same connection would keep it open after the last response, with its own response out of turn.
-  if (Object.hasOwn(socket, "destroySoon")) return;
-  const destroySoon = socket.destroySoon.bind(socket);
-  socket.destroySoon = () => {
-    socket.destroySoon = destroySoon;
-    if (req.complete || socket.destroyed) return destroySoon();
-    const timer = setTimeout(destroySoon, LINGER_MS);
-    socket.once("close", () => clearTimeout(timer));
-    req.once("end", destroySoon);
-    req.resume();
-  };
 }
 
 /** After these nothing on the connection can be trusted to begin where it seems to. */

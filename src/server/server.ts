@@ -18,6 +18,7 @@ import { readBody } from "./request-body.ts";
 import { createRequestLifecycle, type Expectation, type RequestLifecycle } from "./request-lifecycle.ts";
 import { respond } from "./respond.ts";
 import { sendProblem } from "./response.ts";
+import { listenPrivately } from "./unix-socket.ts";
 import { createUploadSlots } from "./upload-slots.ts";
 
 /**
@@ -62,8 +63,10 @@ export interface HttpServerTimeouts {
 
 export interface HttpServerOptions extends EdgeOptions {
   readonly host: string;
-  /** 0: any free one. */
-  readonly port: number;
+  /** 0: any free one. Undefined: none. */
+  readonly port: number | undefined;
+  /** Path of a Unix socket that serves as well. */
+  readonly socket?: string | undefined;
   /** Stands before every path; empty, or begins with `/` and does not end with one. */
   readonly basePath: string;
   readonly limits: HttpServerLimits;
@@ -81,7 +84,7 @@ export interface HttpServerOptions extends EdgeOptions {
 }
 
 export interface HttpServer {
-  /** Rejects when the port cannot be had. */
+  /** Rejects when the port or the socket cannot be opened. Without a port, `url` is `unix:` and the path. */
   listen(): Promise<{ readonly url: string }>;
   /** From now on every answer is the last of its connection; requests are still taken and served. */
   beginShutdown(): void;
@@ -113,40 +116,51 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     ...{ headerBytes: limits.headerBytes, lifeMs: timeouts.headersMs, report: lifecycle.report },
     ...{ newRequestId: options.newRequestId, now: options.now },
   });
-  const server = createServer({
-    maxHeaderSize: limits.headerBytes,
-    headersTimeout: timeouts.headersMs,
-    requestTimeout: timeouts.requestMs,
-    keepAliveTimeout: timeouts.keepAliveMs,
-    connectionsCheckingInterval: timeouts.checkMs,
-    // The request checks report it in the right form, and HTTP/1.0 needs no Host.
-    requireHostHeader: false,
-  });
-  // Node's own, which closing calls, takes an answer that a slow client has not had yet for one that is over.
-  server.closeIdleConnections = lifecycle.endIdle;
-  const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
-    try {
-      const request = lifecycle.accept(req, res, expectation);
-      if (request !== undefined) serve(request);
-    } catch (cause) {
-      log("a request could not be taken in", cause);
-      sendInternalError(res);
-    }
+  const create = (isLocal: boolean): Server => {
+    const server = createServer({
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: timeouts.headersMs,
+      requestTimeout: timeouts.requestMs,
+      keepAliveTimeout: timeouts.keepAliveMs,
+      connectionsCheckingInterval: timeouts.checkMs,
+      // The request checks report it in the right form, and HTTP/1.0 needs no Host.
+      requireHostHeader: false,
+    });
+    // Node's own, which closing calls, takes an answer that a slow client has not had yet for one that is over.
+    server.closeIdleConnections = lifecycle.endIdle;
+    const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
+      try {
+        const request = lifecycle.accept(req, res, expectation, isLocal);
+        if (request !== undefined) serve(request);
+      } catch (cause) {
+        log("a request could not be taken in", cause);
+        sendInternalError(res);
+      }
+    };
+    server.on("request", on("none"));
+    server.on("checkContinue", on("continue"));
+    server.on("checkExpectation", on("unknown"));
+    server.on("clientError", (error, socket: Socket) => {
+      if (!refuseHttp2(error, socket)) lifecycle.broken(error, socket);
+    });
+    return server;
   };
-  server.on("request", on("none"));
-  server.on("checkContinue", on("continue"));
-  server.on("checkExpectation", on("unknown"));
-  server.on("clientError", (error, socket: Socket) => {
-    if (!refuseHttp2(error, socket)) lifecycle.broken(error, socket);
-  });
+  const { host, port, socket } = options;
+  const servers = {
+    port: port === undefined ? undefined : create(false),
+    socket: socket === undefined ? undefined : create(true),
+  };
+  const all = [servers.port, servers.socket].filter((server) => server !== undefined);
   return {
     listen: async () => {
-      server.listen({ host: options.host, port: options.port, backlog: BACKLOG });
-      await once(server, "listening");
-      return { url: urlOf(server.address() as AddressInfo) };
+      if (servers.socket !== undefined && socket !== undefined) await listenPrivately(servers.socket, socket, BACKLOG);
+      if (servers.port === undefined) return { url: `unix:${socket}` };
+      servers.port.listen({ host, port, backlog: BACKLOG });
+      await once(servers.port, "listening");
+      return { url: urlOf(servers.port.address() as AddressInfo) };
     },
-    beginShutdown: () => beginShutdown(server, lifecycle),
-    close: (graceMs) => close(server, lifecycle, graceMs),
+    beginShutdown: () => beginShutdown(all, lifecycle),
+    close: (graceMs) => close(all, lifecycle, graceMs),
     inFlight: lifecycle.inFlight,
   };
 }
@@ -216,25 +230,27 @@ const LAST_WORDS_MS = 1_000;
 /** A timer takes no more, and one that is given more ends at once. */
 const LONGEST_MS = 2 ** 31 - 1 - LAST_WORDS_MS;
 
-function beginShutdown(server: Server, lifecycle: RequestLifecycle): void {
+function beginShutdown(servers: readonly Server[], lifecycle: RequestLifecycle): void {
   lifecycle.beginShutdown();
   // For those whose answer did not say yet that it is the last.
-  server.keepAliveTimeout = LAST_IDLE_MS;
+  for (const server of servers) server.keepAliveTimeout = LAST_IDLE_MS;
 }
 
-async function close(server: Server, lifecycle: RequestLifecycle, givenMs: number): Promise<number> {
+async function close(servers: readonly Server[], lifecycle: RequestLifecycle, givenMs: number): Promise<number> {
   const graceMs = givenMs > 0 ? Math.min(givenMs, LONGEST_MS) : 0;
   let cut: number | undefined;
-  const end = () => server.closeAllConnections();
+  const end = () => {
+    for (const server of servers) server.closeAllConnections();
+  };
   const deadline = setTimeout(() => {
     cut = lifecycle.cut();
   }, graceMs);
   const late = setTimeout(end, graceMs + LAST_WORDS_MS);
   let idle: NodeJS.Timeout | undefined;
-  beginShutdown(server, lifecycle);
+  beginShutdown(servers, lifecycle);
   // Right after a look for events: who connected by then has been taken in, and is not reset by the port that closes.
   await immediate();
-  const closed = new Promise((resolve) => server.close(resolve));
+  const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   // Connections that are left have no request; the head of one may be on its way.
   lifecycle.close(() => {
     clearTimeout(idle);

@@ -5,6 +5,7 @@ import type { Exchange, Upstream } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
 import type { CallQueue, CallQueueState } from "../upstream/call-queue.ts";
 import { createBatch } from "./batch.ts";
+import { joinRegistry, type MetricsRegistry } from "./foreign-registry.ts";
 import { addNodeMetrics, createMetricFactory, type LabelledValue, type MetricFactory } from "./metric-factory.ts";
 import { METRICS } from "./metric-table.ts";
 import { createRolloutMetrics, type RolloutMetricSources } from "./rollout-metrics.ts";
@@ -44,6 +45,8 @@ export interface MetricsOptions {
   readonly upstreams: UpstreamGauges;
   readonly cutover: RolloutMetricSources;
   readonly droppedLogLines: () => number;
+  /** Shows carryover's metrics as well, except process metrics, which its owner has. */
+  readonly registry?: MetricsRegistry | undefined;
 }
 
 type UpstreamStates = () => Iterable<readonly [Upstream, boolean]>;
@@ -63,6 +66,8 @@ export interface Metrics {
   compared(comparison: Comparison): void;
   /** The rules file was read, or could not be; `at`: milliseconds since 1970. */
   reloaded(successful: boolean, at: number): void;
+  /** Takes carryover's metrics out of the `registry` of the options. */
+  close(): void;
   readonly contentType: string;
   text(): Promise<string>;
 }
@@ -87,6 +92,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   make.gauge("config_last_reload_successful_timestamp_seconds", () => reload.at / 1000);
   exportState(make, options);
   exportQueues(make, options.queues);
+  const own = registry.getMetricsAsArray();
   addNodeMetrics(registry);
 
   const now = options.now ?? (() => performance.now());
@@ -97,7 +103,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
       rollout.observe(exchange);
     }
   });
+  const leave = options.registry === undefined ? () => {} : joinRegistry(options.registry, own, batch.settle);
   return {
+    close: leave,
     observe: (exchange) => {
       const ms = now() - exchange.startedAt;
       batch.add({ exchange, seconds: ms > 0 ? ms / 1000 : 0 });

@@ -35,7 +35,7 @@ import { CACHE, chooseLoad } from "./tools.mjs";
  */
 const ROWS = [
   {
-    keys: ["pass", "get", "list", "zeros", "lua", "njs", "envoy"],
+    keys: ["pass", "get", "list", "zeros", "fastify", "lua", "njs", "envoy"],
     tries: "T-LOD-01 (pass), T-LOD-02 (get), T-LOD-03 (list)",
     title: "Requests a second",
     measure: measureRaces,

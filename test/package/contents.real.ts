@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Packed, packed, ROOT, ran, TOOLS, tool } from "./packed.ts";
 
 /** Linked from the pages that are shipped, and left out on purpose: what one needs who has the repository. */
-const REPOSITORY_ONLY = /^(?:CONTRIBUTING\.md|Dockerfile|\.github\/|deploy\/|helm\/|sandbox\/|scripts\/|src\/|test\/)/;
+const REPOSITORY_ONLY =
+  /^(?:CONTRIBUTING\.md|Dockerfile|\.github\/|deploy\/|examples\/|helm\/|sandbox\/|scripts\/|src\/|test\/)/;
 /** So that a picture, a fixture or a second copy that slips in is noticed. */
 const MOST_BYTES = 1200 * 1024;
 
@@ -24,8 +25,15 @@ const sources = (folder: string): readonly string[] =>
 describe("the tarball", () => {
   it("holds the code, the entry's declarations, the pages, and the four texts of a package, all of them and no more", () => {
     const code = sources("dist/chunks").map((name) => `dist/chunks/${name}`);
-    const program = ["dist/main.js", "dist/index.js", "dist/THIRD-PARTY-LICENSES.txt", "dist/carryover.cdx.json"];
-    const declarations = ["dist/config/embedded-config.d.ts", "dist/config/faults.d.ts", "dist/index.d.ts"];
+    const program = [
+      "dist/main.js",
+      "dist/index.js",
+      "dist/fastify/plugin.js",
+      "dist/THIRD-PARTY-LICENSES.txt",
+      "dist/carryover.cdx.json",
+    ];
+    const types = ["config/embedded-config", "config/faults", "fastify/plugin", "index", "telemetry/foreign-registry"];
+    const declarations = types.map((name) => `dist/${name}.d.ts`);
     const pages = sources("docs").map((name) => `docs/${name}`);
     const texts = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];
     expect([...shipped.files].sort()).toEqual([...code, ...program, ...declarations, ...pages, ...texts].sort());
@@ -72,12 +80,15 @@ describe("the tarball", () => {
     ]);
   });
 
-  it("declares the interface that test/package/api.txt tells, which changes on purpose only", async () => {
-    const declared = await ran("tar", ["-xOf", shipped.tarball, "package/dist/index.d.ts"], ROOT);
+  it.each([
+    ["index", "api.txt", "Reports unready and keeps serving for"],
+    ["fastify/plugin", "api-fastify.txt", "Everything below it goes to carryover"],
+  ])("declares in %s the interface of test/package/%s, which changes on purpose only", async (name, file, comment) => {
+    const declared = await ran("tar", ["-xOf", shipped.tarball, `package/dist/${name}.d.ts`], ROOT);
     const bare = declared.out.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "");
-    await expect(bare).toMatchFileSnapshot("api.txt");
+    await expect(bare).toMatchFileSnapshot(file);
     // Editors show what the members are for.
-    expect(declared.out).toContain("Reports unready and keeps serving for");
+    expect(declared.out).toContain(comment);
   });
 
   it("has no page with a link that leads nowhere, but to what only the repository has", () => {

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -116,6 +116,66 @@ describe("the page on embedding", () => {
   });
 });
 
+const PEERS = ["fastify", "@fastify/http-proxy", "prom-client"];
+
+/** Puts this repository's copies of what a Fastify app has into the consumer's folder while `use` runs. */
+async function withPeers<T>(use: () => Promise<T>): Promise<T> {
+  const links = PEERS.map((name) => [join(ROOT, "node_modules", name), join(folder, "node_modules", name)] as const);
+  mkdirSync(join(folder, "node_modules/@fastify"), { recursive: true });
+  for (const [target, link] of links) symlinkSync(target, link);
+  try {
+    return await use();
+  } finally {
+    for (const [, link] of links) rmSync(link);
+  }
+}
+
+describe("the plugin for Fastify", () => {
+  const REGISTER = `import carryover from "carryover/fastify";
+const config = { upstream: { v2: { url: "http://127.0.0.1:9" } } };
+`;
+
+  it("names the package and the version that it needs where the app has none", async () => {
+    const text = `${REGISTER}await carryover({ version: "5.0.0" }, { config }).catch((error) => console.log(error.message));`;
+    expect((await program(process.execPath, "peerless.mjs", text)).out.trim()).toBe(
+      "carryover/fastify needs @fastify/http-proxy 11, which cannot be loaded: npm install @fastify/http-proxy@11",
+    );
+  });
+
+  const APP = `const app = Fastify();
+app.register(carryover, { prefix: "/api", config });
+app.inject("/api/nowhere").then(async (response) => {
+  console.log(response.json().details[0].reason, app.carryover.status().ready);
+  await app.close();
+});`;
+  const CONFIG = `const config = { upstream: { v2: { url: "http://127.0.0.1:9" } } };
+const Fastify = require("fastify");
+`;
+
+  it.each(
+    NODES.flatMap(([name, node]) => [
+      [name, "an ES module", node, "app.mjs", `${REGISTER}import Fastify from "fastify";\n${APP}`] as const,
+      [
+        name,
+        "CommonJS and import()",
+        node,
+        "import.cjs",
+        `${CONFIG}const carryover = import("carryover/fastify");\n${APP}`,
+      ] as const,
+      [
+        name,
+        "CommonJS and require()",
+        node,
+        "app.cjs",
+        `${CONFIG}const carryover = require("carryover/fastify");\n${APP}`,
+      ] as const,
+    ]),
+  )("uses the app's own packages, on %s, in %s", async (_name, _kind, node, file, text) => {
+    const { code, out, err } = await withPeers(() => program(node(), file, text));
+    expect({ code, out, err }).toEqual({ code: 0, out: "UNKNOWN_PATH true\n", err: "" });
+  });
+});
+
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 const GOOD = `import { type Carryover, type CarryoverConfig, ConfigError, createCarryover, type ServedRequest } from "carryover";
 import configSchema from "carryover/config.schema.json" with { type: "json" };
@@ -125,10 +185,33 @@ const config: CarryoverConfig = {
 };
 const seen: ServedRequest[] = [];
 const carryover: Carryover = await createCarryover(config, { log: process.stdout, onRequest: (request) => void seen.push(request) });
-const { url, adminUrl }: { url: string; adminUrl: string } = await carryover.listen();
+const { url, adminUrl }: { url: string; adminUrl: string | undefined } = await carryover.listen();
 await carryover.close(1_000);
 try { await createCarryover(config, { log: (line: string) => console.log(line) }); }
 catch (error) { if (error instanceof ConfigError) console.log(error.faults[0]?.remedy, url, adminUrl, configSchema.title); }
+`;
+
+const GOOD_APP = `import carryover, { type CarryoverConfig, type CarryoverPluginOptions, type CarryoverStatus, ConfigError } from "carryover/fastify";
+import Fastify, { type FastifyInstance, type FastifyPluginAsync } from "fastify";
+import { Registry } from "prom-client";
+const config: CarryoverConfig = { upstream: { v2: { url: process.env["URL"] ?? "http://a" } }, admin: { port: undefined } };
+const options: CarryoverPluginOptions = { prefix: "/api", config, metrics: new Registry(), log: (line) => console.log(line) };
+const app = Fastify({ logger: { level: "info" }, trustProxy: true });
+await app.register(carryover, options);
+app.register(carryover, { prefix: "/other", name: "second", config, onRequest: ({ path }) => console.log(path) });
+const status: CarryoverStatus = app.carryover.status();
+const reloaded: Promise<void> = app.carryover.reload();
+const gateway: FastifyPluginAsync<{ readonly url: string }> = async (scope, { url }) => {
+  await scope.register(carryover, { config: { upstream: { v2: { url } } } });
+};
+app.register(gateway, { url: "http://a" });
+const plain: FastifyInstance = Fastify();
+plain.register(carryover, () => ({ config }));
+const http2 = Fastify({ http2: true, https: { allowHTTP1: true } });
+await http2.register(carryover, { config });
+const tls = Fastify({ https: { key: "", cert: "" } });
+await tls.register(carryover, { config });
+console.log(ConfigError.name, status, reloaded);
 `;
 
 describe("types", () => {
@@ -157,6 +240,27 @@ describe("types", () => {
 
   it.each(["nodenext", "esnext"] as const)("compile in a strict project (module %s)", async (module) => {
     expect(await judged(GOOD, module)).toBe("");
+  });
+
+  it.each(["nodenext", "esnext"] as const)("of the plugin compile in a strict app (module %s)", async (module) => {
+    expect(await withPeers(() => judged(GOOD_APP, module))).toBe("");
+  });
+
+  it("of the plugin find wrong options and what a carryover in an app does not have", async () => {
+    const text = `import carryover from "carryover/fastify";
+import Fastify from "fastify";
+const app = Fastify();
+const config = { upstream: { v2: { url: "http://a" } } };
+app.register(carryover, { prefx: "/a", config });
+app.register(carryover, { prefix: "/a" });
+app.register(carryover, { config: { ...config, lists: { reeders: 2 } } });
+app.register(carryover);
+app.carryover.close();
+`;
+    const lines = (await withPeers(() => judged(text, "nodenext"))).split("\n");
+    expect(
+      lines.flatMap((line) => /^use\.mts\((\d+),\d+\): error (TS\d+)/.exec(line)?.slice(1, 3).join(" ") ?? []),
+    ).toEqual(["5 TS2769", "6 TS2769", "7 TS2769", "8 TS2769", "9 TS2339"]);
   });
 
   it("find a wrong option, a missing address and an entry that is none of the public's", async () => {

@@ -66,7 +66,7 @@ export async function startCarryover({
   const { url, adminUrl, grpcUrl } = await app.listen();
   return {
     url,
-    adminUrl,
+    adminUrl: adminUrl ?? "",
     grpcUrl,
     reload: app.reload,
     close: async () => void (await app.close(1_000)),

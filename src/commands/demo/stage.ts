@@ -100,7 +100,13 @@ export async function startFront(
   const addresses = await app.listen();
   const words = Object.entries(all).map(([name, value]) => `--${kebabCase(name)} ${value}`);
   const command = `npx carryover serve ${words.join(" ")}`;
-  return { app, ...addresses, command, announcement: announcement(config, catalogue, addresses) };
+  return {
+    app,
+    ...addresses,
+    adminUrl: addresses.adminUrl ?? "",
+    command,
+    announcement: announcement(config, catalogue, addresses),
+  };
 }
 
 function kebabCase(name: string): string {

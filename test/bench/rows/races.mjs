@@ -53,6 +53,16 @@ async function line({ dist, folder, answers, bare, calls, wants }, start) {
       enter("get", GET, `${name}, same bytes untouched`, 1.1, sides, { id: "T-LOD-02" });
     }
   }
+  if (wants("fastify")) {
+    const plugin = await start(startPeer("fastify-plugin", [upstream.url, join(folder, "plugin-log")]));
+    const proxy = { server: await start(startPeer("bare-proxy", [upstream.url])), target: v2Get };
+    const passed = { server: plugin, target: v2Get };
+    const name = "by carryover in a Fastify app";
+    enter("fastify-pass", `v2 get passed through ${name}`, "bare @fastify/http-proxy", undefined, [passed, proxy]);
+    const ports = (target) => [plugin, own].map((server) => ({ server, target }));
+    enter("fastify-port", `v2 get passed through ${name}`, "carryover's own port", undefined, ports(v2Get));
+    enter("fastify-get", `v1 get of one record, translated ${name}`, "carryover's own port", undefined, ports(v1Get));
+  }
   if (wants("list")) {
     const shim = { server: await start(startPeer("parse-list", [upstream.url])), target: v1List };
     enter("list", LIST, SHIM, 1.6, [{ server: own, target: v1List }, shim], { id: "T-LOD-03" });
