@@ -38,7 +38,7 @@ describe("help and version", () => {
     expect(code).toBe(0);
     const text = out.replaceAll(/\s+/g, " ");
     expect(text).toMatch(/--upstream-v2-url <url> .*? \[CARRYOVER_UPSTREAM_V2_URL\]/);
-    expect(text).toMatch(/--listen-port <number> .*? \(default: 8080\) \[CARRYOVER_LISTEN_PORT\]/);
+    expect(text).toMatch(/--listen-port <number\|none> .*? \(default: 8080\) \[CARRYOVER_LISTEN_PORT\]/);
     expect(text).toMatch(/--config <file> .*? \[CARRYOVER_CONFIG\]/);
   });
 });

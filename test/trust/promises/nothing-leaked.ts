@@ -9,6 +9,15 @@ export const NOTHING_LEAKED: readonly TrustPromise[] = [
     says: "Responses, errors and delays of one credential never reach another, whatever clients and connections do.",
     rows: [
       row("T-ISO-01", "many tenants at a time: no response carries another tenant's marker"),
+      ...(
+        [
+          ["T-ISO-02", "equal requests with two credentials share no response"],
+          ["T-ISO-03", "equal requests with one credential share no response that breaks off"],
+          ["T-ISO-04", "no response outlives a credential that is revoked"],
+          ["T-ISO-05", "keys of kept responses differ"],
+          ["T-ISO-08", "the error of one request is not copied to the requests that wait with it"],
+        ] as const
+      ).map(([id, what]) => ({ id, what, notApplicable: "carryover keeps no response for another request" })),
       row("T-ISO-06", "a storm of cancelled requests leaves no connection out of step"),
       row("T-ISO-07", "a late response never reaches another client"),
       row("T-ISO-11", "one tenant cannot take the places of all lists"),

@@ -32,6 +32,12 @@ const BANS: readonly Ban[] = [
     pattern:
       /from "node:https"|import\s*\{[^}]*\b(?:request|get|Agent|globalAgent|ClientRequest)\b[^}]*\}\s*from "node:http"/,
     sample: 'import { createServer, request } from "node:http";',
+    but: [
+      [
+        "fastify/transport.ts",
+        "the plugin calls the carryover of its own process; an agent of its own is for that alone",
+      ],
+    ],
   },
   {
     what: "connections without a checked certificate",
