@@ -11,6 +11,7 @@ import { loadCatalogue } from "../src/catalogue/catalogue.ts";
 import { allPaths, nestedRows } from "../src/catalogue/check.ts";
 import { isJsonObject, type Json } from "../src/model/json.ts";
 import type { EnumTable, Example, Filter, Resource, Row, Shape } from "../src/model/resource.ts";
+import { examplesOf } from "./support/examples.ts";
 
 const VERSIONS = ["v2beta1", "v2"];
 const catalogues = await Promise.all(VERSIONS.map((version) => loadCatalogue(version)));
@@ -75,7 +76,7 @@ function recordsOf(example: Example, side: Side): readonly Json[] {
 }
 
 function covered(resource: Resource, shapes: readonly Shape[], side: Side): ReadonlySet<string> {
-  const records = resource.examples.flatMap((example) => recordsOf(example, side));
+  const records = examplesOf(resource).flatMap((example) => recordsOf(example, side));
   return new Set(records.flatMap((record) => shapes.flatMap((shape) => keysIn(record, shape.rows, side))));
 }
 
@@ -95,7 +96,7 @@ describe.each(each)("%s", (_, resource) => {
   });
 
   test("has an example that shows its list, and one for each shape that differs from it", () => {
-    const answered = resource.examples.flatMap((example) =>
+    const answered = examplesOf(resource).flatMap((example) =>
       example.of === "answer" || example.of === "exchange" ? [example.operation] : [],
     );
     const list = resource.operations.find((operation) => operation.kind === "list");
@@ -107,8 +108,10 @@ describe.each(each)("%s", (_, resource) => {
   });
 
   test("has examples for what clients send", () => {
-    const kinds = new Set(resource.examples.map((example) => example.of));
-    const exchanges = new Set(resource.examples.map((example) => (example.of === "exchange" ? example.operation : "")));
+    const kinds = new Set(examplesOf(resource).map((example) => example.of));
+    const exchanges = new Set(
+      examplesOf(resource).map((example) => (example.of === "exchange" ? example.operation : "")),
+    );
     for (const operation of resource.operations) {
       if (exchanges.has(operation.name)) continue;
       if (operation.kind === "create") expect(kinds).toContain("body");
@@ -138,7 +141,7 @@ describe.each(catalogues.map((catalogue) => [catalogue.version, catalogue] as co
     const shown = new Set<Filter>();
     const all = new Map<Filter, string>();
     for (const resource of catalogue.resources) {
-      const names = resource.examples.flatMap((example) =>
+      const names = examplesOf(resource).flatMap((example) =>
         example.of === "filters" ? [...new URLSearchParams(example.v1).keys()].map(snake) : [],
       );
       for (const operation of resource.operations) {

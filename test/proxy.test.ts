@@ -21,7 +21,6 @@ const THINGS: Resource = {
   list: "drain",
   orderedByUid: true,
   operations: [LIST],
-  examples: [],
 };
 const MATCH: OperationMatch = { resource: THINGS, operation: LIST, uid: "", uidPath: "", segment: "", query: "" };
 const OK: ApiResponse = { status: 200, headers: [["x-from", "v2"]], body: new Uint8Array() };

@@ -23,25 +23,35 @@ export function catalogueRegistry({ checked }) {
         const folder = dirname(path);
         const all = readdirSync(folder, { recursive: true }).map((name) => name.replaceAll("\\", "/"));
         const files = all.filter((name) => /^v1-.*\.ts$/.test(name)).sort();
-        const pairs = all.filter((name) => /^v1-[^/.]*$/.test(name)).map((name) => join(folder, name));
+        const folders = all.filter((name) => /^v1-[^.]*$/.test(name)).map((name) => join(folder, name));
         return {
           contents: registryOf(files, checked),
           loader: "ts",
           resolveDir: folder,
-          watchDirs: [folder, ...pairs],
+          watchDirs: [folder, ...folders],
         };
       }),
   };
 }
 
-function registryOf(files, checked) {
+/** Examples are loaded when they are asked for, as in the sources. */
+function registryOf(all, checked) {
+  const isExample = (file) => file.includes("/examples/");
+  const files = all.filter((file) => !isExample(file));
   return [
     ...files.map((file, i) => `import * as file${i} from "./${file}";`),
     `export const CHECKED: boolean = ${checked};`,
-    "const FILES: ReadonlyMap<string, () => Promise<unknown>> = new Map<string, () => Promise<unknown>>([",
+    "type Files = ReadonlyMap<string, () => Promise<unknown>>;",
+    "const FILES: Files = new Map<string, () => Promise<unknown>>([",
     ...files.map((file, i) => `  [${JSON.stringify(file)}, async () => file${i}.default],`),
     "]);",
-    "export const catalogueFiles = async (_home?: URL): Promise<typeof FILES> => FILES;",
+    "const EXAMPLES: Files = new Map<string, () => Promise<unknown>>([",
+    ...all
+      .filter(isExample)
+      .map((file) => `  [${JSON.stringify(file)}, async () => (await import("./${file}")).default],`),
+    "]);",
+    "export const catalogueFiles = async (_home?: URL): Promise<Files> => FILES;",
+    "export const exampleFiles = async (_home?: URL): Promise<Files> => EXAMPLES;",
   ].join("\n");
 }
 

@@ -1,10 +1,10 @@
 /** Checks and freezes the catalogue of a pair of versions. */
 
 import { deepFreeze, isJsonObject, member } from "../model/json.ts";
-import type { DerivedPair, NativeDomain, Resource } from "../model/resource.ts";
+import type { DerivedPair, Example, Examples, NativeDomain, Resource } from "../model/resource.ts";
 import { type CatalogueFile, faultsOf } from "./check.ts";
 import natives from "./native.ts";
-import { CHECKED, catalogueFiles } from "./registry.ts";
+import { CHECKED, catalogueFiles, exampleFiles } from "./registry.ts";
 
 /** Everything carryover knows of v1 beside one v2 version; deep frozen. */
 export interface Catalogue {
@@ -19,7 +19,7 @@ function isResource(value: unknown): value is Resource {
   return (
     isJsonObject(value) &&
     ["name", "domain", "v1", "v2", "items", "key"].every((name) => typeof member(value, name) === "string") &&
-    ["operations", "examples"].every((name) => Array.isArray(member(value, name)))
+    Array.isArray(member(value, "operations"))
   );
 }
 
@@ -81,8 +81,29 @@ export async function loadCatalogue(version: string, home?: URL): Promise<Catalo
     throw new Error(`there is no catalogue for version ${JSON.stringify(version)}; known versions: ${known}`);
   }
   const files = await readPair(entry, all);
-  const faults = CHECKED ? [] : faultsOf(files, natives);
+  const faults = CHECKED ? [] : faultsOf(files, natives, await loadExamples(version, home));
   if (faults.length > 0) throw new Error(`the catalogue ${entry} is not sound:\n${faults.join("\n")}`);
   const resources = files.map(({ resource }) => resource).sort((a, b) => (a.name < b.name ? -1 : 1));
   return deepFreeze({ version, resources, natives });
+}
+
+/** The examples of that catalogue. They are of no use for requests: only `explain`, checks of the catalogue and tests load them. */
+export async function loadExamples(version: string, home?: URL): Promise<Examples> {
+  const files = await catalogueFiles(home);
+  const entry = pairsOf(files).get(version);
+  const pair = await files.get(entry ?? "")?.();
+  const folder = `${isDerivedPair(pair) ? pair.like : entry}/examples/`;
+  const own = [...(await exampleFiles(home))].filter(([path]) => path.startsWith(folder));
+  const all = await Promise.all(
+    own.map(async ([path, load]): Promise<readonly [string, readonly Example[]]> => {
+      const examples = await load();
+      if (!isExamples(examples)) throw new Error(`${path}: it has no examples; export a list of them as its default`);
+      return [path.slice(folder.length).replace(/\.[jt]s$/, ""), examples];
+    }),
+  );
+  return new Map(all);
+}
+
+function isExamples(value: unknown): value is readonly Example[] {
+  return Array.isArray(value) && value.every((each) => typeof member(each, "of") === "string");
 }

@@ -5,6 +5,7 @@ import {
   type EnumTable,
   type EnvelopeRow,
   type Example,
+  type Examples,
   type Filter,
   isWritable,
   type Join,
@@ -27,7 +28,11 @@ export interface CatalogueFile {
 type ReportFault = (row: string, fault: string) => void;
 
 /** Every fault of a catalogue, each with its file, its row and a remedy. */
-export function faultsOf(files: readonly CatalogueFile[], natives: readonly NativeDomain[]): readonly string[] {
+export function faultsOf(
+  files: readonly CatalogueFile[],
+  natives: readonly NativeDomain[],
+  examples: Examples,
+): readonly string[] {
   const faults: string[] = [];
   const resources = files.map(({ resource }) => resource);
   const all = new Map(resources.map((resource) => [resource.name, resource]));
@@ -40,10 +45,14 @@ export function faultsOf(files: readonly CatalogueFile[], natives: readonly Nati
     checkUnique(collections, report, "two resources have this collection; correct one");
   }
   checkUnique(allPaths(resources, natives), report, "two operations have this path; remove one");
-  return [...faults, ...files.flatMap((file) => checkResource(file, all))];
+  return [...faults, ...files.flatMap((file) => checkResource(file, all, examples.get(file.resource.name) ?? []))];
 }
 
-function checkResource({ file, resource }: CatalogueFile, all: ReadonlyMap<string, Resource>): readonly string[] {
+function checkResource(
+  { file, resource }: CatalogueFile,
+  all: ReadonlyMap<string, Resource>,
+  examples: readonly Example[],
+): readonly string[] {
   const faults = new Set<string>();
   const report: ReportFault = (at, fault) => faults.add(`${file}: ${at}: ${fault}`);
   if (file.replace(/\.[jt]s$/, "") !== resource.name) {
@@ -55,7 +64,7 @@ function checkResource({ file, resource }: CatalogueFile, all: ReadonlyMap<strin
     checkOperation(resource, operation, all, (row, fault) => report(`${operation.name}: ${row}`, fault));
   }
   checkVolatile(resource, report);
-  checkExamples(resource, report);
+  checkExamples(resource, examples, report);
   return [...faults];
 }
 
@@ -385,9 +394,9 @@ function checkExample(resource: Resource, example: Example, at: string, report: 
   if (example.of === "update") checkMask(example.mask, shape, at, report);
 }
 
-function checkExamples(resource: Resource, report: ReportFault): void {
-  if (resource.examples.length === 0) report("examples", "there are none; add an answer for each shape");
-  for (const [index, example] of resource.examples.entries()) {
+function checkExamples(resource: Resource, examples: readonly Example[], report: ReportFault): void {
+  if (examples.length === 0) report("examples", "there are none; add an answer for each shape");
+  for (const [index, example] of examples.entries()) {
     checkExample(resource, example, `examples[${index}] (${example.of})`, report);
   }
 }

@@ -8,12 +8,24 @@ import { readdir } from "node:fs/promises";
 export const CHECKED: boolean = false;
 
 const HOME = new URL("./", import.meta.url);
+const EXAMPLES = "/examples/";
 const CODE = /(?<!\.d)\.[jt]s$/;
 
-/** `v1-v2.ts`, `v1-v2beta1/group.ts`: each with a function that gives its default export. */
-export async function catalogueFiles(home: URL = HOME): Promise<ReadonlyMap<string, () => Promise<unknown>>> {
-  const names = await readdir(home, { recursive: true });
-  const files = names.map((name) => name.replaceAll("\\", "/")).filter((name) => /^v1-/.test(name) && CODE.test(name));
+type Files = ReadonlyMap<string, () => Promise<unknown>>;
+
+/** `v1-v2.ts`, `v1-v2beta1/group.ts`: each with a function that returns its default export. */
+export async function catalogueFiles(home: URL = HOME): Promise<Files> {
+  return filesOf(home, (name) => !name.includes(EXAMPLES));
+}
+
+/** `v1-v2beta1/examples/group.ts`, in the same way. */
+export async function exampleFiles(home: URL = HOME): Promise<Files> {
+  return filesOf(home, (name) => name.includes(EXAMPLES));
+}
+
+async function filesOf(home: URL, wants: (name: string) => boolean): Promise<Files> {
+  const names = (await readdir(home, { recursive: true })).map((name) => name.replaceAll("\\", "/"));
+  const files = names.filter((name) => /^v1-/.test(name) && CODE.test(name) && wants(name));
   return new Map(files.sort().map((file) => [file, () => defaultExport(new URL(file, home))]));
 }
 

@@ -295,8 +295,10 @@ export interface Resource {
    */
   readonly volatile?: readonly string[];
   readonly operations: readonly Operation[];
-  readonly examples: readonly Example[];
 }
+
+/** Examples of what v1 and v2 send, by the name of their resource. */
+export type Examples = ReadonlyMap<string, readonly Example[]>;
 
 /** A pair of versions derived from another one: `like` names its folder, `less` the resources that it lacks. */
 export interface DerivedPair {

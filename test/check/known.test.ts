@@ -5,6 +5,7 @@ import { lookAtRecords, rowsOf } from "../../src/commands/check/records.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Row } from "../../src/model/resource.ts";
 import type { ListOperation } from "../../src/translate/list.ts";
+import { examplesOf } from "../support/examples.ts";
 
 function list(rows: readonly Row[], rest: Partial<ListOperation> = {}): ListOperation {
   return { kind: "list", name: "list", answer: { rows, v2Only: [] }, filters: [], ...rest };
@@ -20,7 +21,7 @@ describe("known names", () => {
     const lists = listsOf(catalogue, undefined);
     let examples = 0;
     for (const { resource, operation } of lists) {
-      for (const example of resource.examples) {
+      for (const example of examplesOf(resource)) {
         if (example.of !== "answer" || example.operation !== "list") continue;
         examples++;
         const { unknown, unknownValues } = seen(example.v2, operation);

@@ -68,7 +68,6 @@ const resource: Resource = {
   orderedByUid: true,
   volatile: ["seen", "box.seen", "token"],
   operations: [list, get, parts],
-  examples: [],
 };
 
 function placesFor(shape: CompareShape, native: unknown, translated: unknown): readonly string[] {

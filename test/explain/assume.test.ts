@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "../../src/model/json.ts";
 import type { Operation, Resource, Row } from "../../src/model/resource.ts";
 import { createExplain } from "../../src/runtime/explain/explain.ts";
 import type { Explanation } from "../../src/runtime/explain/explanation.ts";
+import { EXAMPLES, examplesOf } from "../support/examples.ts";
 import { explained } from "./support.ts";
 
 const catalogue = await loadCatalogue("v2beta1");
@@ -35,14 +36,14 @@ function askedOf(resource: Resource, operation: Operation): [request: string, bo
   }
 }
 
-function queriesOf({ examples }: Resource): string[] {
-  const shown = examples.flatMap((example) => (example.of === "filters" ? [example.v1] : []));
+function queriesOf(resource: Resource): string[] {
+  const shown = examplesOf(resource).flatMap((example) => (example.of === "filters" ? [example.v1] : []));
   return [...shown, "id=A%2Fb", "parent=A", "parent=%2F", "uidp.children_of=A", "name=n", "id=A%2Fb&name=n"];
 }
 
 /** None, the examples', everything at once, and every member alone. */
 function bodiesOf(resource: Resource, operation: Operation): (Json | undefined)[] {
-  const shown = resource.examples.flatMap((example): Json[] => {
+  const shown = examplesOf(resource).flatMap((example): Json[] => {
     if (example.of === "update") return operation.kind === "update" ? [example.v1] : [];
     if (!("operation" in example) || example.operation !== operation.name) return [];
     if (example.of === "body") return [example.v1];
@@ -89,7 +90,7 @@ const config = loadConfig({
   env: {},
   readFile: () => new Uint8Array(),
 }).config;
-const explain = createExplain(config, catalogue);
+const explain = createExplain(config, catalogue, EXAMPLES);
 
 async function explanationOf(request: string, body: Json | undefined): Promise<Explanation> {
   const [method = "", target = ""] = request.split(" ");

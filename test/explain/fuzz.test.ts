@@ -5,12 +5,13 @@ import { curlLines, explanationText } from "../../src/commands/explain/command.t
 import { loadConfig } from "../../src/config/config.ts";
 import { createExplain } from "../../src/runtime/explain/explain.ts";
 import type { AskedRequest } from "../../src/runtime/explain/request.ts";
+import { EXAMPLES, examplesOf } from "../support/examples.ts";
 import { scale } from "../support/scale.ts";
 
 const catalogue = await loadCatalogue("v2beta1");
 const flags = { upstreamV2Url: "http://v2.example.com" };
 const { config } = loadConfig({ flags, env: {}, readFile: () => new Uint8Array() });
-const explain = createExplain(config, catalogue);
+const explain = createExplain(config, catalogue, EXAMPLES);
 const BASES = { v1: "$V1", v2: "$V2", sts: "$STS" };
 
 const names = catalogue.resources.flatMap(({ operations }) =>
@@ -23,10 +24,10 @@ const names = catalogue.resources.flatMap(({ operations }) =>
 const filters = catalogue.resources.flatMap(({ operations }) =>
   operations.flatMap((operation) => ("filters" in operation ? (operation.filters ?? []).map(({ v1 }) => v1) : [])),
 );
-const paths = catalogue.resources.flatMap(({ domain, v1, examples }) => [
+const paths = catalogue.resources.flatMap(({ name, domain, v1 }) => [
   `/${domain}/v1/${v1}`,
   `/${domain}/v1/${v1}/a/b`,
-  ...examples.flatMap((example) => (example.of === "exchange" ? [`/${domain}/v1/${example.path}`] : [])),
+  ...examplesOf({ name }).flatMap((example) => (example.of === "exchange" ? [`/${domain}/v1/${example.path}`] : [])),
 ]);
 
 const value = fc.oneof(

@@ -3,6 +3,7 @@ import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { Resource, Row } from "../../src/model/resource.ts";
 import { explainAnswer } from "../../src/runtime/explain/answer.ts";
+import { examplesOf } from "../support/examples.ts";
 import { explained } from "./support.ts";
 
 const { resources } = await loadCatalogue("v2beta1");
@@ -18,8 +19,8 @@ function namesIn(value: Json, at = ""): string[] {
 }
 
 /** What v2 is known to show: in the examples of the catalogue, which come from the specification, and in its rows for v2. */
-function known({ examples, operations, items }: Resource): Set<string> {
-  const shown = examples.flatMap((example): Json[] => {
+function known({ name, operations, items }: Resource): Set<string> {
+  const shown = examplesOf({ name }).flatMap((example): Json[] => {
     if (example.of === "answer" || example.of === "body") return [example.v2];
     return example.of === "exchange" ? example.calls.flatMap(({ answer }) => [answer]) : [];
   });

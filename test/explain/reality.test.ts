@@ -5,6 +5,7 @@ import type { Operation, Resource } from "../../src/model/resource.ts";
 import { parentOf } from "../../src/model/uid.ts";
 import type { ExplainedCall, Explanation } from "../../src/runtime/explain/explanation.ts";
 import { type Rig, rig } from "../app/rig.ts";
+import { examplesOf } from "../support/examples.ts";
 
 const { resources } = await loadCatalogue("v2beta1");
 
@@ -47,11 +48,11 @@ function askedOf(resource: Resource, uid: string): Asked[] {
 }
 
 function queriesOf(resource: Resource): string[] {
-  return resource.examples.flatMap((example) => (example.of === "filters" ? [example.v1] : []));
+  return examplesOf(resource).flatMap((example) => (example.of === "filters" ? [example.v1] : []));
 }
 
 function bodiesOf(resource: Resource, { name }: Operation): JsonObject[] {
-  return resource.examples.flatMap((example) => {
+  return examplesOf(resource).flatMap((example) => {
     if (example.of === "update") return name === "update" ? [example.v1] : [];
     if (example.of === "exchange") {
       return example.operation === name && example.body !== undefined ? [example.body as JsonObject] : [];
@@ -62,7 +63,7 @@ function bodiesOf(resource: Resource, { name }: Operation): JsonObject[] {
 
 function exchangesOf(resource: Resource, operation: Operation): Asked[] {
   const method = "method" in operation ? operation.method : "";
-  return resource.examples.flatMap((example) => {
+  return examplesOf(resource).flatMap((example) => {
     if (example.of !== "exchange" || example.operation !== operation.name) return [];
     const target = `/${resource.domain}/v1/${example.path}`;
     return [{ operation: operation.name, method, target, body: example.body }];

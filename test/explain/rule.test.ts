@@ -7,6 +7,7 @@ import type { Explanation } from "../../src/runtime/explain/explanation.ts";
 import { readRequest } from "../../src/runtime/explain/request.ts";
 import { cutoverFromConfig, instantOf } from "../../src/runtime/explain/rule.ts";
 import { makeRule } from "../cutover/make-rule.ts";
+import { EXAMPLES } from "../support/examples.ts";
 
 const catalogue = await loadCatalogue("v2beta1");
 const AT = Date.UTC(2026, 10, 21, 12);
@@ -37,7 +38,7 @@ async function told(rules: Rules | undefined, request: string | Given): Promise<
     env: {},
     readFile: () => new Uint8Array(),
   });
-  const explain = createExplain(config, catalogue, cutoverFromConfig(config, rules, AT));
+  const explain = createExplain(config, catalogue, EXAMPLES, cutoverFromConfig(config, rules, AT));
   const asked = readRequest({ text, headers, ...(data === undefined ? {} : { data }) }, () => new Uint8Array());
   return explain(asked, client);
 }

@@ -5,6 +5,7 @@ import { assumedConfig } from "../../src/config/config.ts";
 import { createExplain, type Explain } from "../../src/runtime/explain/explain.ts";
 import type { Explanation } from "../../src/runtime/explain/explanation.ts";
 import { readRequest } from "../../src/runtime/explain/request.ts";
+import { EXAMPLES } from "../support/examples.ts";
 
 /** `carryover explain` with these words, in this process. */
 export const explainWith = (words: readonly string[], options?: CommandOptions): Promise<CommandResult> =>
@@ -37,7 +38,7 @@ export async function explained(request: string, body?: unknown, ...flags: reado
 function explainWithOptions(flags: Readonly<Record<string, string>>): Promise<Explain> {
   const key = JSON.stringify(flags);
   const { config } = assumedConfig({ flags, env: {}, readFile: () => new Uint8Array() });
-  const made = explains.get(key) ?? catalogue.then((known) => createExplain(config, known));
+  const made = explains.get(key) ?? catalogue.then((known) => createExplain(config, known, EXAMPLES));
   explains.set(key, made);
   return made;
 }

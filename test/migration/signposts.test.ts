@@ -10,6 +10,7 @@ import { EVERY_REQUEST, type Rule, type RuleHeaders } from "../../src/model/rule
 import { createSignalController } from "../../src/model/signal.ts";
 import { createDeprecationNotice, type DeprecationOptions } from "../../src/rollout/deprecation.ts";
 import { createRouter } from "../../src/router/router.ts";
+import { examplesOf } from "../support/examples.ts";
 
 const version = "v2beta1";
 const { resources, natives } = await loadCatalogue(version);
@@ -114,7 +115,7 @@ function methodOf(operation: Operation): string {
 
 describe("the successor of a request", () => {
   const singles = resources.flatMap((resource) =>
-    resource.examples.flatMap((example) => {
+    examplesOf(resource).flatMap((example) => {
       if (example.of !== "exchange" || example.calls.length !== 1) return [];
       const operation = resource.operations.find(({ name }) => name === example.operation) as Operation;
       const [{ call } = { call: "" }] = example.calls;
@@ -148,7 +149,7 @@ describe("the successor of a request", () => {
 
   test.each(
     resources.flatMap((resource) =>
-      resource.examples.flatMap((example) => (example.of === "filters" ? [{ resource, ...example }] : [])),
+      examplesOf(resource).flatMap((example) => (example.of === "filters" ? [{ resource, ...example }] : [])),
     ),
   )("carries the filters of a list in v2's words: $resource.name $v1", ({ resource, v1, v2 }) => {
     const said = successor("GET", `/${resource.domain}/v1/${resource.v1}?${v1}`) ?? "";

@@ -20,7 +20,7 @@ function resource(
   v2: string,
   operations: readonly Operation[],
 ): Resource {
-  return { name, domain, v1, v2, items: v2, key: "id", list: "drain", orderedByUid: true, operations, examples: [] };
+  return { name, domain, v1, v2, items: v2, key: "id", list: "drain", orderedByUid: true, operations };
 }
 
 export const RESOURCES: readonly Resource[] = [

@@ -4,6 +4,7 @@ import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Example, Operation, Resource } from "../../src/model/resource.ts";
 import { createRouter } from "../../src/router/router.ts";
+import { examplesOf } from "../support/examples.ts";
 import { anything, json, operationOf, type RunInput, runOperation, textOf } from "./support.ts";
 
 const { resources, natives } = await loadCatalogue("v2beta1");
@@ -41,7 +42,7 @@ async function answerOf(resource: Resource, example: Example & { of: "answer" })
 /** What a client says to get such an answer, where an empty body would be refused: one of the examples. */
 function askedOf(resource: Resource, operation: Operation): string | undefined {
   if (operation.kind !== "create" || "by" in operation) return undefined;
-  const body = resource.examples.find((each) => each.of === "body" && each.operation === operation.name);
+  const body = examplesOf(resource).find((each) => each.of === "body" && each.operation === operation.name);
   return body?.of === "body" ? JSON.stringify(body.v1) : undefined;
 }
 
@@ -80,7 +81,7 @@ function methodOf(operation: Operation): string {
 }
 
 describe.each(resources.map((resource) => ({ resource, name: resource.name })))("$name", ({ resource }) => {
-  const examples = resource.examples.map((example, index) => ({
+  const examples = examplesOf(resource).map((example, index) => ({
     example,
     title: `example ${index + 1}, ${example.of}`,
   }));

@@ -160,7 +160,6 @@ export function thing(input: ThingInput): Resource {
       { kind: "update", name: "update", body: shape, answer: shape },
       { kind: "delete", name: "delete" },
     ],
-    examples: [],
   };
 }
 

@@ -1,6 +1,6 @@
 /** `carryover explain`: its options, and what it prints. */
 import type { Command } from "commander";
-import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
+import { type Catalogue, catalogueVersions, loadCatalogue, loadExamples } from "../../catalogue/catalogue.ts";
 import { type AssumedConfig, assumedConfig, type Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { Problem } from "../../model/problem.ts";
@@ -102,7 +102,12 @@ async function explainOnce(text: string, flags: ExplainFlags, io: CommandIo): Pr
   const route = createRouter({ ...catalogue, extraPrefixes });
   const request = http ?? (await readRpc(given, read, { config, catalogue, route }));
   const cutover = await cutoverOf(flags, assumed, catalogue, io);
-  const explanation = await createExplain(config, catalogue, cutover)(request, flags.client);
+  const explanation = await createExplain(
+    config,
+    catalogue,
+    await loadExamples(version),
+    cutover,
+  )(request, flags.client);
   const addresses = upstreamAddresses(config, known);
   const shown = printableAll(explanation);
   if (json === true) io.print(printable(JSON.stringify(explanation, null, 2)));

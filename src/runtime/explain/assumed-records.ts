@@ -3,7 +3,7 @@
 import { type ApiRequest, pathOf } from "../../model/http.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../model/json.ts";
 import type { OperationMatch } from "../../model/request.ts";
-import type { Example, Join, Operation, Resource, Row, Value } from "../../model/resource.ts";
+import type { Example, Examples, Join, Operation, Resource, Row, Value } from "../../model/resource.ts";
 import { camelCase } from "../../model/text.ts";
 import { isUid } from "../../model/uid.ts";
 import { createBodyNotes, readBody, type V2Body } from "../../translate/body.ts";
@@ -124,8 +124,8 @@ function nonZero(as: Exclude<Value, { kind: "map" }>): Json {
 }
 
 /** The largest record among the examples, if possible of the operation itself. */
-export function recordOf(resource: Resource, operation: string | undefined): JsonObject {
-  const answers = resource.examples.filter((example) => example.of === "answer");
+export function recordOf(examples: Examples, resource: Resource, operation: string | undefined): JsonObject {
+  const answers = (examples.get(resource.name) ?? []).filter((example) => example.of === "answer");
   const own = answers.filter((example) => example.operation === operation);
   const sizeOf = ({ v2 }: { readonly v2: JsonObject }) => JSON.stringify(v2).length;
   const [largest] = (own.length > 0 ? own : answers).toSorted((a, b) => sizeOf(b) - sizeOf(a));
@@ -133,9 +133,9 @@ export function recordOf(resource: Resource, operation: string | undefined): Jso
 }
 
 /** The response to a verb: the example of one, else only the uid of the path. */
-export function verbAnswer(match: OperationMatch | undefined): Json {
+export function verbAnswer(examples: Examples, match: OperationMatch | undefined): Json {
   if (match === undefined) return {};
-  const answers = match.resource.examples.filter((example) => example.of === "answer");
+  const answers = (examples.get(match.resource.name) ?? []).filter((example) => example.of === "answer");
   const found = answers.find(({ operation }) => operation === match.operation.name);
   return found === undefined ? { uid: match.uid } : aboutUid(found.v2, found.v2["uid"], match.uid);
 }
@@ -145,12 +145,12 @@ export function exchangeAnswer(
   { method, target }: ApiRequest,
   subject: CallSubject,
   match: OperationMatch | undefined,
-  paths: CataloguePaths,
+  paths: CataloguePaths & { readonly examples: Examples },
 ): Json | undefined {
   if (match === undefined || (subject.kind !== "other" && subject.kind !== "part")) return undefined;
   const prefix = `/${match.resource.domain}/${paths.version}/`;
   const tail = tailOf(target.slice(prefix.length));
-  const exchanges = match.resource.examples.filter(
+  const exchanges = (paths.examples.get(match.resource.name) ?? []).filter(
     (example): example is Example & { of: "exchange" } =>
       example.of === "exchange" && example.operation === match.operation.name && (example.status ?? 200) === 200,
   );

@@ -7,7 +7,7 @@ import { checkRequest } from "../../edge/request-checks.ts";
 import { type HeaderList, header, headerValues, namedByConnection } from "../../model/http.ts";
 import { Problem, tooLarge, unlessProblem } from "../../model/problem.ts";
 import type { RouteResult } from "../../model/request.ts";
-import type { Resource } from "../../model/resource.ts";
+import type { Examples, Resource } from "../../model/resource.ts";
 import { withoutTokens } from "../../model/secrets.ts";
 import { formAsGet, runsAsGet } from "../../router/form.ts";
 import type { Router } from "../../router/router.ts";
@@ -36,7 +36,12 @@ export type ExplainConfig = Pick<
 export type Explain = (request: AskedRequest, client?: string) => Promise<Explanation>;
 
 /** Explains what a carryover with this configuration would do. Without `cutover` everything is translated. */
-export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutover?: ExplainCutover): Explain {
+export function createExplain(
+  config: ExplainConfig,
+  catalogue: Catalogue,
+  examples: Examples,
+  cutover?: ExplainCutover,
+): Explain {
   const { route, proxy } = createDecisions(config, catalogue);
   const { resources, version } = catalogue;
   const { maskSpelling, omitsZeros } = config.upstream.v2;
@@ -49,7 +54,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
     const fallback = cutover?.rollout.fallback() ?? config.fallback;
     const run = (differing: StoredDifference, mask?: MaskSpelling, bodyMask?: MaskSpelling): Promise<Recording> =>
       recordRequest(request, {
-        platform: { resources, version, match, differing, given: sentMembers(request.body) },
+        platform: { resources, version, examples, match, differing, given: sentMembers(request.body) },
         mask,
         bodyMask,
         limits: limitsOf(config.lists),

@@ -6,7 +6,7 @@ import type { ApiRequest, ApiResponse } from "../../model/http.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Decide, OperationMatch, RequestContext } from "../../model/request.ts";
-import type { Resource } from "../../model/resource.ts";
+import type { Examples, Resource } from "../../model/resource.ts";
 import { createSignalController } from "../../model/signal.ts";
 import type { MaskMemory, Tools } from "../../translate/operation.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
@@ -57,6 +57,7 @@ interface RecorderParts {
 
 /** A platform that has every record it is asked for. */
 export interface AssumedPlatform extends CataloguePaths {
+  readonly examples: Examples;
   /** The client's request; undefined when it is no operation of the catalogue. */
   readonly match: OperationMatch | undefined;
   /** What the stored record has to differ in, for an update. */
@@ -139,7 +140,7 @@ function assumedResponse(request: ApiRequest, subject: CallSubject, platform: As
   if (request.method === "DELETE") return { value: {}, assuming: "the record exists and may be deleted" };
   const { resource } = subject;
   if (resource === undefined || subject.kind === "other" || subject.kind === "part")
-    return { value: verbAnswer(match), assuming: "the platform does it" };
+    return { value: verbAnswer(platform.examples, match), assuming: "the platform does it" };
   if (subject.kind === "list" && request.method === "GET") return assumedPage(resource, subject.params, platform);
   return assumedRecord(request, resource, subject, platform);
 }
@@ -158,7 +159,7 @@ function assumedRecord(
   switch (request.method) {
     case "GET": {
       const { record, fields, synced } = isOwn ? differing : NO_DIFFERENCE;
-      const value = { ...recordOf(resource, match?.operation.name), uid: subject.uid };
+      const value = { ...recordOf(platform.examples, resource, match?.operation.name), uid: subject.uid };
       const facts = [
         "the record exists",
         ...(synced === undefined ? [] : [synced ? "is synced" : "is not synced, has something in every field"]),
@@ -167,7 +168,7 @@ function assumedRecord(
       return { value: mergedOver(value, record), assuming: facts.join(" and ") };
     }
     case "POST": {
-      const created = stored({ ...recordOf(resource, "create"), ...sent });
+      const created = stored({ ...recordOf(platform.examples, resource, "create"), ...sent });
       if (!isOwn || match.operation.kind !== "update") {
         return { value: childOf(subject.uid, created), assuming: "the platform creates the record" };
       }
@@ -175,7 +176,10 @@ function assumedRecord(
       return { value, assuming: "the platform finds the record by its name, and stores it as asked" };
     }
     default: {
-      const before = mergedOver({ ...recordOf(resource, "update"), uid: subject.uid }, isOwn ? differing.record : {});
+      const before = mergedOver(
+        { ...recordOf(platform.examples, resource, "update"), uid: subject.uid },
+        isOwn ? differing.record : {},
+      );
       return {
         value: stored(patched(before, sent, subject.params.get("updateMask") ?? "")),
         assuming: "the record exists and is stored as asked",
@@ -211,10 +215,10 @@ function wrappedWrite(request: ApiRequest, subject: CallSubject, platform: Assum
   const { requests } = sent;
   if (!Array.isArray(requests)) {
     const shown = exchangeAnswer(request, subject, match, platform);
-    const before = isJsonObject(shown) ? shown : recordOf(resource, operation.name);
+    const before = isJsonObject(shown) ? shown : recordOf(platform.examples, resource, operation.name);
     return { value: { ...before, ...objectIn(sent, wrap) }, assuming: "it is stored as asked" };
   }
-  const base = recordOf(resource, "create");
+  const base = recordOf(platform.examples, resource, "create");
   const records = requests.map((each, index) => childOf(uid, { ...base, ...objectIn(each, wrap) }, index));
   return { value: { [resource.items]: records }, assuming: "the platform creates every one of them" };
 }
@@ -229,7 +233,7 @@ function assumedPage(resource: Resource, params: URLSearchParams, platform: Assu
   const { match } = platform;
   if (match?.operation.kind === "create" && resource === match.resource)
     return { value: { [resource.items]: [], totalCount: "0" }, assuming: "there is none yet" };
-  const base = recordOf(resource, match?.resource === resource ? match.operation.name : "list");
+  const base = recordOf(platform.examples, resource, match?.resource === resource ? match.operation.name : "list");
   const named = params.getAll("uidp.ids");
   const records = named.length === 0 ? [placed(base, params)] : named.map((uid) => ({ ...base, uid }));
   const value = { [resource.items]: records, nextPageToken: "", totalCount: String(records.length) };

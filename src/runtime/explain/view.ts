@@ -1,5 +1,5 @@
 /** `GET /explain` of the admin port. Apart from explain.ts, so that its code is loaded only when somebody asks. */
-import type { Catalogue } from "../../catalogue/catalogue.ts";
+import { type Catalogue, loadExamples } from "../../catalogue/catalogue.ts";
 import type { Explain, ExplainConfig } from "./explain.ts";
 import type { Explanation } from "./explanation.ts";
 import { invalidRequest, readRequest } from "./request.ts";
@@ -18,7 +18,9 @@ export function createExplainView(
   // Created on first use: most instances are never asked, and it is a second set of all translations.
   let explain: Promise<Explain> | undefined;
   return async (query) => {
-    explain ??= import("./explain.ts").then(({ createExplain }) => createExplain(config, catalogue, cutover));
+    explain ??= Promise.all([import("./explain.ts"), loadExamples(catalogue.version)]).then(
+      ([{ createExplain }, examples]) => createExplain(config, catalogue, examples, cutover),
+    );
     const data = query.get("data");
     const method = query.get("method");
     const given = {

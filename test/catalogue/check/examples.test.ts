@@ -3,8 +3,8 @@ import type { Example } from "../../../src/model/resource.ts";
 import { faultsAfter } from "./small.ts";
 
 function faultsOfExample(example: Example): readonly string[] {
-  return faultsAfter((resource) => {
-    resource.examples = [example];
+  return faultsAfter((_, file) => {
+    file.examples = [example];
   });
 }
 
@@ -13,8 +13,8 @@ test("a sound resource has no fault", () => {
 });
 
 test("a resource without examples is refused", () => {
-  const faults = faultsAfter((resource) => {
-    resource.examples = [];
+  const faults = faultsAfter((_, file) => {
+    file.examples = [];
   });
   expect(faults).toEqual(["tree.ts: examples: there are none; add an answer for each shape"]);
 });

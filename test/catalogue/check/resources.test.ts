@@ -12,7 +12,9 @@ function other(change: (resource: ReturnType<typeof small>["resource"]) => void)
 
 describe("files", () => {
   test("a folder without resources is refused", () => {
-    expect(faultsOf([], [])).toEqual(["catalogue: the folder holds no resource; add a file or correct the folder"]);
+    expect(faultsOf([], [], new Map())).toEqual([
+      "catalogue: the folder holds no resource; add a file or correct the folder",
+    ]);
   });
 
   test("two files of one resource are refused", () => {

@@ -32,7 +32,7 @@ const rows: readonly Row[] = [
 ];
 
 /** One resource, `tree`, in `tree.ts`. */
-export function small(): { file: string; resource: Open<Resource> } {
+export function small(): { file: string; resource: Open<Resource>; examples: readonly Example[] } {
   const shape = (): Shape => ({ rows: [...rows], v2Only: ["hidden"] });
   const resource: Resource = {
     name: "tree",
@@ -56,29 +56,30 @@ export function small(): { file: string; resource: Open<Resource> } {
       { kind: "get", name: "get", answer: shape(), extension: true },
       { kind: "update", name: "update", body: shape(), answer: shape() },
     ],
-    examples: [
-      {
-        of: "answer",
-        operation: "list",
-        v2: { uid: "1", hidden: 1, box: { dimension: 3 } },
-        v1: { id: "1", box: { size: 3 } },
-      },
-      { of: "update", v1: { name: "n" }, mask: ["name"], v2: { name: "n" } },
-      { of: "filters", v1: "name=a", v2: "name=a" },
-    ],
   };
-  return { file: "tree.ts", resource: structuredClone(resource) as Open<Resource> };
+  const examples: readonly Example[] = [
+    {
+      of: "answer",
+      operation: "list",
+      v2: { uid: "1", hidden: 1, box: { dimension: 3 } },
+      v1: { id: "1", box: { size: 3 } },
+    },
+    { of: "update", v1: { name: "n" }, mask: ["name"], v2: { name: "n" } },
+    { of: "filters", v1: "name=a", v2: "name=a" },
+  ];
+  return { file: "tree.ts", resource: structuredClone(resource) as Open<Resource>, examples };
 }
 
 /** `small()` after `change`, with `others` beside it: its faults. */
 export function faultsAfter(
-  change: (resource: Open<Resource>) => void,
+  change: (resource: Open<Resource>, file: { examples: readonly Example[] }) => void,
   others: readonly CatalogueFile[] = [],
   natives: readonly NativeDomain[] = [],
 ): readonly string[] {
   const file = small();
-  change(file.resource);
-  return faultsOf([file as CatalogueFile, ...others], natives);
+  change(file.resource, file);
+  const files = [file as CatalogueFile, ...others];
+  return faultsOf(files, natives, new Map(files.map(({ resource }) => [resource.name, file.examples])));
 }
 
 /** The operation `kind` of `resource`. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import type { Operation } from "../../../src/model/resource.ts";
 import { ok } from "../../listener/support/double.ts";
+import { examplesOf } from "../../support/examples.ts";
 import { createStage, leave, type Stage } from "./support.ts";
 
 let stage: Stage;
@@ -55,7 +56,7 @@ describe("cancel: a client that leaves in the middle of the platform's answer", 
 
 describe("cancel: a client that leaves a request of several calls", () => {
   const exchanges = resources.flatMap((resource) =>
-    resource.examples.flatMap((example) =>
+    examplesOf(resource).flatMap((example) =>
       example.of !== "exchange" || example.calls.length === 0 ? [] : [{ resource, example }],
     ),
   );

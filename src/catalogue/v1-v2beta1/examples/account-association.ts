@@ -1,0 +1,121 @@
+/** Examples of what v1 and v2 send: account associations. */
+import type { Example } from "../../../model/resource.ts";
+import { CREATED, GROUP, ORG, UPDATED } from "../../example-values.ts";
+import { OWN } from "../account-association.ts";
+
+const blocks = {
+  amazon: { account: "123456789012" },
+  google: { projectId: "example", projectNumber: "42" },
+  [OWN]: { serviceBindings: { INGESTER: `${ORG}/aabbccddeeff0011`, uid: "x" } },
+  azure: { tenantId: "tenant", clientIds: { createTime: "client" } },
+  github: { appInstallations: { "9007199254740993": { installations: [{ installationId: "7", name: "docs" }] } } },
+};
+
+export default [
+  {
+    of: "answer",
+    operation: "list",
+    v2: { uid: GROUP, name: "accounts", description: "all", ...blocks, createTime: CREATED, updateTime: UPDATED },
+    v1: { group: GROUP, name: "accounts", description: "all", ...blocks, createdAt: CREATED, updatedAt: UPDATED },
+  },
+  {
+    of: "answer",
+    operation: "list",
+    v2: { uid: GROUP, name: "accounts", amazon: { account: "123456789012" }, google: null, azure: {} },
+    v1: {
+      group: GROUP,
+      name: "accounts",
+      description: "",
+      amazon: { account: "123456789012" },
+      google: null,
+      [OWN]: null,
+      azure: { tenantId: "", clientIds: {} },
+      github: null,
+    },
+  },
+  // The path says which group.
+  {
+    of: "body",
+    operation: "create",
+    v1: { group: ORG, name: "accounts", description: "all", ...blocks },
+    v2: { name: "accounts", description: "all", ...blocks },
+  },
+  {
+    of: "body",
+    operation: "create",
+    v1: {
+      name: "accounts",
+      azure: { tenantId: "tenant", clientIds: { tenant_id: "data" } },
+      github: { appInstallations: { 7: { installations: [{ installationId: 9007199254740991, name: "docs" }] } } },
+    },
+    v2: {
+      name: "accounts",
+      azure: { tenantId: "tenant", clientIds: { tenant_id: "data" } },
+      github: { appInstallations: { 7: { installations: [{ installationId: 9007199254740991, name: "docs" }] } } },
+    },
+  },
+  {
+    of: "update",
+    v1: { group: GROUP, name: "accounts", description: "all", ...blocks },
+    mask: ["name", "description", ...Object.keys(blocks)],
+    v2: { name: "accounts", description: "all", ...blocks },
+  },
+  // What is left out is cleared, but for the name, which v2 does not let be empty.
+  {
+    of: "update",
+    v1: { amazon: { account: "123456789012" } },
+    mask: ["description", "amazon", "google", OWN, "azure", "github"],
+    v2: {
+      description: "",
+      amazon: { account: "123456789012" },
+      google: null,
+      [OWN]: null,
+      azure: null,
+      github: null,
+    },
+  },
+  {
+    of: "exchange",
+    operation: "check",
+    path: `account_associations/${GROUP}:check`,
+    body: { group: ORG, accountType: "AMAZON" },
+    calls: [
+      {
+        call: `POST accountAssociations/${GROUP}:checkAccountAssociation`,
+        body: { providerType: "ACCOUNT_PROVIDER_TYPE_AMAZON" },
+        answer: { status: "CHECK_STATUS_NOT_READY", reason: "Forbidden", message: "no access" },
+      },
+    ],
+    answer: { ready: "NotReady", reason: "Forbidden", message: "no access" },
+  },
+  // By number, and in the other spelling.
+  {
+    of: "exchange",
+    operation: "check",
+    path: `account_associations/${GROUP}:check`,
+    body: { account_type: 1 },
+    calls: [
+      {
+        call: `POST accountAssociations/${GROUP}:checkAccountAssociation`,
+        body: { providerType: "ACCOUNT_PROVIDER_TYPE_GOOGLE" },
+        answer: { status: "CHECK_STATUS_READY" },
+      },
+    ],
+    answer: { ready: "Ready", reason: "", message: "" },
+  },
+  {
+    of: "exchange",
+    operation: "check",
+    path: `account_associations/${GROUP}:check`,
+    body: { accountType: 3 },
+    calls: [
+      {
+        call: `POST accountAssociations/${GROUP}:checkAccountAssociation`,
+        body: { providerType: "ACCOUNT_PROVIDER_TYPE_AZURE" },
+        answer: { reason: "", message: "" },
+      },
+    ],
+    answer: { ready: "UNKNOWN", reason: "", message: "" },
+  },
+  { of: "filters", v1: "name=accounts", v2: "name=accounts" },
+] as const satisfies readonly Example[];

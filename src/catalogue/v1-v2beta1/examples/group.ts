@@ -1,0 +1,202 @@
+/** Examples of what v1 and v2 send: groups. */
+import type { Example } from "../../../model/resource.ts";
+import { CREATED, GROUP, ORG, UPDATED } from "../../example-values.ts";
+
+const full = {
+  v2: {
+    uid: GROUP,
+    name: "platform team",
+    description: "keeps the lights on",
+    resourceLimits: { clusters: 3, id: 1, repositories: 250 },
+    verified: true,
+    kind: "ORG_KIND_CUSTOMER",
+    status: "ORG_STATUS_READY",
+    createTime: CREATED,
+    updateTime: UPDATED,
+  },
+  v1: {
+    id: GROUP,
+    name: "platform team",
+    description: "keeps the lights on",
+    resourceLimits: { clusters: 3, id: 1, repositories: 250 },
+    verified: true,
+    kind: "ORG_KIND_CUSTOMER",
+    status: "ORG_STATUS_READY",
+    createdAt: CREATED,
+    updatedAt: UPDATED,
+  },
+};
+
+/** The three cases in which no group is found look the same, in both versions. */
+const nowhere = {
+  code: 5,
+  message: "no group to join",
+  details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND", domain: "iam.example.com" }],
+};
+
+export default [
+  { of: "answer", operation: "list", ...full },
+  // A platform that leaves zeros out; no time is made up.
+  {
+    of: "answer",
+    operation: "list",
+    v2: { uid: ORG, name: "example.com" },
+    v1: {
+      id: ORG,
+      name: "example.com",
+      description: "",
+      resourceLimits: {},
+      verified: false,
+      kind: "ORG_KIND_UNSPECIFIED",
+      status: "ORG_STATUS_UNSPECIFIED",
+    },
+  },
+  // The minimal shape: an empty object for the limits, no kind and no status.
+  {
+    of: "answer",
+    operation: "create",
+    v2: {
+      uid: GROUP,
+      name: "docs",
+      description: "",
+      resourceLimits: {},
+      verified: false,
+      createTime: CREATED,
+      updateTime: CREATED,
+    },
+    v1: {
+      id: GROUP,
+      name: "docs",
+      description: "",
+      resourceLimits: {},
+      verified: false,
+      kind: "ORG_KIND_UNSPECIFIED",
+      status: "ORG_STATUS_UNSPECIFIED",
+      createdAt: CREATED,
+      updatedAt: CREATED,
+    },
+  },
+  {
+    of: "body",
+    operation: "create",
+    v1: { name: "docs", description: "writes", verified: true, kind: "ORG_KIND_STARTER" },
+    v2: { name: "docs", description: "writes", verified: true, kind: "ORG_KIND_STARTER" },
+  },
+  // What the server sets is not sent; an enum may be its v1 number; null is absent.
+  {
+    of: "body",
+    operation: "create",
+    v1: {
+      id: GROUP,
+      name: "docs",
+      description: null,
+      resourceLimits: { clusters: 1 },
+      kind: 2,
+      status: "ORG_STATUS_READY",
+      createdAt: CREATED,
+    },
+    v2: { name: "docs", kind: "ORG_KIND_CUSTOMER" },
+  },
+  // What is left out becomes zero, but for the fields of the staff.
+  { of: "update", v1: { name: "docs" }, mask: ["name", "description"], v2: { name: "docs", description: "" } },
+  {
+    of: "update",
+    v1: {
+      id: GROUP,
+      name: "docs",
+      description: "writes",
+      resourceLimits: { clusters: 9 },
+      verified: false,
+      kind: "ORG_KIND_CUSTOMER",
+      status: "ORG_STATUS_READY",
+    },
+    stored: { uid: GROUP, name: "docs", verified: true, kind: "ORG_KIND_CUSTOMER" },
+    mask: ["name", "description", "verified"],
+    v2: { name: "docs", description: "writes", verified: false },
+  },
+  {
+    of: "update",
+    v1: { name: "docs", description: "", verified: true, kind: "ORG_KIND_DEV" },
+    stored: { uid: GROUP, name: "docs", verified: true, kind: "ORG_KIND_STARTER" },
+    mask: ["name", "description", "kind"],
+    v2: { name: "docs", description: "", kind: "ORG_KIND_DEV" },
+  },
+  // Zero of the kind means that the client did not say.
+  {
+    of: "update",
+    v1: { name: "docs", description: "", kind: "ORG_KIND_UNSPECIFIED" },
+    stored: { uid: GROUP, name: "docs", kind: "ORG_KIND_STARTER" },
+    mask: ["name", "description"],
+    v2: { name: "docs", description: "" },
+  },
+  {
+    of: "filters",
+    v1: `uidp.descendants_of=${ORG}&name=docs`,
+    v2: `uidp.descendants_of=${ORG}&name=docs`,
+  },
+  { of: "filters", v1: `uidp.childrenOf=${ORG}&name=`, v2: `uidp.children_of=${ORG}` },
+  {
+    of: "exchange",
+    operation: "check-eligibility",
+    path: "groups:checkEligibility",
+    calls: [{ call: "GET groups:checkEligibility", answer: {} }],
+    answer: { eligible: false },
+  },
+  {
+    of: "exchange",
+    operation: "check-eligibility",
+    path: "groups:checkEligibility",
+    calls: [{ call: "GET groups:checkEligibility", answer: { eligible: true } }],
+    answer: { eligible: true },
+  },
+  {
+    of: "exchange",
+    operation: "lookup-group",
+    path: "groups:lookupGroup",
+    calls: [{ call: "GET groups:lookupGroup", answer: { group: full.v2 } }],
+    answer: { group: full.v1 },
+  },
+  // A platform that leaves zeros out.
+  {
+    of: "exchange",
+    operation: "lookup-group",
+    path: "groups:lookupGroup",
+    calls: [{ call: "GET groups:lookupGroup", answer: { group: { uid: ORG, name: "example.com" } } }],
+    answer: {
+      group: {
+        id: ORG,
+        name: "example.com",
+        description: "",
+        resourceLimits: {},
+        verified: false,
+        kind: "ORG_KIND_UNSPECIFIED",
+        status: "ORG_STATUS_UNSPECIFIED",
+      },
+    },
+  },
+  {
+    of: "exchange",
+    operation: "lookup-group",
+    path: "groups:lookupGroup",
+    calls: [{ call: "GET groups:lookupGroup", status: 404, answer: nowhere }],
+    status: 404,
+    answer: nowhere,
+  },
+  {
+    of: "exchange",
+    operation: "request-group-access",
+    path: `groups/${ORG}:requestGroupAccess`,
+    body: {},
+    calls: [{ call: `POST groups/${ORG}:requestGroupAccess`, body: {}, answer: {} }],
+    answer: {},
+  },
+  // Another group in the body than in the path.
+  {
+    of: "exchange",
+    operation: "request-group-access",
+    path: `groups/${ORG}:requestGroupAccess`,
+    body: { groupId: GROUP },
+    calls: [{ call: `POST groups/${ORG}:requestGroupAccess`, body: {}, answer: {} }],
+    answer: {},
+  },
+] as const satisfies readonly Example[];
