@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take longest. Started last, each would keep one core busy while the other has nothing left to do. */
-const LONGEST = ["comparison/", "pages/run.", "lists/", "check/", "trust/", "property", "cutover-e2e/"];
+const LONGEST = ["comparison/", "pages/run.", "drain/", "check/", "trust/", "property", "cutover-e2e/"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -9,8 +9,8 @@ import { configOptions } from "../src/config/config.ts";
 import { carryover, paste } from "./app/process.ts";
 import { later, listening, takeDownAfterEach } from "./app/rig.ts";
 import { methodOf, readDescriptors } from "./grpc/clients/clients.ts";
-import { LOCALHOST } from "./listener/support/certificates.ts";
-import { createDouble, ok } from "./listener/support/double.ts";
+import { LOCALHOST } from "./server/support/certificates.ts";
+import { createDouble, ok } from "./server/support/double.ts";
 
 takeDownAfterEach();
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requests } from "../corpus/requests.ts";
-import { dial, parse, sending } from "../listener/support/client.ts";
-import { createDouble, type Double, ok } from "../listener/support/double.ts";
+import { dial, parse, sending } from "../server/support/client.ts";
+import { createDouble, type Double, ok } from "../server/support/double.ts";
 import { type Carryover, startCarryover } from "../support/carryover.ts";
 import { figure } from "../support/figures.ts";
 

@@ -1,7 +1,7 @@
 /** A client of the admin port that sends too slowly is let go, in real time. */
 import { afterEach, expect, it } from "vitest";
 import { type AdminServer, createAdminServer } from "../../src/admin/server.ts";
-import { sending } from "../listener/support/client.ts";
+import { sending } from "../server/support/client.ts";
 
 const open: AdminServer[] = [];
 afterEach(() => Promise.all(open.splice(0).map((admin) => admin.close())));

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { ok, type Recorded } from "../listener/support/double.ts";
+import { ok, type Recorded } from "../server/support/double.ts";
 import { type Rig, reasonOf, scripted } from "./rig.ts";
 
 const REPO = "a1/b2/c3";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDouble, ok } from "../listener/support/double.ts";
+import { createDouble, ok } from "../server/support/double.ts";
 import { later, type Rig, reasonOf, rigForTest, sharedRig, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

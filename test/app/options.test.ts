@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDouble, type Double, ok, type Script } from "../listener/support/double.ts";
+import { createDouble, type Double, ok, type Script } from "../server/support/double.ts";
 import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

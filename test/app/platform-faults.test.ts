@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ask } from "../listener/support/client.ts";
-import { createDouble, ok, type Script } from "../listener/support/double.ts";
+import { ask } from "../server/support/client.ts";
+import { createDouble, ok, type Script } from "../server/support/double.ts";
 import { type Answer, later, type Rig, reasonOf, rigForTest, scripted, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

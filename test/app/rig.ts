@@ -6,7 +6,7 @@ import { recordingSandbox } from "../../sandbox/test/seeded.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import { exchange } from "../comparison/http.ts";
-import { createDouble, type Double, type Script } from "../listener/support/double.ts";
+import { createDouble, type Double, type Script } from "../server/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { later } from "../support/take-down.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import { createDouble, ok } from "../listener/support/double.ts";
-import { parsePrometheus } from "../observe/prometheus.ts";
+import { createDouble, ok } from "../server/support/double.ts";
+import { parsePrometheus } from "../telemetry/prometheus.ts";
 import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

@@ -9,7 +9,7 @@ import { checkCertificate } from "../../src/commands/check/reach.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { listening, takeDownAfterEach } from "../app/rig.ts";
 import { fileWith } from "../grpc/support/translating.ts";
-import { LOCALHOST, OTHER_NAME } from "../listener/support/certificates.ts";
+import { LOCALHOST, OTHER_NAME } from "../server/support/certificates.ts";
 import { EXPIRED } from "./certificates.ts";
 import { check, type Judged, judged, platform, settings, usualPlatform } from "./support.ts";
 

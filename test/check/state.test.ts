@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { verdictOf } from "../../src/commands/check/finding.ts";
 import { checkState } from "../../src/commands/check/state.ts";
 import type { Config } from "../../src/config/config.ts";
-import { rule, rulesOf } from "../control/control-rig.ts";
+import { rule, rulesOf } from "../rollout/control-rig.ts";
 import { stateFolder, stateProcess } from "../state/state-rig.ts";
 import { takeDownAfterEach } from "../support/take-down.ts";
 

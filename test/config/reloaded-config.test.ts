@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { configSource, createConfigWatch } from "../../src/config/reloaded-config.ts";
-import { LOCALHOST } from "../listener/support/certificates.ts";
+import { LOCALHOST } from "../server/support/certificates.ts";
 
 const NOTHING_ELSE = "upstream: { v2: { url: https://a.example, tls: { caFile: ca.pem } } }\n";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dial, parse } from "../listener/support/client.ts";
-import { createDouble, type Double, ok } from "../listener/support/double.ts";
+import { dial, parse } from "../server/support/client.ts";
+import { createDouble, type Double, ok } from "../server/support/double.ts";
 import { type Carryover, startCarryover } from "../support/carryover.ts";
 import { figure } from "../support/figures.ts";
 import { type Entry, requests } from "./requests.ts";

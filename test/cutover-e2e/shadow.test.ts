@@ -1,4 +1,4 @@
-/** What operators see of a difference that shadow finds, over HTTP (classes and paths are in test/cutover, proofs of writes in test/shadow). */
+/** What operators see of a difference that shadow finds, over HTTP (classes and paths are in test/rollout, proofs of writes in test/shadow). */
 import { beforeAll, describe, expect, it } from "vitest";
 import { takeDownAfterAll } from "../app/rig.ts";
 import { as, COMPARE_ALL, type CutoverRig, cutover, v2Says } from "./rig.ts";

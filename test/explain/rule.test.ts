@@ -6,7 +6,7 @@ import { createExplain } from "../../src/runtime/explain/explain.ts";
 import type { Explanation } from "../../src/runtime/explain/explanation.ts";
 import { readRequest } from "../../src/runtime/explain/request.ts";
 import { cutoverFromConfig, instantOf } from "../../src/runtime/explain/rule.ts";
-import { makeRule } from "../cutover/make-rule.ts";
+import { makeRule } from "../rollout/make-rule.ts";
 import { EXAMPLES } from "../support/examples.ts";
 
 const catalogue = await loadCatalogue("v2beta1");

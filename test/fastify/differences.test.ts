@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createCarryover } from "../../src/index.ts";
-import { type Answer, parse, sending } from "../listener/support/client.ts";
-import { createDouble, type Double } from "../listener/support/double.ts";
+import { type Answer, parse, sending } from "../server/support/client.ts";
+import { createDouble, type Double } from "../server/support/double.ts";
 import { takeDownAfterAll } from "../support/take-down.ts";
 import { fastifyRig, later } from "./rig.ts";
 

@@ -3,7 +3,7 @@ import { type ClientHttp2Stream, connect, constants, type OutgoingHttpHeaders } 
 import { fastify } from "fastify";
 import { describe, expect, it, vi } from "vitest";
 import carryover from "../../src/fastify/plugin.ts";
-import { createDouble } from "../listener/support/double.ts";
+import { createDouble } from "../server/support/double.ts";
 import { later, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Registry } from "prom-client";
 import { describe, expect, it, vi } from "vitest";
 import carryover, { ConfigError } from "../../src/fastify/plugin.ts";
-import { createDouble } from "../listener/support/double.ts";
+import { createDouble } from "../server/support/double.ts";
 import { appForTest, fastifyRig, later, listening, platform, reasonOf, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

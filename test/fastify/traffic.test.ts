@@ -8,8 +8,8 @@ import { Transform } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { describe, expect, it, vi } from "vitest";
-import { parse, sending } from "../listener/support/client.ts";
-import { createDouble } from "../listener/support/double.ts";
+import { parse, sending } from "../server/support/client.ts";
+import { createDouble } from "../server/support/double.ts";
 import { fastifyRig, later, listening, reasonOf, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

@@ -4,8 +4,8 @@ import { PassThrough, pipeline } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { createTransport, HOP, type HopHeaders } from "../../src/fastify/transport.ts";
-import { ask, request, sending } from "../listener/support/client.ts";
-import { createDouble, type Script } from "../listener/support/double.ts";
+import { ask, request, sending } from "../server/support/client.ts";
+import { createDouble, type Script } from "../server/support/double.ts";
 import { later, listening, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { framed as frame, grpcClient } from "../../sandbox/test/grpc-client.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
-import { createDouble, ok } from "../listener/support/double.ts";
+import { createDouble, ok } from "../server/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { answered, call, open, session } from "./support/rpc.ts";

@@ -2,7 +2,7 @@
 import { type IncomingMessage, request as requestPlain } from "node:http";
 import { connect } from "node:http2";
 import { request as requestTls } from "node:https";
-import { LOCALHOST } from "../listener/support/certificates.ts";
+import { LOCALHOST } from "../server/support/certificates.ts";
 
 /** Whom a client trusts where the URL says https. */
 const TRUST = { ca: LOCALHOST.cert };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { freePorts } from "../../scripts/free-ports.mjs";
 import { later } from "../app/rig.ts";
-import { LOCALHOST } from "../listener/support/certificates.ts";
+import { LOCALHOST } from "../server/support/certificates.ts";
 import { environment, filledIn, installed, type Program, RECIPES } from "./programs.ts";
 
 export interface Behind {

@@ -5,7 +5,7 @@ import { takeDownAfterEach } from "../app/rig.ts";
 import { ALIKE } from "../grpc/clients/same.ts";
 import { STEPS, sequence, withoutIds, withoutTimes } from "../grpc/clients/sequence.ts";
 import { translating } from "../grpc/support/translating.ts";
-import { LOCALHOST } from "../listener/support/certificates.ts";
+import { LOCALHOST } from "../server/support/certificates.ts";
 import { later } from "../support/take-down.ts";
 import { startHostile } from "./hostile.ts";
 import { PROGRAMS } from "./programs.ts";

@@ -9,7 +9,7 @@ import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { grpcJs, readDescriptors } from "../grpc/clients/clients.ts";
 import { fileWith, translating } from "../grpc/support/translating.ts";
-import { LOCALHOST } from "../listener/support/certificates.ts";
+import { LOCALHOST } from "../server/support/certificates.ts";
 import { later } from "../support/take-down.ts";
 import { ask, askH2 } from "./ask.ts";
 import { PROGRAMS, type Program } from "./programs.ts";

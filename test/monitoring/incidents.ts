@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
 import { freePort } from "../../scripts/free-ports.mjs";
-import { LOCALHOST } from "../listener/support/certificates.ts";
+import { LOCALHOST } from "../server/support/certificates.ts";
 import { type Instance, type Prometheus, serve, startAlertmanager, startInstance, until } from "./processes.ts";
 import { type Ask, asker, everyKind, type Platform, rpcs, slowPut, startPlatform } from "./traffic.ts";
 

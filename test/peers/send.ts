@@ -1,6 +1,6 @@
 /** Sends requests through a front and records the outcome of each. */
 import { setTimeout as wait } from "node:timers/promises";
-import { dial } from "../listener/support/client.ts";
+import { dial } from "../server/support/client.ts";
 import type { Chain } from "./fronts.ts";
 import { isAnsweredH2 } from "./h2.ts";
 import type { Hostile } from "./hostile.ts";

@@ -5,7 +5,7 @@ import { v2PathOf } from "../../src/model/request.ts";
 import { isUid } from "../../src/model/uid.ts";
 import { decodePath, uidForPath } from "../../src/router/path.ts";
 import { createRouter } from "../../src/router/router.ts";
-import { NATIVES, RESOURCES } from "../route/fixture.ts";
+import { NATIVES, RESOURCES } from "../router/fixture.ts";
 
 const route = createRouter({ resources: RESOURCES, natives: NATIVES, version: "v2beta1", extraPrefixes: ["/x"] });
 const V2_PATH = /^\/(iam|registry|vulnerabilities)\/v2beta1\/[A-Za-z]+(\/[A-Za-z0-9._-]+)*$/;

@@ -13,8 +13,8 @@ import {
   request,
   ruleList,
   ruleMatch,
-} from "../cutover/arbitrary-rules.ts";
-import { makeRule } from "../cutover/make-rule.ts";
+} from "../rollout/arbitrary-rules.ts";
+import { makeRule } from "../rollout/make-rule.ts";
 
 const SUBJECTS = RESOURCES.flatMap((resource) =>
   OPERATIONS.map(([operation, write]) => ({ resource, operation, write })),

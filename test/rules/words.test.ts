@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { rowOf, rulesLines } from "../../src/commands/check/rules.ts";
 import { EVERY_REQUEST } from "../../src/model/rules.ts";
 import { expiryWords, matchWords, modeWords, promoteWords, shareWords, stepBackWords } from "../../src/rules/words.ts";
-import { makeRule } from "../cutover/make-rule.ts";
+import { makeRule } from "../rollout/make-rule.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

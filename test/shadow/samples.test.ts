@@ -4,7 +4,7 @@ import type { Comparison, Difference } from "../../src/model/comparison.ts";
 import type { OperationMatch } from "../../src/model/request.ts";
 import type { Operation } from "../../src/model/resource.ts";
 import { createSamples, curlLines, shownValue } from "../../src/shadow/results.ts";
-import { comparison } from "../control/control-rig.ts";
+import { comparison } from "../rollout/control-rig.ts";
 
 const TOKEN = "Bearer eyJhbGciOiJub25lIn0";
 const HEAD = { method: "GET", target: "/iam/v1/groups?name=a%20b", headers: [["authorization", TOKEN]] } as const;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Comparison, ComparisonResult } from "../../src/model/comparison.ts";
 import { upperBound } from "../../src/rollout/upper-bound.ts";
 import { createComparisonStatistics } from "../../src/shadow/results.ts";
-import { comparison } from "../control/control-rig.ts";
+import { comparison } from "../rollout/control-rig.ts";
 
 function over(result: ComparisonResult, more: Partial<Comparison> = {}): Comparison {
   const failure = result === "failed" ? "busy" : undefined;

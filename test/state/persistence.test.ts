@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { later as afterMs } from "../../src/model/clock.ts";
-import { rule } from "../control/control-rig.ts";
+import { rule } from "../rollout/control-rig.ts";
 import { takeDownAfterEach } from "../support/take-down.ts";
 import { stateFolder, stateProcess } from "./state-rig.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PromoteSettings } from "../../src/model/rules.ts";
 import { NOTHING_KEPT, readSavedRollout, savedRollout } from "../../src/rollout/saved-rollout.ts";
-import { MINUTE, type Rig, rig, rule, rulesOf, STEP_BACK } from "../control/control-rig.ts";
+import { MINUTE, type Rig, rig, rule, rulesOf, STEP_BACK } from "../rollout/control-rig.ts";
 
 const BROKEN = { status: 502, reason: "UPSTREAM_INVALID" };
 const KEY = "0".repeat(64);

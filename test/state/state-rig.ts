@@ -9,7 +9,7 @@ import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import type { Rule } from "../../src/model/rules.ts";
 import { createCredentialDigests, createSavedState, type SavedState } from "../../src/runtime/persistence.ts";
 import { createTotals } from "../../src/telemetry/totals.ts";
-import { type Rig, rig, rulesOf } from "../control/control-rig.ts";
+import { type Rig, rig, rulesOf } from "../rollout/control-rig.ts";
 import { later } from "../support/take-down.ts";
 
 export interface StateProcess extends Rig {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import { StateInUse, StateWaitEnded } from "../../src/state/lock.ts";
-import { finished, rule } from "../control/control-rig.ts";
+import { finished, rule } from "../rollout/control-rig.ts";
 import { takeDownAfterEach } from "../support/take-down.ts";
 import { type StateProcess, stateFolder, stateProcess } from "./state-rig.ts";
 

@@ -5,9 +5,9 @@ import { Problem } from "../../src/model/problem.ts";
 import { createSend } from "../../src/upstream/client.ts";
 import { createPool, type PoolOptions } from "../../src/upstream/pool.ts";
 import { sendContract } from "../contract/send.contract.ts";
-import { LOCALHOST } from "../listener/support/certificates.ts";
-import { createDouble, type Double, ok, type Script } from "../listener/support/double.ts";
-import { later, POOL, takeDownAfterEach } from "../listener/support/rig.ts";
+import { LOCALHOST } from "../server/support/certificates.ts";
+import { createDouble, type Double, ok, type Script } from "../server/support/double.ts";
+import { later, POOL, takeDownAfterEach } from "../server/support/rig.ts";
 
 takeDownAfterEach();
 

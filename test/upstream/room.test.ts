@@ -3,8 +3,8 @@ import { ResponseBufferFull } from "../../src/model/http.ts";
 import { createSignalController } from "../../src/model/signal.ts";
 import { createSend } from "../../src/upstream/client.ts";
 import { createPool } from "../../src/upstream/pool.ts";
-import { createDouble, ok, type Script } from "../listener/support/double.ts";
-import { later, POOL, takeDownAfterEach } from "../listener/support/rig.ts";
+import { createDouble, ok, type Script } from "../server/support/double.ts";
+import { later, POOL, takeDownAfterEach } from "../server/support/rig.ts";
 
 takeDownAfterEach();
 

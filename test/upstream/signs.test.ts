@@ -5,8 +5,8 @@ import { createSend } from "../../src/upstream/client.ts";
 import { createPool } from "../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../src/upstream/retry.ts";
 import { createStream } from "../../src/upstream/stream.ts";
-import { createDouble, ok, type Script } from "../listener/support/double.ts";
-import { later, POOL, takeDownAfterEach } from "../listener/support/rig.ts";
+import { createDouble, ok, type Script } from "../server/support/double.ts";
+import { later, POOL, takeDownAfterEach } from "../server/support/rig.ts";
 
 takeDownAfterEach();
 

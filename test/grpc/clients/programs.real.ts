@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VENDOR_TYPES } from "../../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
-import { createDouble } from "../../listener/support/double.ts";
+import { createDouble } from "../../server/support/double.ts";
 import { startCarryover } from "../../support/carryover.ts";
 import { takeDownAfterAll } from "../../support/take-down.ts";
 import { platform, unary } from "../support/rpc.ts";

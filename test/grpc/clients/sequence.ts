@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Sandbox } from "../../../sandbox/src/sandbox.ts";
-import { LOCALHOST } from "../../listener/support/certificates.ts";
+import { LOCALHOST } from "../../server/support/certificates.ts";
 import { later } from "../../support/take-down.ts";
 import { fileWith } from "../support/translating.ts";
 

@@ -1,7 +1,7 @@
 /** Guards of the Fastify plugin and of the Unix socket that it uses. */
 import { guards } from "../guard.ts";
 
-const SOCKET = ["test/listener/unix-socket.test.ts"];
+const SOCKET = ["test/server/unix-socket.test.ts"];
 const CONFIG = ["test/config.test.ts > a Unix socket", "test/config.test.ts > the path of a Unix socket"];
 const PLUGIN = "test/fastify/plugin.test.ts";
 const TRAFFIC = "test/fastify/traffic.test.ts";

@@ -7,7 +7,7 @@ const GATE = ["test/edge/gate.test.ts"];
 const sent = (...rows: readonly string[]) => rows.map((row) => `test/corpus/requests.test.ts > ${row}`);
 /** By itself: Node refuses these too. */
 const WITHOUT_PARSER = ["test/trust/sec/missed.test.ts > T-SEC-04"];
-const PASSED = "test/listener/passthrough.test.ts";
+const PASSED = "test/server/passthrough.test.ts";
 const HEADERS = [`${PASSED} > T-SMG-19`];
 
 export const FRONT = [
@@ -65,7 +65,7 @@ export const FRONT = [
   ]),
   ...guards(
     "src/server/http2-refusal.ts",
-    ["test/listener/http2-refusal.test.ts"],
+    ["test/server/http2-refusal.test.ts"],
     [
       ["no HTTP/2 after HTTP/1.1", " || socket.bytesRead !== PREFACE.length + rest.length", ""],
       ["the life of a connection with HTTP/2", "setTimeout(end, options.lifeMs)", "setTimeout(end, 60_000)"],
@@ -117,7 +117,7 @@ export const FRONT = [
   ),
   ...guards(
     "src/server/request-lifecycle.ts",
-    ["test/listener/server.test.ts > limits", "test/listener/server.test.ts > closing"],
+    ["test/server/server.test.ts > limits", "test/server/server.test.ts > closing"],
     [
       [
         "unknown expectations are refused",
@@ -129,7 +129,7 @@ export const FRONT = [
   ),
   ...guards(
     "src/server/request-body.ts",
-    ["test/listener/answer.test.ts > over the limit"],
+    ["test/server/answer.test.ts > over the limit"],
     [
       ["the stated length of a body", "> limit) throw tooLong();", "> Infinity) throw tooLong();"],
       [
@@ -147,7 +147,7 @@ export const FRONT = [
   ),
   ...guards(
     "src/server/upload-slots.ts",
-    ["test/listener/uploads.test.ts"],
+    ["test/server/uploads.test.ts"],
     [
       ["half of the connections for bodies", "total < most ? waiting : []", "waiting"],
       ["a quarter of them for one caller", "count < mostOfOne && ", ""],
@@ -228,8 +228,8 @@ export const FRONT = [
   ...guards(
     "src/server/response.ts",
     [
-      "test/listener/faults.test.ts > in the middle of its answer",
-      "test/listener/faults.test.ts > an upstream that breaks off",
+      "test/server/faults.test.ts > in the middle of its answer",
+      "test/server/faults.test.ts > an upstream that breaks off",
     ],
     [
       [
@@ -248,12 +248,12 @@ export const FRONT = [
   ),
   ...guards(
     "src/server/response.ts",
-    ["test/listener/server.test.ts > closing"],
+    ["test/server/server.test.ts > closing"],
     [["the last answer of a connection says so", 'headers.push(["connection", "close"]);', ""]],
   ),
   ...guards(
     "src/server/respond.ts",
-    ["test/listener/answer.test.ts"],
+    ["test/server/answer.test.ts"],
     [
       ["no cache keeps an answer", 'if (!kept) headers.push(["cache-control", "private, no-store"]);', ""],
       ["an answer varies with its credential", 'if (!varies) headers.push(["vary", "Authorization"]);', ""],
@@ -261,7 +261,7 @@ export const FRONT = [
   ),
   ...guards(
     "src/server/request-lifecycle.ts",
-    ["test/listener/server.test.ts > of a request whose head could not be read", "test/app/secrets.test.ts > T-ISO-09"],
+    ["test/server/server.test.ts > of a request whose head could not be read", "test/app/secrets.test.ts > T-ISO-09"],
     [["bytes that could not be read are not told", "cause: new Error(error.code)", "cause: error"]],
   ),
 ];

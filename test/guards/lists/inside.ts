@@ -97,7 +97,7 @@ export const INSIDE = [
   ),
   ...guards(
     "src/router/path.ts",
-    ["test/route/uid.test.ts", "test/route/router.test.ts"],
+    ["test/router/uid.test.ts", "test/router/router.test.ts"],
     [
       ["letters of a uid", "if (foreign !== null) throw", "if (false) throw"],
       ["segments of a uid", `  checkSegments(\`/\${uid}\`);\n`, ""],

@@ -96,7 +96,7 @@ export const LISTS = [
   ]),
   ...guards(
     "src/drain/committed-list.ts",
-    ["test/lists/short.test.ts", "test/upstream/drain/ends.test.ts", "test/upstream/drain/worlds.test.ts"],
+    ["test/drain/short.test.ts", "test/upstream/drain/ends.test.ts", "test/upstream/drain/worlds.test.ts"],
     [
       [
         "a list that falls short is no list",

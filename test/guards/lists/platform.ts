@@ -6,8 +6,8 @@ const RETRY = ["test/upstream/retry.test.ts"];
 
 const RESPONSES = [
   "test/upstream/headers.test.ts",
-  "test/listener/passthrough.test.ts > T-SMG-20",
-  "test/listener/passthrough.test.ts > an answer",
+  "test/server/passthrough.test.ts > T-SMG-20",
+  "test/server/passthrough.test.ts > an answer",
 ];
 
 export const PLATFORM = [
@@ -17,7 +17,7 @@ export const PLATFORM = [
       "the authority that was configured",
       "{ ca: Buffer.from(tls.caFile) }",
       "{}",
-      ["test/listener/faults.test.ts > is served when the operator trusts it"],
+      ["test/server/faults.test.ts > is served when the operator trusts it"],
     ],
     [
       "a slow address goes on",
@@ -29,7 +29,7 @@ export const PLATFORM = [
       "a failed write waits for the response",
       "timer = setTimeout(() => told(error), LAST_WORDS_MS);",
       "told(error);",
-      ["test/listener/early-response.test.ts > reaches a client that still uploads"],
+      ["test/server/early-response.test.ts > reaches a client that still uploads"],
     ],
   ]),
   ...guards("src/upstream/pool.ts", CLIENT, [
@@ -112,9 +112,9 @@ export const PLATFORM = [
   ...guards(
     "src/upstream/stream.ts",
     [
-      "test/listener/faults.test.ts > before a byte came back",
-      "test/listener/faults.test.ts > a client that leaves",
-      "test/listener/faults.test.ts > an upstream that breaks off",
+      "test/server/faults.test.ts > before a byte came back",
+      "test/server/faults.test.ts > a client that leaves",
+      "test/server/faults.test.ts > an upstream that breaks off",
     ],
     [
       ["a streamed write is not sent twice", "const giveBack = repeatable && mayRepeat", "const giveBack = mayRepeat"],

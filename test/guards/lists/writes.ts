@@ -2,7 +2,7 @@
 import { guards } from "../guard.ts";
 
 const UPDATES = ["test/translate/replace.test.ts"];
-const PATHS = ["test/route/path.test.ts", "test/route/router.test.ts", "test/route/uid.test.ts"];
+const PATHS = ["test/router/path.test.ts", "test/router/router.test.ts", "test/router/uid.test.ts"];
 
 export const WRITES = [
   ...guards(

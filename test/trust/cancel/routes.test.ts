@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import type { Operation } from "../../../src/model/resource.ts";
-import { ok } from "../../listener/support/double.ts";
+import { ok } from "../../server/support/double.ts";
 import { examplesOf } from "../../support/examples.ts";
 import { createStage, leave, type Stage } from "./support.ts";
 

@@ -1,8 +1,8 @@
 /** A platform that leaves calls open, a client that leaves before it has its answer, and what must be true then. */
 import { expect } from "vitest";
 import type { Exchange } from "../../../src/model/exchange.ts";
-import { dial } from "../../listener/support/client.ts";
-import { createDouble, type Double, type Recorded } from "../../listener/support/double.ts";
+import { dial } from "../../server/support/client.ts";
+import { createDouble, type Double, type Recorded } from "../../server/support/double.ts";
 import { startCarryover } from "../../support/carryover.ts";
 
 /** What a call is answered: bytes, or bytes behind which more never comes; undefined: nothing ever. */

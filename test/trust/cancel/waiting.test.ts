@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { dial } from "../../listener/support/client.ts";
-import { ok } from "../../listener/support/double.ts";
+import { dial } from "../../server/support/client.ts";
+import { ok } from "../../server/support/double.ts";
 import { later, takeDownAfterEach } from "../../support/take-down.ts";
 import { createStage, leave, type Stage } from "./support.ts";
 
@@ -41,7 +41,7 @@ async function held(stage: Stage, target: string) {
   return client;
 }
 
-/** For a connection: test/upstream/client.test.ts, test/listener/faults.test.ts. */
+/** For a connection: test/upstream/client.test.ts, test/server/faults.test.ts. */
 describe("cancel: a client that leaves while its request waits", () => {
   it("for a place among the lists: it gives its place in the line up, and the place goes to the next", async () => {
     const stage = await stageOf({ listsMaxConcurrent: "1" });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { later, type Rig, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
-import { createDouble, type Double, ok } from "../../listener/support/double.ts";
+import { createDouble, type Double, ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 

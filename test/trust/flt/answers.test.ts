@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ask, parse, talk } from "../../listener/support/client.ts";
-import { ok, type Script } from "../../listener/support/double.ts";
-import { rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { ask, parse, talk } from "../../server/support/client.ts";
+import { ok, type Script } from "../../server/support/double.ts";
+import { rig, takeDownAfterEach } from "../../server/support/rig.ts";
 import { type Front, front, reasonOf, V1, V2 } from "../smg/front.ts";
 
 takeDownAfterEach();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
-import { createDouble, ok } from "../../listener/support/double.ts";
+import { createDouble, ok } from "../../server/support/double.ts";
 
 takeDownAfterEach();
 

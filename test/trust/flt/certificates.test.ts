@@ -8,9 +8,9 @@ import { loadConfig } from "../../../src/config/config.ts";
 import { createApp } from "../../../src/runtime/app.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
-import { LOCALHOST, OTHER_NAME, RENEWED } from "../../listener/support/certificates.ts";
-import { ask } from "../../listener/support/client.ts";
-import { createDouble, type Double, ok } from "../../listener/support/double.ts";
+import { LOCALHOST, OTHER_NAME, RENEWED } from "../../server/support/certificates.ts";
+import { ask } from "../../server/support/client.ts";
+import { createDouble, type Double, ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 

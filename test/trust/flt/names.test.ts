@@ -7,9 +7,9 @@ import { createAddressWatch } from "../../../src/upstream/address-watch.ts";
 import { createPool } from "../../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
-import { ask } from "../../listener/support/client.ts";
-import { createDouble, type Double, ok } from "../../listener/support/double.ts";
-import { later, POOL, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { ask } from "../../server/support/client.ts";
+import { createDouble, type Double, ok } from "../../server/support/double.ts";
+import { later, POOL, rig, takeDownAfterEach } from "../../server/support/rig.ts";
 import { figure } from "../../support/figures.ts";
 
 takeDownAfterEach();

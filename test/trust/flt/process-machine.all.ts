@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
-import { dial, parse, talk } from "../../listener/support/client.ts";
-import { createDouble, ok } from "../../listener/support/double.ts";
+import { dial, parse, talk } from "../../server/support/client.ts";
+import { createDouble, ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { serve } from "../lod/serving.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { carryover } from "../../app/process.ts";
 import { takeDownAfterEach } from "../../app/rig.ts";
-import { talk } from "../../listener/support/client.ts";
+import { talk } from "../../server/support/client.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { ask, kinds, SECRET, started } from "./support/hush.ts";

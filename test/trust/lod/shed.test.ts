@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { TIME } from "../../../src/model/clock.ts";
 import { createCallQueue } from "../../../src/upstream/call-queue.ts";
-import { ask, dial } from "../../listener/support/client.ts";
-import { LIMITS, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { ask, dial } from "../../server/support/client.ts";
+import { LIMITS, rig, takeDownAfterEach } from "../../server/support/rig.ts";
 
 takeDownAfterEach();
 

@@ -1,8 +1,8 @@
 /** A stopping process finishes what it can, and ends in time. (Under load: stop.all.ts.) */
 import { describe, expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
-import { dial, parse } from "../../listener/support/client.ts";
-import { createDouble, ok } from "../../listener/support/double.ts";
+import { dial, parse } from "../../server/support/client.ts";
+import { createDouble, ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { serve } from "./serving.ts";
 

@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
-import { ok } from "../../listener/support/double.ts";
+import { ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { type Front, front, reasonOf } from "../smg/front.ts";

@@ -5,9 +5,9 @@ import { readHeaders } from "../../../src/model/http.ts";
 import { createPool } from "../../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
-import { dial } from "../../listener/support/client.ts";
-import { createDouble } from "../../listener/support/double.ts";
-import { later, POOL, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { dial } from "../../server/support/client.ts";
+import { createDouble } from "../../server/support/double.ts";
+import { later, POOL, rig, takeDownAfterEach } from "../../server/support/rig.ts";
 
 takeDownAfterEach();
 

@@ -5,7 +5,7 @@ import { seededSandbox } from "../../../sandbox/test/seeded.ts";
 import { EXPIRED } from "../../check/certificates.ts";
 import { call } from "../../grpc/support/rpc.ts";
 import { fileWith } from "../../grpc/support/translating.ts";
-import { LOCALHOST, OTHER_NAME } from "../../listener/support/certificates.ts";
+import { LOCALHOST, OTHER_NAME } from "../../server/support/certificates.ts";
 import { startCarryover } from "../../support/carryover.ts";
 import { figure } from "../../support/figures.ts";
 import { later, listening, takeDownAfterEach } from "../../support/take-down.ts";

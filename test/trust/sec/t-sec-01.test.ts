@@ -6,7 +6,7 @@ import { createServer, type TlsOptions } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { later, listening, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
 import { EXPIRED } from "../../check/certificates.ts";
-import { LOCALHOST, OTHER_NAME } from "../../listener/support/certificates.ts";
+import { LOCALHOST, OTHER_NAME } from "../../server/support/certificates.ts";
 import { figure } from "../../support/figures.ts";
 
 takeDownAfterEach();

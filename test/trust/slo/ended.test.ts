@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { Problem } from "../../../src/model/problem.ts";
-import { dial } from "../../listener/support/client.ts";
-import { LIMITS, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { dial } from "../../server/support/client.ts";
+import { LIMITS, rig, takeDownAfterEach } from "../../server/support/rig.ts";
 
 takeDownAfterEach();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ask, type Client, dial, parse } from "../../listener/support/client.ts";
-import { ok } from "../../listener/support/double.ts";
-import { LIMITS, pass, rig, takeDownAfterAll } from "../../listener/support/rig.ts";
+import { ask, type Client, dial, parse } from "../../server/support/client.ts";
+import { ok } from "../../server/support/double.ts";
+import { LIMITS, pass, rig, takeDownAfterAll } from "../../server/support/rig.ts";
 import { dialMany, dripAll } from "./support.ts";
 
 takeDownAfterAll();

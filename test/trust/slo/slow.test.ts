@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { ask, dial, parse } from "../../listener/support/client.ts";
-import { ok } from "../../listener/support/double.ts";
-import { LIMITS, rig, takeDownAfterAll } from "../../listener/support/rig.ts";
+import { ask, dial, parse } from "../../server/support/client.ts";
+import { ok } from "../../server/support/double.ts";
+import { LIMITS, rig, takeDownAfterAll } from "../../server/support/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { dialMany, dripAll, meanwhile } from "./support.ts";

@@ -1,5 +1,5 @@
 /** Many clients of one kind, each in its own line. */
-import { type Client, dial } from "../../listener/support/client.ts";
+import { type Client, dial } from "../../server/support/client.ts";
 
 /** `count` connections to `port`, opened a few at a time: the queue of connections that are not yet accepted is limited. */
 export async function dialMany(port: number, count: number): Promise<Client[]> {

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { dial } from "../../listener/support/client.ts";
-import { LIMITS, type Rig, rig, takeDownAfterAll } from "../../listener/support/rig.ts";
+import { dial } from "../../server/support/client.ts";
+import { LIMITS, type Rig, rig, takeDownAfterAll } from "../../server/support/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { dialMany } from "./support.ts";

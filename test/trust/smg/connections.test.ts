@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requests } from "../../corpus/requests.ts";
-import { LIMITS, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { LIMITS, rig, takeDownAfterEach } from "../../server/support/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { dial, type Front, front, parse, TOKEN, V1, V2 } from "./front.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
-import { createDouble } from "../../listener/support/double.ts";
+import { createDouble } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { serve } from "../lod/serving.ts";

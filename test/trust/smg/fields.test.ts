@@ -10,7 +10,7 @@ afterAll(() => here.close());
 /** A uid, so that v1 makes one call of it. */
 const ONE = `${V1}/0123456789abcdef0123456789abcdef01234567`;
 
-/** More of it, and just too much: test/corpus/requests.json, test/listener/server.test.ts. */
+/** More of it, and just too much: test/corpus/requests.json, test/server/server.test.ts. */
 describe("T-SMG-13: what stands behind 2,100 fields is not taken for missing", () => {
   const many = (count: number, last = "") => `${"A:1\r\n".repeat(count)}${last}`;
   it.each([

@@ -1,8 +1,8 @@
 /** Runs the whole program in front of a platform that is scripted byte for byte, and shows what reaches it. */
 import type { Socket } from "node:net";
 import type { Exchange } from "../../../src/model/exchange.ts";
-import { type Answer, dial, parse, talk } from "../../listener/support/client.ts";
-import { createDouble, type Double, ok, type Recorded, type Script } from "../../listener/support/double.ts";
+import { type Answer, dial, parse, talk } from "../../server/support/client.ts";
+import { createDouble, type Double, ok, type Recorded, type Script } from "../../server/support/double.ts";
 import { startCarryover } from "../../support/carryover.ts";
 
 export const V1 = "/iam/v1/groups";

@@ -6,7 +6,7 @@ import { POISON } from "../../fuzz/hostile.ts";
 import { createPlatform, type Platform } from "../../fuzz/platform.ts";
 import { message, requestsOf } from "../../fuzz/requests.ts";
 import { BadAnswer, judgeAnswer, type Read, readAnswers } from "../../fuzz/strict-answers.ts";
-import { dial } from "../../listener/support/client.ts";
+import { dial } from "../../server/support/client.ts";
 import { type Carryover, startCarryover } from "../../support/carryover.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";

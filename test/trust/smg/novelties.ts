@@ -1,4 +1,4 @@
-import { dial } from "../../listener/support/client.ts";
+import { dial } from "../../server/support/client.ts";
 import { V1, V2 } from "./front.ts";
 
 const CONNECTIONS = 10;

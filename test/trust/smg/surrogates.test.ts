@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import type { Operation } from "../../../src/model/resource.ts";
 import { message, requestsOf } from "../../fuzz/requests.ts";
-import { ok } from "../../listener/support/double.ts";
+import { ok } from "../../server/support/double.ts";
 import { type Front, front } from "./front.ts";
 
 const catalogue = await loadCatalogue("v2beta1");

@@ -3,9 +3,9 @@ import { describe, expect, it, vi } from "vitest";
 import { createPool } from "../../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
-import { ask, parse, talk } from "../../listener/support/client.ts";
-import { ok } from "../../listener/support/double.ts";
-import { LIMITS, later, listening, POOL, type Rig, rig, takeDownAfterAll } from "../../listener/support/rig.ts";
+import { ask, parse, talk } from "../../server/support/client.ts";
+import { ok } from "../../server/support/double.ts";
+import { LIMITS, later, listening, POOL, type Rig, rig, takeDownAfterAll } from "../../server/support/rig.ts";
 
 takeDownAfterAll();
 
@@ -64,7 +64,7 @@ describe.concurrent("a platform that takes too long", () => {
     expect(here.double.requests).toHaveLength(1);
   });
 
-  /** In chunks: test/listener/faults.test.ts T-FLT-12. */
+  /** In chunks: test/server/faults.test.ts T-FLT-12. */
   it("T-TMO-05: to go on with an answer of a stated length cuts it off, and nobody can take it for whole", async () => {
     const here = await rig({
       script: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf",

@@ -1,6 +1,6 @@
 /** A list one of whose pages fails after its first byte was sent, as bytes on the wire. T-DRN-15, 16. */
 import { describe, expect, it } from "vitest";
-import { unchunked } from "../listener/support/client.ts";
+import { unchunked } from "../server/support/client.ts";
 import { getRaw } from "./client.ts";
 import { isJson } from "./outcome.ts";
 import type { Fault, Habits } from "./platform.ts";
