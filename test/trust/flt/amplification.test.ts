@@ -30,6 +30,7 @@ async function load(
   total: number,
 ) {
   const before = double.requests.length;
+  const began = performance.now();
   let asked = 0;
   let served = 0;
   const client = async (target: string): Promise<void> => {
@@ -39,7 +40,7 @@ async function load(
     }
   };
   await Promise.all(Array.from({ length: clients }, (_, i) => client(targets[i % targets.length] ?? READ)));
-  return { asked, served, calls: (double.requests.length - before) / asked };
+  return { asked, served, calls: (double.requests.length - before) / asked, ms: performance.now() - began };
 }
 
 /** The same share of failures in every run: each hundred answers have exactly so many, evenly spread. */
@@ -61,9 +62,11 @@ describe("T-FLT-06: a platform that says 503 for ever", () => {
     // Pass-through is never repeated for an answer; a translated read is, once.
     expect(stand.double.requests).toHaveLength(3);
 
-    const { asked, served, calls } = await load(stand, [READ, PASS], 50, scale(300, 6_000));
+    const { asked, served, calls, ms } = await load(stand, [READ, PASS], 50, scale(300, 6_000));
     expect(served).toBe(0);
-    expect(calls).toBeLessThanOrEqual(1.2);
+    // A fifth of the translated half, and three at a time: on a busy machine clients ask less often meanwhile.
+    const always = 3 * (ms / ANSWER_MS + 1);
+    expect((calls - 1) * asked).toBeLessThanOrEqual(0.2 * (asked / 2) + always);
     figure("T-FLT-06", "amplification under 503: calls for each request, half of them translated", calls, "ratio");
     figure("T-FLT-06", "requests answered with 503 in that", asked, "requests");
   });
