@@ -1,8 +1,8 @@
 /** A client that still sends gets the whole response before its connection ends (RFC 9112 section 9.6). */
 import type { IncomingMessage } from "node:http";
 
-/** How long a client that still sends may go on after its response. */
-export const LINGER_MS = 500;
+/** How long a client that still sends may go on after its response, as on the gRPC port: a long upload takes its time to notice. */
+const LINGER_MS = 2_000;
 
 /**
  * The response is complete by its framing; the connection ends when the client has stopped sending, or soon after.

@@ -4,7 +4,7 @@ import type { Exchange } from "../model/exchange.ts";
 import { type HeaderField, type HeaderList, OurHeader, writeHeaders } from "../model/http.ts";
 import { type Problem, problemBody } from "../model/problem.ts";
 import { hasBody, type IncomingRequest, isAnswered, stopRequest } from "./incoming-request.ts";
-import { LINGER_MS, lingerAfter } from "./linger.ts";
+import { lingerAfter } from "./linger.ts";
 
 /** Writes a response that is whole, then calls `ended`; `headers`: without length and connection. Adds to `headers`. */
 export function writeWhole(
@@ -30,6 +30,9 @@ export function writeWhole(
   } else server.batch.end(res, body, ended);
 }
 
+/** How long a refused request may go on: until then it counts as one. */
+const REST_MS = 500;
+
 /**
  * The response is complete by its length; it ends when the client has stopped sending, or soon after. Until then the request stays open, so
  * that what cannot be read of it belongs to it.
@@ -39,7 +42,7 @@ function endAfterRequest({ req, res }: IncomingRequest, body: Uint8Array): void 
     clearTimeout(timer);
     res.end();
   };
-  const timer = setTimeout(end, LINGER_MS);
+  const timer = setTimeout(end, REST_MS);
   res.write(body);
   req.once("end", end);
   res.once("close", end);
