@@ -97,7 +97,14 @@ async function ledgerParts({ modules, folder, calls }, { token, client, rounds, 
   const load = (path) => import(new URL(path, modules).href);
   const [{ createMigration }, { createDecisions }, { loadConfig }, { loadCatalogue }, { createExchange }, { later }] =
     await Promise.all(
-      ["migration.js", "proxy.js", "config/config.js", "catalogue.js", "model/exchange.js", "model/clock.js"].map(load),
+      [
+        "runtime/migration.js",
+        "runtime/proxy.js",
+        "config/config.js",
+        "catalogue/catalogue.js",
+        "model/exchange.js",
+        "model/clock.js",
+      ].map(load),
     );
   const catalogue = await loadCatalogue("v2beta1");
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
