@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadCatalogue } from "../src/catalogue/catalogue.ts";
+import { loadCatalogue, loadExamples } from "../src/catalogue/catalogue.ts";
 import { allPaths, nestedRows } from "../src/catalogue/check.ts";
 import { isJsonObject, type Json } from "../src/model/json.ts";
 import type { EnumTable, Example, Filter, Resource, Row, Shape } from "../src/model/resource.ts";
@@ -228,6 +228,9 @@ describe("loading", () => {
     for (const folder of ["v1-empty", "v1-wrong", "v1-bare"]) await mkdir(join(home, folder));
     const group = structuredClone(catalogues[0]?.resources.find((resource) => resource.key === "id"));
     await writeFile(join(home, "v1-wrong", "other.js"), `export default ${JSON.stringify(group)};`);
+    await mkdir(join(home, "v1-untold", "examples"), { recursive: true });
+    await writeFile(join(home, "v1-untold", "group.js"), `export default ${JSON.stringify(group)};`);
+    await writeFile(join(home, "v1-untold", "examples", "group.js"), "export default 7;");
     await writeFile(join(home, "v1-bare", "bare.js"), "export default { name: 7 };");
     await writeFile(join(home, "v1-less.js"), 'export default { like: "v1-wrong", less: ["nobody"] };');
     await writeFile(join(home, "v1-strange.js"), "export default 7;");
@@ -240,6 +243,7 @@ describe("loading", () => {
     ["an empty folder", "empty", "there is no catalogue for version"],
     ["a name that is not its file's", "wrong", /other\.js: its resource is called .*; name the file like the resource/],
     ["a file without a resource", "bare", "bare.js: it has no resource"],
+    ["a file of examples without any", "untold", "v1-untold/examples/group.js: it has no examples"],
     ["a derived pair that takes away what is not there", "less", "v1-less.js: less: v1-wrong has no nobody"],
     ["a file that is no derived pair", "strange", "v1-strange.js: it has no derived pair"],
   ])("%s is refused", async (_, version, says) => {
@@ -253,5 +257,8 @@ describe("loading", () => {
   test("a derived pair speaks the words of the one it is like", async () => {
     const [first, second] = catalogues;
     expect(second?.resources).toEqual(first?.resources);
+    const [examples, same] = await Promise.all([loadExamples("v2beta1"), loadExamples("v2")]);
+    expect(same).toEqual(examples);
+    expect([...examples.values()].flat().every(Object.isFrozen)).toBe(true);
   });
 });

@@ -44,23 +44,36 @@ async function readFolder(name: string, all: Files): Promise<readonly CatalogueF
   );
 }
 
-/** The files of the pair `entry`, which is a folder, or a file that says which folder it is like. */
-async function readPair(entry: string, all: Files): Promise<readonly CatalogueFile[]> {
+/** Of the pair `entry`: its folder, or the one that it is like, and the resources that it lacks. */
+async function pairOf(entry: string, all: Files): Promise<DerivedPair> {
   const load = all.get(entry);
-  if (load === undefined) return readFolder(entry, all);
+  if (load === undefined) return { like: entry, less: [] };
   const pair = await load();
   if (!isDerivedPair(pair)) throw new Error(`${entry}: it has no derived pair; export { like, less } as its default`);
-  const files = await readFolder(pair.like, all);
-  const unknown = pair.less.filter((name) => !files.some(({ resource }) => resource.name === name));
-  if (unknown.length > 0)
-    throw new Error(`${entry}: less: ${pair.like} has no ${unknown.join(", ")}; correct the name`);
-  return files.filter(({ resource }) => !pair.less.includes(resource.name));
+  return pair;
+}
+
+async function readPair(entry: string, all: Files): Promise<readonly CatalogueFile[]> {
+  const { like, less } = await pairOf(entry, all);
+  const files = await readFolder(like, all);
+  const unknown = less.filter((name) => !files.some(({ resource }) => resource.name === name));
+  if (unknown.length > 0) throw new Error(`${entry}: less: ${like} has no ${unknown.join(", ")}; correct the name`);
+  return files.filter(({ resource }) => !less.includes(resource.name));
 }
 
 /** Version to entry: a folder, or a file that says which folder it is like. */
 function pairsOf(all: Files): ReadonlyMap<string, string> {
   const entries = [...all.keys()].map((path) => path.replace(/\/.*/, ""));
   return new Map(entries.map((entry) => [entry.replace(/\.[jt]s$/, "").slice("v1-".length), entry]));
+}
+
+/** Throws for a version without a catalogue. */
+function entryOf(version: string, all: Files): string {
+  const pairs = pairsOf(all);
+  const entry = pairs.get(version);
+  if (entry !== undefined) return entry;
+  const known = [...pairs.keys()].sort().join(", ");
+  throw new Error(`there is no catalogue for version ${JSON.stringify(version)}; known versions: ${known}`);
 }
 
 /** The v2 versions that have a catalogue, in order. */
@@ -74,12 +87,7 @@ export async function catalogueVersions(home?: URL): Promise<readonly string[]> 
  */
 export async function loadCatalogue(version: string, home?: URL): Promise<Catalogue> {
   const all = await catalogueFiles(home);
-  const pairs = pairsOf(all);
-  const entry = pairs.get(version);
-  if (entry === undefined) {
-    const known = [...pairs.keys()].sort().join(", ");
-    throw new Error(`there is no catalogue for version ${JSON.stringify(version)}; known versions: ${known}`);
-  }
+  const entry = entryOf(version, all);
   const files = await readPair(entry, all);
   const faults = CHECKED ? [] : faultsOf(files, natives, await loadExamples(version, home));
   if (faults.length > 0) throw new Error(`the catalogue ${entry} is not sound:\n${faults.join("\n")}`);
@@ -90,9 +98,8 @@ export async function loadCatalogue(version: string, home?: URL): Promise<Catalo
 /** The examples of that catalogue. They are of no use for requests: only `explain`, checks of the catalogue and tests load them. */
 export async function loadExamples(version: string, home?: URL): Promise<Examples> {
   const files = await catalogueFiles(home);
-  const entry = pairsOf(files).get(version);
-  const pair = await files.get(entry ?? "")?.();
-  const folder = `${isDerivedPair(pair) ? pair.like : entry}/examples/`;
+  const { like } = await pairOf(entryOf(version, files), files);
+  const folder = `${like}/examples/`;
   const own = [...(await exampleFiles(home))].filter(([path]) => path.startsWith(folder));
   const all = await Promise.all(
     own.map(async ([path, load]): Promise<readonly [string, readonly Example[]]> => {
@@ -101,7 +108,7 @@ export async function loadExamples(version: string, home?: URL): Promise<Example
       return [path.slice(folder.length).replace(/\.[jt]s$/, ""), examples];
     }),
   );
-  return new Map(all);
+  return new Map(all.map(([name, examples]) => [name, deepFreeze(examples)]));
 }
 
 function isExamples(value: unknown): value is readonly Example[] {

@@ -26,7 +26,7 @@ export interface DrainLimits {
   readonly segmentPages: number;
 }
 
-/** v2 serves at most this many records a page. */
+/** The most records that v2 sends in a page. */
 export const PAGE_SIZE = 200;
 
 /** Limits without an option. */

@@ -11,7 +11,7 @@ export function percent(share: number, digits = 4): string {
   return `${Number((share * 100).toPrecision(digits))} %`;
 }
 
-/** A share with all digits that somebody wrote: `0.1 %`. */
+/** A share of a file or an option, with all its digits: `0.1 %`. */
 export function shareOf(share: number): string {
   return percent(share, 6);
 }

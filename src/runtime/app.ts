@@ -48,7 +48,7 @@ export interface App {
   listen(): Promise<Addresses>;
   /** Looks at the rules file, the configuration file and the certificates now; resolves when what they hold is in force, or refused. */
   reload(): Promise<void>;
-  /** What \`GET /progress\` of the admin port shows. */
+  /** What `GET /progress` of the admin port shows. */
   status(): Progress;
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
   settle(): void;

@@ -4,7 +4,7 @@ import type { ApiRequest, ApiResponse } from "../model/http.ts";
 
 /** As decoders of JSON into messages say it, and those who read masks. */
 const TRANSLATION_REFUSED = /unknown (?:field|name)|could not find field|(?:field|update)[ _]?mask/i;
-/** So much of an error is looked at. */
+/** Only the beginning of a longer error is read. */
 const MAX_ERROR_BYTES = 4096;
 
 /**

@@ -13,11 +13,11 @@ export interface AskedRequest {
   /** Lower-case names, in order. */
   readonly headers: HeaderList;
   readonly body: Uint8Array;
-  /** What of the given text was read in another way than written. */
+  /** Parts of the given text that were read in another way than written. */
   readonly notes: readonly string[];
 }
 
-/** What was given, on a command line or in a query. */
+/** The request as given on a command line or in a query. */
 export interface GivenRequest {
   /** `PUT /iam/v1/groups/UID`, or only a path or a URL. */
   readonly text: string;
@@ -62,7 +62,7 @@ export function readRequest(given: GivenRequest, read: ReadFile): AskedRequest {
   };
 }
 
-/** `what`: why the text is no request, and what is expected. */
+/** `what`: why the text is not a request, and what is expected. */
 export function invalidRequest(what: string): Problem {
   return new Problem("INVALID_REQUEST", what);
 }

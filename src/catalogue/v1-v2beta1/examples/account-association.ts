@@ -60,7 +60,7 @@ export default [
     mask: ["name", "description", ...Object.keys(blocks)],
     v2: { name: "accounts", description: "all", ...blocks },
   },
-  // What is left out is cleared, but for the name, which v2 does not let be empty.
+  // Omitted fields are cleared, except the name, which must not be empty in v2.
   {
     of: "update",
     v1: { amazon: { account: "123456789012" } },

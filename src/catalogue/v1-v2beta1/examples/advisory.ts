@@ -22,7 +22,7 @@ const fixed = { fixedVersion: "1.2", note: "n", scannerVersion: "0.9", grypeDbBu
 
 const head = { findings: "e30=", author: "a", reviewer: "r" };
 
-/** The events of the full example: [what v2 holds beside the head, what v1 shows for it]. */
+/** The events of the full example: [the members that v2 adds to the head, the members that v1 shows for them]. */
 const eventsV2 = [
   { detection: { scanv1: { ...scanned, subpackage: "sub", component: "comp" } }, reviewState: "REVIEW_STATE_PENDING" },
   { detection: { manual: {} }, reviewState: "REVIEW_STATE_APPROVED" },

@@ -82,7 +82,7 @@ export default [
     v1: { name: "docs", description: "writes", verified: true, kind: "ORG_KIND_STARTER" },
     v2: { name: "docs", description: "writes", verified: true, kind: "ORG_KIND_STARTER" },
   },
-  // What the server sets is not sent; an enum may be its v1 number; null is absent.
+  // Members that the server sets are not sent. An enum may be its v1 number. Null counts as absent.
   {
     of: "body",
     operation: "create",
@@ -97,7 +97,7 @@ export default [
     },
     v2: { name: "docs", kind: "ORG_KIND_CUSTOMER" },
   },
-  // What is left out becomes zero, but for the fields of the staff.
+  // Omitted fields become zero, except those of the staff.
   { of: "update", v1: { name: "docs" }, mask: ["name", "description"], v2: { name: "docs", description: "" } },
   {
     of: "update",

@@ -141,7 +141,7 @@ export default [
       },
     },
   },
-  // What was read is sent back: without the secret, which nobody can read; the rule is named, so that a change is refused.
+  // A client sends back the record that it read, without the secret, which is never shown. The mask names the rule, so that v2 refuses a change of it.
   {
     of: "update",
     v1: {

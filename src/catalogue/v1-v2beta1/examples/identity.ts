@@ -197,7 +197,7 @@ export default [
     v2: { name: "ingest", description: "x", servicePrincipal: "SERVICE_PRINCIPAL_INGESTER" },
   },
   { of: "update", v1: { name: "ci" }, mask: ["name", "description"], v2: { name: "ci", description: "" } },
-  // v2 answers the uid alone, also that of nobody; what v1 said of it is read.
+  // v2 responds with the uid alone, even if no identity has it. A further call reads the record that v1 sent.
   {
     of: "exchange",
     operation: "lookup",
@@ -256,7 +256,7 @@ export default [
       updatesOptIn: true,
     },
   },
-  // What is left out becomes empty.
+  // Omitted fields become empty.
   {
     of: "exchange",
     operation: "update-metadata",
@@ -332,7 +332,7 @@ export default [
       ],
     },
   },
-  // Nobody has the uid that v2 gives: v1's "not found".
+  // No identity has the uid that v2 sends: v1's "not found".
   {
     of: "exchange",
     operation: "lookup",

@@ -166,7 +166,7 @@ export default [
       },
     },
   },
-  // Nobody has the name: it is made, and then its readme.
+  // The name is free: the repo is created, and then its readme.
   {
     of: "exchange",
     operation: "create",
@@ -188,7 +188,7 @@ export default [
     ],
     answer: { ...BARE_V1, readme: README },
   },
-  // Somebody has it: v1 updated that one, unless told otherwise.
+  // The name is taken: v1 updated that repo, unless the request forbids it.
   {
     of: "exchange",
     operation: "create",
@@ -210,7 +210,7 @@ export default [
     ],
     answer: { ...BARE_V1, description: "d" },
   },
-  // What a client merely sends back is not written: repos that are synced would refuse it. What it leaves out of one stays.
+  // Values that a client merely sends back are not written: synced repos would refuse them. Omitted fields of a synced repo stay.
   {
     of: "update",
     v1: { name: "nginx", catalogTier: "AI", bundles: ["base"], sync_config: { source: SOURCE }, description: "new" },

@@ -48,7 +48,7 @@ export default [
     mask: ["name", "description", "capabilities"],
     v2: { name: "auditor", description: "none left", capabilities: [] },
   },
-  // The built-in roles lie at the root.
+  // The built-in roles are at the root.
   { of: "filters", v1: "parent=%2F", v2: "uidp.in_root=true" },
   { of: "filters", v1: `parent=${ORG}&name=auditor`, v2: `uidp.children_of=${ORG}&name=auditor` },
 ] as const satisfies readonly Example[];
