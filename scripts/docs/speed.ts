@@ -19,7 +19,7 @@ export type Recorded = Readonly<
 /** Rows of the README: a race against a plain proxy, one that carryover wins, and one that it loses. */
 const FIRST = ["get", "list", "lua-get"];
 
-/** A table of all rows, or of `some` without their targets. */
+/** A table of all rows, each with its target, dates and commits; or of `some` with neither. */
 export function speedTable(recorded: Recorded, some?: (key: string) => boolean): string {
   const runs = Object.values(recorded);
   const rows: Record<string, Row> = Object.assign({}, ...runs.toReversed().map((run) => run.rows));
@@ -30,23 +30,30 @@ export function speedTable(recorded: Recorded, some?: (key: string) => boolean):
     "compared with",
     ...(some ? [] : ["target"]),
     ...runs.map(({ node }) => `Node ${node.slice(1)}`),
+    ...(some ? [] : ["measured"]),
   ];
   return [
     line(head),
     line(head.map(() => "---")),
     ...keys.map((key) => {
       const { what = "", against = "", asked = "" } = rows[key] ?? {};
-      return line([what, against, ...(some ? [] : [asked]), ...runs.map((run) => run.rows[key]?.text ?? "–")]);
+      const texts = runs.map((run) => run.rows[key]?.text ?? "–");
+      const measured = measuredOn(runs.flatMap((run) => run.rows[key] ?? []));
+      return line(some ? [what, against, ...texts] : [what, against, asked, ...texts, measured]);
     }),
   ].join("\n");
+}
+
+/** `2026-11-27, commit aff3c8c2`, each once. */
+function measuredOn(rows: readonly Row[]): string {
+  return [...new Set(rows.map(({ date, commit }) => `${date}, commit ${commit}`))].join("; ");
 }
 
 /** Three rows, with what they are and where the rest is. */
 export function readmeSpeed(recorded: Recorded, page: string): string {
   const rows = Object.values(recorded).flatMap(({ rows: all }) => FIRST.flatMap((key) => all[key] ?? []));
-  const of = [...new Set(rows.map(({ date, commit }) => `${date}, commit ${commit}`))].join("; ");
   return [
-    `Ratios (above 1: carryover is faster) of ${of}: median (least to most) of interleaved rounds on two cores, with carryover's metrics and logs on. [RESULTS.md](${page}) has all rows of the last whole run, and the method.`,
+    `Ratios (above 1: carryover is faster) of ${measuredOn(rows)}: median (least to most) of interleaved rounds on two cores, with carryover's metrics and logs on. [RESULTS.md](${page}) has all rows of the last whole run, and the method.`,
     "",
     speedTable(recorded, (key) => FIRST.includes(key)),
   ].join("\n");
@@ -55,8 +62,11 @@ export function readmeSpeed(recorded: Recorded, page: string): string {
 /** The rows of the Fastify plugin. */
 export function fastifySpeed(recorded: Recorded): string {
   const isRow = (key: string): boolean => key.startsWith("fastify-");
-  const isMeasured = Object.values(recorded).some(({ rows }) => Object.keys(rows).some(isRow));
-  return isMeasured ? speedTable(recorded, isRow) : "No run is recorded yet.";
+  const rows = Object.values(recorded).flatMap((run) =>
+    Object.entries(run.rows).flatMap(([key, row]) => (isRow(key) ? row : [])),
+  );
+  if (rows.length === 0) return "No run is recorded yet.";
+  return [`Measured on ${measuredOn(rows)}; median (least to most).`, "", speedTable(recorded, isRow)].join("\n");
 }
 
 /** Which targets the recorded bench reached and missed. `page`: the address of RESULTS.md there; `whole`: names each miss. */
