@@ -1,8 +1,10 @@
 /** What one translated request may do. */
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config/config.ts";
-import { createDrains, createListHints, type DrainParts, type Drains } from "../drain/drain.ts";
+import { createDrains, type Drains } from "../drain/drain.ts";
+import { createListHints } from "../drain/hints.ts";
 import { limitsOf } from "../drain/limits.ts";
+import type { DrainParts } from "../drain/list-reader.ts";
 import { TIME, type Time } from "../model/clock.ts";
 import { type Exchange, recordCall, type Witness } from "../model/exchange.ts";
 import {

@@ -1,6 +1,6 @@
 /** A scenario (a drain over a platform), and the trace of one run. */
 
-import type { DrainParts } from "../../src/drain/drain.ts";
+import type { DrainParts } from "../../src/drain/list-reader.ts";
 import type { ListFacts, Witness } from "../../src/model/exchange.ts";
 import type { DrainedList, DrainRefused, PageSelector, StreamedList } from "../../src/model/list.ts";
 import type { Style } from "./platform.ts";

@@ -1,6 +1,7 @@
 /** The environment of one drain: its platform, its writers and its client. */
 
-import { createDrains, type DrainParts } from "../../src/drain/drain.ts";
+import { createDrains } from "../../src/drain/drain.ts";
+import type { DrainParts } from "../../src/drain/list-reader.ts";
 import type { ApiResponse, Send } from "../../src/model/http.ts";
 import type { PageSelector, StreamedList } from "../../src/model/list.ts";
 import { createSignalController, type SignalController } from "../../src/model/signal.ts";

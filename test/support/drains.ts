@@ -1,7 +1,9 @@
 /** Gives the real drains to a test that has a Send. */
 
-import { createDrains, type DrainParts, type ListHints } from "../../src/drain/drain.ts";
+import { createDrains } from "../../src/drain/drain.ts";
+import type { ListHints } from "../../src/drain/hints.ts";
 import { type DrainLimits, FIXED_LIMITS } from "../../src/drain/limits.ts";
+import type { DrainParts } from "../../src/drain/list-reader.ts";
 import type { Send } from "../../src/model/http.ts";
 import { createSignalController, type Signal } from "../../src/model/signal.ts";
 import type { Tools } from "../../src/translate/operation.ts";

@@ -17,12 +17,12 @@ const THE_LET_IN = "whoever the platform lets in may name himself as he likes: s
 /** Everything that outlives a request and has a key that follows from one. */
 const STATE: readonly Remembered[] = [
   [
-    "drain/drain.ts counts",
+    "drain/hints.ts counts",
     `SHA-256 of ${DIGEST} and target`,
     "2,000",
     "made-up credentials push guesses out: a wrong or missing one costs a request, never a record",
   ],
-  ["drain/drain.ts skips", `SHA-256 of ${DIGEST} and resource`, "2,000, 10 minutes", "as above"],
+  ["drain/hints.ts skips", `SHA-256 of ${DIGEST} and resource`, "2,000, 10 minutes", "as above"],
   [
     "upstream/fair-queue.ts owners",
     DIGEST,
@@ -149,7 +149,7 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["telemetry/series.ts", "operations"],
   ["telemetry/log.ts", "kinds"],
   ["server/respond.ts", "weights"],
-  ["drain/drain.ts", "calls"],
+  ["drain/list-reader.ts", "calls"],
 ];
 const passing = new Set(PASSING.flatMap(([file, ...variables]) => variables.map((variable) => `${file} ${variable}`)));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { createListHints } from "../../../src/drain/drain.ts";
+import { createListHints } from "../../../src/drain/hints.ts";
 
 const MINUTE = 60_000;
 

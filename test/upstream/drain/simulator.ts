@@ -1,7 +1,8 @@
 /** Simulates a paged platform, good or faulty. Pure functions, for tests only. */
 
-import { createDrains, type DrainParts, type Drains } from "../../../src/drain/drain.ts";
+import { createDrains, type Drains } from "../../../src/drain/drain.ts";
 import type { DrainLimits } from "../../../src/drain/limits.ts";
+import type { DrainParts } from "../../../src/drain/list-reader.ts";
 import type { DrainNote } from "../../../src/drain/state.ts";
 import type { ListFacts, Witness } from "../../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../../src/model/http.ts";

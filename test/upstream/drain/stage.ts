@@ -1,7 +1,8 @@
 /** Watches a drain at work: calls that wait, lists that change meanwhile, chunks that are pulled. */
 
-import type { DrainParts, ListHints } from "../../../src/drain/drain.ts";
+import type { ListHints } from "../../../src/drain/hints.ts";
 import type { DrainLimits } from "../../../src/drain/limits.ts";
+import type { DrainParts } from "../../../src/drain/list-reader.ts";
 import type { ApiResponse } from "../../../src/model/http.ts";
 import type { PageSelector, StreamedList } from "../../../src/model/list.ts";
 import { settled } from "../clock.ts";
