@@ -282,7 +282,7 @@ export function joins({ lastKey }: CommittedList, { skip, keys }: RankedPage): b
 }
 
 /** True when each key comes after the one before it. */
-function ascends(keys: readonly string[]): boolean {
+export function ascends(keys: readonly string[]): boolean {
   for (let i = 1; i < keys.length; i++) if ((keys[i] as string) <= (keys[i - 1] as string)) return false;
   return true;
 }
@@ -310,7 +310,10 @@ const COMMA = 0x2c;
  * The records `i` of `page` with `wanted[i]` set (undefined: all of them) that are not hidden, as `rec,…,rec`; undefined
  * when there are none. Part of a page is copied, so that the rest of it can be collected.
  */
-function keptBytes(page: ListPage, wanted: Uint8Array | undefined): { bytes: Uint8Array; records: number } | undefined {
+export function keptBytes(
+  page: ListPage,
+  wanted: Uint8Array | undefined,
+): { bytes: Uint8Array; records: number } | undefined {
   const count = page.keys.length;
   const [first, last] = [page.starts[0], page.ends[count - 1]];
   if (wanted === undefined && page.hidden === undefined && first !== undefined && last !== undefined)

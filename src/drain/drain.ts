@@ -4,8 +4,16 @@ import type { Drain, DrainedList, DrainRefused, ListPlan, StreamedList, Streamin
 import { Problem } from "../model/problem.ts";
 import { checkWitness, expectedRecords, witnessOf } from "./committed-list.ts";
 import { checkShown } from "./limits.ts";
-import { createListReader, type DrainParts, type ListChunk, type ListReader, type NextChunk } from "./list-reader.ts";
-import { guaranteedWitness } from "./state.ts";
+import {
+  createListReader,
+  type DrainParts,
+  type ListChunk,
+  type ListReader,
+  type NextChunk,
+  settingsOf,
+} from "./list-reader.ts";
+import { callForFirst, wholeInOne } from "./one-page.ts";
+import { guaranteedWitness, guessesWindows } from "./state.ts";
 
 /** Both ways in which an operation may ask for a list. */
 export interface Drains {
@@ -34,7 +42,21 @@ async function readList(
   parts: DrainParts,
   room: number,
 ): Promise<DrainedList | StreamedList | DrainRefused> {
-  const reader = createListReader(plan, parts);
+  const how = settingsOf(plan, parts);
+  // Where windows are asked for beside the first page, it is not alone.
+  const first = guessesWindows(how) ? undefined : await callForFirst(plan, parts);
+  const whole = first && wholeInOne(plan, how, first, room);
+  if (whole === undefined) return readPages(plan, parts, room, createListReader(plan, parts, how, first));
+  parts.report({ pages: whole.pages, records: whole.records, witness: whole.witness, outcome: "complete" }, []);
+  return whole;
+}
+
+async function readPages(
+  plan: ListPlan,
+  parts: DrainParts,
+  room: number,
+  reader: ListReader,
+): Promise<DrainedList | StreamedList | DrainRefused> {
   const shown = plan.show === undefined ? undefined : showChunks(reader, plan.show, plan, parts);
   const buffered: Uint8Array[] = [];
   let reading = 0;

@@ -9,7 +9,15 @@ import type { TotalsPolicy } from "./committed-list.ts";
 import type { ListHints } from "./hints.ts";
 import { checkTime, type DrainLimits } from "./limits.ts";
 import type { ReadPosition } from "./read-ahead.ts";
-import { type CallResult, type DrainAction, type DrainNote, type DrainState, notesOf, startOf } from "./state.ts";
+import {
+  type CallResult,
+  type DrainAction,
+  type DrainNote,
+  type DrainSettings,
+  type DrainState,
+  notesOf,
+  startOf,
+} from "./state.ts";
 import { nextState } from "./step.ts";
 
 /** Everything a drain may use, for one request. */
@@ -41,6 +49,15 @@ export interface DrainParts {
    * and once when the drain is over. `pages` counts every page fetched.
    */
   report(facts: ListFacts, notes: readonly DrainNote[]): void;
+}
+
+/** The call for the first page. */
+export interface FirstCall {
+  readonly got: CallResult;
+  /** Of the response, if it is a page. */
+  readonly headers: HeaderList;
+  /** When the list was begun, on the clock of `DrainParts`. */
+  readonly startedAt: number;
 }
 
 /** Records of one `reading` of the list: when it is restarted before anything was announced, only the last one counts. */
@@ -81,28 +98,34 @@ interface WaitingPull {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Nothing is requested before the first `next`. Ends with the request's own signal, too. */
-export function createListReader(plan: ListPlan, parts: DrainParts): ListReader {
-  const { signal, memory, limits } = parts;
+/** What is known of a list before it is read. */
+export function settingsOf(plan: ListPlan, { memory, limits, tokens, totals, require }: DrainParts): DrainSettings {
   const { resource, keyOrder } = plan;
-  let firstTarget: string | undefined;
-  const target = (): string => {
-    firstTarget ??= plan.request({ size: limits.pageSize }).target;
-    return firstTarget;
-  };
   const heedsSkip = memory.heedsSkip(resource);
-  let state = startOf({
+  return {
     resource,
     keyOrder,
     bareProvesNothing: plan.bareMeans === "nothing",
     limits,
-    tokens: parts.tokens,
-    totals: parts.totals ?? "verify",
-    require: parts.require(resource),
+    tokens,
+    totals: totals ?? "verify",
+    require: require(resource),
     heedsSkip,
-    expected: keyOrder && heedsSkip === true ? memory.countOf(target()) : undefined,
-  });
-  const startedAt = parts.now();
+    expected: keyOrder && heedsSkip === true ? memory.countOf(firstTarget(plan, limits)) : undefined,
+  };
+}
+
+function firstTarget(plan: ListPlan, { pageSize }: DrainLimits): string {
+  return plan.request({ size: pageSize }).target;
+}
+
+/** Nothing is requested before the first `next`. Ends with the request's own signal, too. `first`: the call for the first page, if it was made. */
+export function createListReader(plan: ListPlan, parts: DrainParts, how: DrainSettings, first?: FirstCall): ListReader {
+  const { signal, memory, limits } = parts;
+  const { resource } = plan;
+  let state = startOf(how);
+  let begun = first;
+  const startedAt = first?.startedAt ?? parts.now();
   const calls = new Map<number, SignalController>();
   let headers: HeaderList = [];
   let pages = 0;
@@ -158,7 +181,7 @@ export function createListReader(plan: ListPlan, parts: DrainParts): ListReader 
         memory.sawSkip(resource, action.heeded);
         break;
       case "learn-count":
-        memory.learnCount(target(), action.count);
+        memory.learnCount(firstTarget(plan, limits), action.count);
         break;
     }
   };
@@ -180,6 +203,15 @@ export function createListReader(plan: ListPlan, parts: DrainParts): ListReader 
   const fetchPage = async ({ rank: _, ...position }: ReadPosition, stop: Signal): Promise<CallResult> => {
     checkTime(resource, state.list.distinct, (parts.now() - startedAt) / 1000, limits);
     const isFirst = position.token === undefined && position.skip === undefined;
+    if (isFirst && begun !== undefined) {
+      const { got, headers: came } = begun;
+      begun = undefined;
+      if (got.kind === "page") {
+        pages += 1;
+        headers = came;
+      }
+      return got;
+    }
     const send = isFirst ? parts.send : parts.reads;
     const response = await send(plan.request({ size: limits.pageSize, ...position }), { signal: stop });
     if (response.status !== 200) return { kind: "refused", response };

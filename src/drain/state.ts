@@ -52,6 +52,11 @@ export interface DrainSettings {
   readonly expected: number | undefined;
 }
 
+/** Whether windows are asked for together with the first page: the list was long the last time, though not so long that it is read in segments. */
+export function guessesWindows({ keyOrder, heedsSkip, expected = 0, limits }: DrainSettings): boolean {
+  return keyOrder && heedsSkip === true && expected > limits.pageSize && expected <= limits.windowRecords;
+}
+
 export type DrainEvent =
   /** The client has taken all records so far and wants the next ones. */
   | { readonly kind: "pull" }

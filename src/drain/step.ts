@@ -59,6 +59,7 @@ import {
   type DrainState,
   dispatchCalls,
   ended,
+  guessesWindows,
   isBlank,
   isEmpty,
   isPageRefused,
@@ -134,11 +135,10 @@ function advance(from: DrainState): DrainState {
 
 /** Requests the first page, and windows beside it when the list was long the last time. */
 function begun(state: DrainState): DrainState {
-  const { how, list, heedsSkip, serial } = state;
+  const { how, list, serial } = state;
   const asked = requestPage(changed(state, { phase: { kind: "first" } }), {});
-  const { limits, expected, keyOrder } = how;
-  if (serial || list.catchingUp || !keyOrder || heedsSkip !== true || expected === undefined) return asked;
-  if (expected <= limits.pageSize || expected > limits.windowRecords) return asked;
+  const { limits, expected = 0 } = how;
+  if (serial || list.catchingUp || state.heedsSkip !== true || !guessesWindows(how)) return asked;
   const cut = planReadAhead(
     limits,
     how.tokens,

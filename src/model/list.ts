@@ -70,6 +70,8 @@ export interface DrainedList {
   readonly records: number;
   readonly pages: number;
   readonly witness: Witness;
+  /** The only page, where it shows all of its records and there are some. */
+  readonly only?: ListPage | undefined;
 }
 
 /** A list that is still being read. Its end proves `floor` at least, or its chunks end with a rejection. */

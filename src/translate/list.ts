@@ -2,7 +2,7 @@
 
 import type { PageResult, PageScalar } from "../json/rewrite.ts";
 import { type ApiResponse, type BodyStream, type HeaderList, OurHeader } from "../model/http.ts";
-import type { DrainedList, ListPage, ListPlan, StreamedList } from "../model/list.ts";
+import type { DrainedList, ListPlan, StreamedList } from "../model/list.ts";
 import { collectionPath } from "../model/request.ts";
 import type { EnvelopeRow, Operation } from "../model/resource.ts";
 import { snakeCase } from "../model/text.ts";
@@ -82,11 +82,6 @@ export function createList(operation: ListOperation, parts: ResourceContext): Tr
 
     const { orderBy } = options;
     const params = orderBy === undefined ? query.params : [...query.params, `order_by=${encodeURIComponent(orderBy)}`];
-    let latest: ListPage | undefined;
-    const kept = (page: ListPage): ListPage => {
-      latest = page;
-      return page;
-    };
     const plan: ListPlan = {
       resource: resource.name,
       // In another order, ascending uids are chance and prove nothing.
@@ -98,31 +93,23 @@ export function createList(operation: ListOperation, parts: ResourceContext): Tr
       }),
       read: (response) => {
         const onReports = (reports: PageResult["reports"]) => noteReports(reports, tools);
-        const page = readAnyPage(response, pages, query.keyTests, onReports, tools.inTurns);
-        return page instanceof Promise ? page.then(kept) : kept(page);
+        return readAnyPage(response, pages, query.keyTests, onReports, tools.inTurns);
       },
       bareMeans: bareMeaning(options),
       show: rewriter.chunk?.(request, tools),
     };
     const list = await tools.longDrain(plan);
     if (list.kind === "refused") return errorResponse(list.response, parts.names);
-    const body = list.kind === "list" ? wholeBody(list.chunks, latest) : streamChunks(list.chunks);
+    const body = list.kind === "list" ? wholeBody(list, plain) : streamChunks(list.chunks);
     const response = respondWith(withoutPaging(list), 200, body, listHeader(list));
     // A filter of carryover's own hides records that the platform counts.
     return list.kind === "list" || query.keyTests.length > 0 ? response : { ...response, expected: list.expected };
   };
 }
 
-/** A list that is one `page`, all of it, is a response as it stands: nothing is copied. */
-function wholeBody(chunks: readonly Uint8Array[], page: ListPage | undefined): Uint8Array {
-  const [only] = chunks;
-  if (chunks.length !== 1 || only === undefined || page === undefined) return joinChunks(chunks, "");
-  const { bytes } = page;
-  const isWhole =
-    only.buffer === bytes.buffer &&
-    only.byteOffset === bytes.byteOffset + OPEN.length &&
-    only.length === bytes.length - OPEN.length - CLOSE.length;
-  return isWhole ? bytes : joinChunks(chunks, "");
+/** Where pages come in the envelope (`isAround`), a list of one page is a response as it stands: nothing is copied. */
+function wholeBody({ chunks, only }: DrainedList, isAround: boolean): Uint8Array {
+  return isAround && only !== undefined ? only.bytes : joinChunks(chunks, "");
 }
 
 /** v1's envelope; `rest`: its members after the items. */
