@@ -49,8 +49,20 @@ export interface Caller {
   readonly deadline: number;
   /** The request has made a call before, and should finish. */
   begun(): boolean;
+  /** True once the whole response is held elsewhere: a call that waited for memory might wait for this request itself. */
+  holdsResponse?(): boolean;
+  /** Memory for the responses, from the first call that may have to wait for some. */
+  held?: HeldResponses | undefined;
   /** Hears of each call that is over, `ms` after it came; without a response it failed, or the request was given up. */
   ended(request: ApiRequest, response: ApiResponse | undefined, ms: number): void;
+}
+
+/** The calls of one request that may wait for memory. */
+export interface HeldResponses {
+  /** Waits until there is room for the response, as far as its size can be known, and goes on to `next`. */
+  call(next: Send, request: ApiRequest, options: SendOptions): Promise<ApiResponse>;
+  /** From the next turn of the event loop, the responses so far are not needed any more, or held elsewhere. */
+  done(): void;
 }
 
 /** What travels beside a request: when to stop, and for whom it is. */

@@ -121,8 +121,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     log,
     accepted: callers.accepted,
   });
-  const responseMemory = createResponseMemory(memory, callers.shareOf);
-  const toolbox = createToolbox(config, { ...upstreams.v2, responseMemory });
+  const toolbox = createToolbox(config, { ...upstreams.v2, room: createResponseMemory(memory, callers.shareOf) });
   const state = { ready: false };
   const crowd = createCrowd();
   const decisions = createDecisions(config, catalogue, options.translate);

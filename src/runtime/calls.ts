@@ -12,6 +12,7 @@ import {
   type ApiResponse,
   type Caller,
   compose,
+  type HeldResponses,
   header,
   type Send,
   type SendLayer,
@@ -25,7 +26,6 @@ import { noteTranslationRefused } from "../translate/refusal.ts";
 import { type CallQueue, createCallQueue } from "../upstream/call-queue.ts";
 import { createDigest } from "../upstream/credentials.ts";
 import { createListQueue, createPageTurns, type ListQueue } from "../upstream/list-queue.ts";
-import type { ReservedCalls, ResponseMemory } from "../upstream/response-memory.ts";
 import { createPageRetry, createRetry, type RetryBudget } from "../upstream/retry.ts";
 
 /** The upstream that translated requests are sent to. */
@@ -34,7 +34,7 @@ export interface V2Upstream {
   /** Where its calls wait for a place; by default a queue of its own. */
   readonly calls?: CallQueue | undefined;
   /** Makes calls wait for memory; without it they do not. */
-  readonly responseMemory?: ResponseMemory | undefined;
+  readonly room?: SendLayer | undefined;
   /** All repeats of calls to v2. */
   readonly budget: RetryBudget;
 }
@@ -75,48 +75,39 @@ export function createToolbox(
   // With `pass` a field that v2 does not know may be the client's.
   const notesRefusals = config.unknownFields.request !== "pass";
   const place = (kind: "short" | "page"): SendLayer => calls.layer(background ? "background" : kind);
-  // The layers of a call, outermost first. Where it needs memory, room for its response comes before them (`holding`). They are composed once,
-  // since the caller travels with the request.
+  const { room = (next) => next } = v2;
+  // The layers of a call, outermost first: memory for its response, repeats, a place in the queue. They are composed once, since the caller
+  // travels with the request.
   const layered = (upstream: Send): Record<"short" | "page", Send> => ({
-    short: compose([retry, place("short")], upstream),
-    page: compose([retry, repeat, place("page")], upstream),
+    short: compose([room, retry, place("short")], upstream),
+    page: compose([room, retry, repeat, place("page")], upstream),
   });
   const usual = layered(v2.send);
-  const { responseMemory } = v2;
   const tools: Toolbox["tools"] = (asked, signal, innermost) => {
     const { exchange } = asked;
     const credential = asked.credential ?? digest(header(asked.headers, "authorization") ?? "");
-    const caller = new RequestCaller(exchange, credential, asked.deadline ?? Number.POSITIVE_INFINITY, notesRefusals);
-    const options: SendOptions = { signal, caller, room: responseMemory?.notice };
+    const caller = new RequestCaller(asked, credential, notesRefusals);
+    const options: SendOptions = { signal, caller };
     const { short, page } = innermost === undefined ? usual : layered(innermost(v2.send));
-    let reserved: ReservedCalls | undefined;
-    const holding = (): readonly SendLayer[] => {
-      reserved ??= responseMemory?.reserve(credential, () => asked.holdsResponse === true);
-      return reserved === undefined ? [] : [reserved.layer];
-    };
-    // Made when it is asked for: most requests are no lists.
-    let made: ListTools | undefined;
-    const listing = (): ListTools => {
-      made ??= (() => {
-        const named: SendLayer = (next) => (request, sending) => next(request, { ...sending, caller });
-        const layers = [named, ...holding()];
-        const [send, reads] = [compose(layers, short), compose(layers, page)];
-        return { reads, ...drainsFor({ exchange, request: caller, signal, send, reads }) };
-      })();
+    // Made when they are asked for: most requests are no lists.
+    let made: Drains | undefined;
+    const drains = (): Drains => {
+      const named =
+        (to: Send): Send =>
+        (request, sending) =>
+          to(request, { ...sending, caller });
+      made ??= drainsFor({ exchange, request: caller, signal, send: named(short), reads: named(page) });
       return made;
     };
     return {
-      send: (request) => {
-        const need = reserved !== undefined || responseMemory?.isAmple(request.target) === false;
-        return need ? compose(holding(), short)(request, options) : short(request, options);
-      },
-      reads: (request) => listing().reads(request, { signal }),
-      drain: (plan) => listing().drain(plan),
-      longDrain: (plan) => listing().longDrain(plan),
+      send: (request) => short(request, options),
+      reads: (request) => page(request, options),
+      drain: (plan) => drains().drain(plan),
+      longDrain: (plan) => drains().longDrain(plan),
       mask,
       bodyMask,
       exchange,
-      done: () => reserved?.done(),
+      done: () => caller.held?.done(),
       inTurns,
     };
   };
@@ -128,30 +119,31 @@ class RequestCaller implements Caller {
   readonly credential: string;
   readonly since: number;
   readonly deadline: number;
-  readonly exchange: Exchange;
-  readonly notesRefusals: boolean;
+  held: HeldResponses | undefined = undefined;
+  private readonly asked: RequestContext;
+  private readonly notesRefusals: boolean;
 
-  constructor(exchange: Exchange, credential: string, deadline: number, notesRefusals: boolean) {
-    this.exchange = exchange;
+  constructor(asked: RequestContext, credential: string, notesRefusals: boolean) {
+    this.asked = asked;
     this.credential = credential;
-    this.since = exchange.startedAt;
-    this.deadline = deadline;
+    this.since = asked.exchange.startedAt;
+    this.deadline = asked.deadline ?? Number.POSITIVE_INFINITY;
     this.notesRefusals = notesRefusals;
   }
 
   begun(): boolean {
-    return this.exchange.calls.length > 0;
+    return this.asked.exchange.calls.length > 0;
+  }
+
+  holdsResponse(): boolean {
+    return this.asked.holdsResponse === true;
   }
 
   ended(request: ApiRequest, response: ApiResponse | undefined, ms: number): void {
-    recordCall(this.exchange, "v2", request, response?.status ?? 0, ms);
-    if (this.notesRefusals && response !== undefined) noteTranslationRefused(this.exchange, request, response);
+    const { exchange } = this.asked;
+    recordCall(exchange, "v2", request, response?.status ?? 0, ms);
+    if (this.notesRefusals && response !== undefined) noteTranslationRefused(exchange, request, response);
   }
-}
-
-interface ListTools extends Drains {
-  /** Page reads of the request's credential. */
-  readonly reads: Send;
 }
 
 interface RequestDrainInput {

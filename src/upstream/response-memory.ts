@@ -3,6 +3,8 @@
 import {
   type ApiRequest,
   type ApiResponse,
+  type Caller,
+  type HeldResponses,
   ResponseBufferFull,
   type Send,
   type SendLayer,
@@ -10,23 +12,6 @@ import {
 } from "../model/http.ts";
 import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
 import type { Signal } from "../model/signal.ts";
-
-/** The calls of one request, and the memory that they hold. */
-export interface ReservedCalls {
-  /** Waits until there is room for the response, as far as its size can be known. */
-  readonly layer: SendLayer;
-  /** From the next turn of the event loop, the responses so far are not needed any more, or held elsewhere. */
-  done(): void;
-}
-
-export interface ResponseMemory {
-  /** Whether a call to `target` need not wait. Most calls need not, and to know it must cost next to nothing. */
-  isAmple(target: string): boolean;
-  /** Hears how long the response to such a call is. */
-  readonly notice: (bytes: number) => true;
-  /** To be called once for a request of `credential`, before the first call that may have to wait. `holding`: none has to from then on. */
-  reserve(credential: string, holding?: () => boolean): ReservedCalls;
-}
 
 /** Responses up to this size need not wait. */
 const SMALL_BYTES = 64 * 1024;
@@ -44,11 +29,13 @@ const MOST_CAREFUL = 1_000;
  * Before a list is requested, room is reserved for one as large as the caller's latest lists. A larger response is taken as
  * well if there is room; otherwise a read is given up at its head, which frees its connection, and repeated later.
  */
-export function createResponseMemory(memory: MemoryBudget, callerOf: (credential: string) => string): ResponseMemory {
+export function createResponseMemory(memory: MemoryBudget, callerOf: (credential: string) => string): SendLayer {
   const expected = new Map<string, number>();
   /** Calls that are still checked one by one, since one that is no list had a large response. */
   let careful = 0;
+  /** Whether a call to `target` need not wait. Most calls need not, and to know it must cost next to nothing. */
   const isAmple = (target: string): boolean => careful === 0 && memory.hasHeadroom() && !isList(target);
+  /** Hears how long the response to such a call is. */
   const notice = (bytes: number): true => {
     if (bytes > SMALL_BYTES) careful = MOST_CAREFUL;
     return true;
@@ -60,8 +47,9 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
     const [oldest] = expected.keys();
     if (expected.size > MOST_CALLERS && oldest !== undefined) expected.delete(oldest);
   };
-  const reserve = (credential: string, holding = (): boolean => false): ReservedCalls => {
-    const caller = (): string => callerOf(credential);
+  const reserve = (request: Caller): HeldResponses => {
+    const caller = (): string => callerOf(request.credential);
+    const holding = (): boolean => request.holdsResponse?.() === true;
     /** The platform may accept the credential meanwhile: from then on it has a share of its own. */
     const wait = async (bytes: number, signal: Signal): Promise<MemoryReservation> => {
       for (;;) {
@@ -140,7 +128,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
       }
     };
     return {
-      layer: (next) => (request, options) => {
+      call: (next, request, options) => {
         if (kept === 0 && isAmple(request.target)) return next(request, { ...options, room: notice });
         careful = Math.max(0, careful - 1);
         return ask(next, request, options, wantedFor(request.target), 0);
@@ -151,7 +139,14 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
       },
     };
   };
-  return { isAmple, notice, reserve };
+  return (next) => (request, options) => {
+    const { caller } = options;
+    if (caller === undefined || (caller.held === undefined && isAmple(request.target))) {
+      return next(request, { ...options, room: notice });
+    }
+    caller.held ??= reserve(caller);
+    return caller.held.call(next, request, options);
+  };
 }
 
 function isList(target: string): boolean {

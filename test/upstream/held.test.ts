@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ApiResponse, ResponseBufferFull, type Send } from "../../src/model/http.ts";
+import { type ApiResponse, type Caller, ResponseBufferFull, type Send } from "../../src/model/http.ts";
 import { createMemoryBudget } from "../../src/model/memory-budget.ts";
 import { createSignalController } from "../../src/model/signal.ts";
 import { createResponseMemory } from "../../src/upstream/response-memory.ts";
@@ -15,6 +15,9 @@ function stage(limit: number, bytes: number) {
   const accepted = new Set<string>();
   const callerOf = (token: string): string => (accepted.has(token) ? token : "");
   const held = createResponseMemory(memory, callerOf);
+  const caller = (credential: string): Caller => ({
+    ...{ credential, since: 0, deadline: Number.POSITIVE_INFINITY, begun: () => false, ended: () => {} },
+  });
   let underWay = 0;
   let given = 0;
   const gates: (() => void)[] = [];
@@ -29,13 +32,14 @@ function stage(limit: number, bytes: number) {
     return { status: 200, headers: [], body: Buffer.alloc(bytes) };
   };
   const request = (token: string, asked = LIST) => {
-    const calls = held.reserve(token);
-    const response: Promise<ApiResponse> = calls.layer(send)(asked, { signal });
-    return { ...calls, response };
+    const from = caller(token);
+    const response: Promise<ApiResponse> = held(send)(asked, { signal, caller: from });
+    return { done: () => from.held?.done(), response, from };
   };
   return {
     memory,
     accepted,
+    held,
     request,
     underWay: () => underWay,
     given: () => given,
@@ -102,18 +106,18 @@ describe("calls that wait for memory", () => {
   });
 
   it("of a request that holds something already do not wait: it would wait for itself", async () => {
-    const { request, answer, accepted } = stage(8 * MIB, 4 * MIB);
+    const { request, answer, accepted, held } = stage(8 * MIB, 4 * MIB);
     accepted.add("a");
     const calls = request("a");
     await settled();
     await answer();
     await calls.response;
     for (let i = 0; i < 3; i++) {
-      const further = calls.layer(async (_, { room }) => {
+      const further = held(async (_, { room }) => {
         expect(room?.(4 * MIB)).toBe(true);
         return { status: 200, headers: [], body: Buffer.alloc(4 * MIB) };
       });
-      await further(LIST, { signal });
+      await further(LIST, { signal, caller: calls.from });
     }
   });
 
