@@ -17,7 +17,7 @@ import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { Router } from "../router/router.ts";
 import { MOST_VALUES } from "../translate/body.ts";
 import { MOST_NAMES } from "../translate/operation.ts";
-import { createBreaker } from "../upstream/breaker.ts";
+import { createBreaker, type UpstreamSessions } from "../upstream/breaker.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
 import type { GrpcCall } from "./call.ts";
@@ -64,6 +64,8 @@ export interface GrpcPortParts {
   readonly processorShare: ProcessorShare;
   /** Who calls, as the ledger names it. */
   readonly nameOf: (headers: HeaderList) => string;
+  /** Hears of the sessions to upstreams. */
+  readonly join: (sessions: UpstreamSessions) => void;
   readonly now: () => number;
   readonly random: () => number;
   readonly log: GrpcLog;
@@ -79,15 +81,8 @@ interface GrpcLog {
   error(message: string, cause?: unknown, facts?: Readonly<Record<string, string | number>>): void;
 }
 
-export interface GrpcPort extends GrpcServer {
-  /** Of each upstream: whether calls to it fail at once at present. */
-  breakers(): Iterable<readonly [Upstream, boolean]>;
-  /** Streams to upstreams that `credential` has or waits for. */
-  streamsOf(credential: string): number;
-}
-
 /** Nothing listens yet. `port`: `listen.grpc.port`. */
-export function createGrpcPort(config: Config, port: number, parts: GrpcPortParts): GrpcPort {
+export function createGrpcPort(config: Config, port: number, parts: GrpcPortParts): GrpcServer {
   const { v1, v2, sts } = config.upstream;
   const { streamIdleSeconds } = config.grpc;
   const streamIdleMs = streamIdleSeconds === 0 ? Number.POSITIVE_INFINITY : streamIdleSeconds * 1_000;
@@ -194,6 +189,12 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     log: parts.log.error,
   });
   const targets = [upstreams.v1, upstreams.v2, upstreams.sts].filter((target) => target !== undefined);
+  parts.join({
+    breakers: function* () {
+      for (const { name, sessions } of targets) yield [name, sessions.breaker.isOpen()];
+    },
+    streamsOf: (credential) => targets.reduce((sum, { sessions }) => sum + sessions.usedBy(credential), 0),
+  });
   return {
     ...server,
     close: async (graceMs) => {
@@ -201,10 +202,6 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
       for (const { sessions } of targets) sessions.close();
       return cut;
     },
-    breakers: function* () {
-      for (const { name, sessions } of targets) yield [name, sessions.breaker.isOpen()];
-    },
-    streamsOf: (credential) => targets.reduce((sum, { sessions }) => sum + sessions.usedBy(credential), 0),
   };
 }
 

@@ -14,11 +14,12 @@ import { createAdmission } from "../edge/admission.ts";
 import { createCrowd } from "../edge/crowd.ts";
 import type { EdgeOptions } from "../edge/edge.ts";
 import { createProcessorShare } from "../edge/processor-share.ts";
+import type { GrpcServer } from "../grpc/server.ts";
 import { clientsTable, clientsView } from "../ledger/clients-view.ts";
 import { wayOut } from "../ledger/way-out.ts";
 import { TIME, type Time } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
-import type { Exchange, Upstream } from "../model/exchange.ts";
+import type { Exchange } from "../model/exchange.ts";
 import { createMemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Progress } from "../model/progress.ts";
@@ -35,7 +36,7 @@ import { createResponseMemory } from "../upstream/response-memory.ts";
 import { VERSION } from "../version.ts";
 import { createToolbox } from "./calls.ts";
 import { createExplainView } from "./explain/view.ts";
-import { createGrpcListener, type GrpcListener, type GrpcTimeouts } from "./grpc-listener.ts";
+import { createGrpcListener, type GrpcTimeouts } from "./grpc-listener.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import { createDecisions } from "./proxy.ts";
 import { createUpstreams } from "./upstreams.ts";
@@ -144,11 +145,6 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const watches: readonly FileWatch[] = [renewal, adminToken, changeToken, configWatch].filter(
     (watch) => watch !== undefined,
   );
-  const breakers = (): ReadonlyMap<Upstream, boolean> => {
-    const all = new Map(upstreams.breakers());
-    for (const [name, open] of grpc?.breakers() ?? []) all.set(name, open || all.get(name) === true);
-    return all;
-  };
   const metrics = createMetrics({
     version: VERSION,
     resources: knownLabels(catalogue),
@@ -159,7 +155,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     droppedLogLines: () => log.dropped(),
     queues: upstreams.queues,
     lists: toolbox.lists.state,
-    upstreams: { breakers, certificates: renewal.certificates },
+    upstreams: { breakers: upstreams.breakers, certificates: renewal.certificates },
     cutover: migration.sources,
     registry: options.registry,
   });
@@ -193,7 +189,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
       calls,
       lists: toolbox.lists,
       crowd,
-      streamsOf: (credential) => grpc?.streamsOf(credential) ?? 0,
+      streamsOf: upstreams.streamsOf,
       accepted: callers.accepted,
       now,
     }),
@@ -212,6 +208,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     callers,
     edge,
     nameOf: migration.cutover.nameOf,
+    join: upstreams.join,
     route: decisions.route,
     proxy,
     memory,
@@ -237,7 +234,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...migration.progress(),
     ready: state.ready,
     changeable: changeToken?.isWritten(),
-    openBreakers: [...breakers()].flatMap(([name, open]) => (open ? [name] : [])),
+    openBreakers: [...upstreams.breakers()].flatMap(([name, open]) => (open ? [name] : [])),
   });
   const { host, port } = config.admin;
   const adminOptions = {
@@ -273,7 +270,7 @@ interface FileWatch {
 /** What opens and closes together. */
 interface AppParts {
   readonly listener: HttpServer;
-  readonly grpc: GrpcListener | undefined;
+  readonly grpc: GrpcServer | undefined;
   readonly admin: AdminServer | undefined;
   readonly migration: Migration;
   readonly watches: readonly FileWatch[];

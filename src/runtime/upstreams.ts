@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { later, TIME } from "../model/clock.ts";
 import type { Upstream } from "../model/exchange.ts";
 import { compose, type Send, type StreamSend } from "../model/http.ts";
+import type { UpstreamSessions } from "../upstream/breaker.ts";
 import { createBreaker } from "../upstream/breaker.ts";
 import { type CallQueue, createCallQueue, type LongQueue } from "../upstream/call-queue.ts";
 import { createSend, MAX_RESPONSE_BYTES } from "../upstream/client.ts";
@@ -23,8 +24,12 @@ export interface Upstreams {
   readonly queues: ReadonlyMap<Upstream, CallQueue>;
   /** Most connections to each. */
   readonly connections: Partial<Readonly<Record<Upstream, number>>>;
-  /** Of each: whether calls to it fail at once at present. */
-  breakers(): Iterable<readonly [Upstream, boolean]>;
+  /** Adds the sessions of the gRPC port. */
+  join(sessions: UpstreamSessions): void;
+  /** Of each: whether calls to it, by any protocol, fail at once at present. */
+  breakers(): ReadonlyMap<Upstream, boolean>;
+  /** Streams that `credential` has or waits for. */
+  streamsOf(credential: string): number;
   close(): Promise<void>;
 }
 
@@ -77,14 +82,20 @@ export function createUpstreams(
   const send = createSend(platform.pool, { maxResponseBytes: MAX_RESPONSE_BYTES });
   if (v1 !== undefined) open("v1", v1, createRetryBudget());
   if (sts !== undefined) open("sts", sts, createRetryBudget());
+  const joined: UpstreamSessions[] = [];
   return {
     v2: { send, budget, calls: platform.queue },
     streams,
     queues,
     connections: { v2: v2.connections, v1: v1?.connections ?? 0, sts: sts?.connections ?? 0 },
-    breakers: function* () {
-      for (const [name, { breaker }] of pools) yield [name, breaker.isOpen()];
+    join: (sessions) => joined.push(sessions),
+    breakers: () => {
+      const open = new Map([...pools].map(([name, { breaker }]) => [name, breaker.isOpen()]));
+      for (const { breakers } of joined)
+        for (const [name, isOpen] of breakers()) open.set(name, isOpen || open.get(name) === true);
+      return open;
     },
+    streamsOf: (credential) => joined.reduce((sum, { streamsOf }) => sum + streamsOf(credential), 0),
     close: () => closeAll([...pools.values()]),
   };
 }

@@ -1,6 +1,7 @@
 /** The circuit breaker: calls to an upstream that is surely down fail at once. */
 
 import type { Timer } from "../model/clock.ts";
+import type { Upstream } from "../model/exchange.ts";
 import { Problem } from "../model/problem.ts";
 
 /**
@@ -9,6 +10,14 @@ import { Problem } from "../model/problem.ts";
  * while and without a single response in between, and after a probe of its own that got none either. What clients call,
  * and how long that takes, neither opens it nor keeps it open.
  */
+/** Sessions to upstreams that a port of its own opens. */
+export interface UpstreamSessions {
+  /** Of each upstream: whether calls to it fail at once at present. */
+  breakers(): Iterable<readonly [Upstream, boolean]>;
+  /** Streams that `credential` has or waits for. */
+  streamsOf(credential: string): number;
+}
+
 export interface Breaker {
   /** To be called once before each call: its start, or the reason why it must not go out. */
   begin(): number | Problem;
