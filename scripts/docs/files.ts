@@ -1,8 +1,8 @@
 /** Every file that is made from code or tables, and how. (`npm run docs` writes them; test/docs/generated.all.ts finds stale ones.) */
 import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
+import { filledIn } from "../../bench/replicas/page.mjs";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import { filledIn } from "../../test/bench/replicas/page.mjs";
 import { PROMISES } from "../../test/trust/plan.ts";
 import { dashboardFile, performanceFile } from "../monitoring/dashboard.ts";
 import { GOALS } from "../trust/goals.ts";
@@ -27,7 +27,7 @@ import { trapsPage, v1BehaviourPage } from "./traps.ts";
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
 const catalogue = () => loadCatalogue("v2beta1");
-const recordedSpeed = () => JSON.parse(read("test/bench/recorded.json"));
+const recordedSpeed = () => JSON.parse(read("bench/recorded.json"));
 const trustResult = (): Result => withRecorded(JSON.parse(read("test/trust/result.json")), recordedSpeed());
 /** The results of the last runs. `whole`: with each missed goal and target. Addresses are relative to the page that shows them. */
 const missed = (trust: string, results: string, whole: boolean): string =>
@@ -52,18 +52,15 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
       const limits = withBlock(
         read("README.md"),
         "limits",
-        readmeLimits(await catalogue(), missed("docs/trust.md", "test/bench/RESULTS.md", false)),
+        readmeLimits(await catalogue(), missed("docs/trust.md", "bench/RESULTS.md", false)),
       );
-      return withBlock(limits, "speed", readmeSpeed(recordedSpeed(), "test/bench/RESULTS.md"));
+      return withBlock(limits, "speed", readmeSpeed(recordedSpeed(), "bench/RESULTS.md"));
     },
   ],
   ["docs/check.md", () => checkPage(read("docs/check.md"))],
   ["docs/comparison.md", () => withBlock(read("docs/comparison.md"), "our measurements", speedTable(recordedSpeed()))],
   ["docs/configuration.md", configurationPage],
-  [
-    "docs/coverage.md",
-    async () => coveragePage(await catalogue(), missed("trust.md", "../test/bench/RESULTS.md", true)),
-  ],
+  ["docs/coverage.md", async () => coveragePage(await catalogue(), missed("trust.md", "../bench/RESULTS.md", true))],
   [
     "docs/embedding.md",
     () => withBlock(read("docs/embedding.md"), "speed through Fastify", fastifySpeed(recordedSpeed())),
@@ -78,7 +75,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ],
   ["docs/report.md", () => reportPage(read("docs/report.md"))],
   ["docs/rules.md", rulesPage],
-  ["docs/scale.md", () => filledIn(read("docs/scale.md"), JSON.parse(read("test/bench/replicas.json")))],
+  ["docs/scale.md", () => filledIn(read("docs/scale.md"), JSON.parse(read("bench/replicas.json")))],
   ["docs/status.md", () => statusPage(read("docs/status.md"))],
   ["docs/traps.md", trapsPage],
   ["docs/trust.md", () => trustPage(PROMISES, GOALS, trustResult())],

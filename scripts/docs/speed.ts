@@ -1,4 +1,4 @@
-/** Writes the figures of the last bench (test/bench/recorded.json) into pages. */
+/** Writes the figures of the last bench (bench/recorded.json) into pages. */
 
 interface Row {
   readonly what: string;

@@ -105,7 +105,7 @@ export function missedWords(goals: readonly Goal[], result: Result, page: string
   return [`${run}, and missed these ${link}:`, "", ...lines].join("\n");
 }
 
-/** Figures that the bench owns, by row: keys of test/bench/recorded.json. Pages show its record, so that no two of them differ. */
+/** Figures that the bench owns, by row: keys of bench/recorded.json. Pages show its record, so that no two of them differ. */
 const OF_BENCH: ReadonlyMap<string, readonly string[]> = new Map([["T-LOD-06", ["busy-pass", "busy-get"]]]);
 
 /** `result` with the recorded figures of the bench, on the run's version of Node, in place of its own. */

@@ -31,11 +31,11 @@ const PARTS = new Map([
     "bench",
     {
       command: "npm run bench -- --only pass,get,list,busy",
-      words: ["test/bench/run.mjs", "--only", "pass,get,list,busy"],
+      words: ["bench/run.mjs", "--only", "pass,get,list,busy"],
     },
   ],
-  ["overload", { command: "node test/bench/overload.mjs", words: ["test/bench/overload.mjs"] }],
-  ["crowd", { command: "node test/bench/crowd.mjs", words: ["test/bench/crowd.mjs"] }],
+  ["overload", { command: "node bench/overload.mjs", words: ["bench/overload.mjs"] }],
+  ["crowd", { command: "node bench/crowd.mjs", words: ["bench/crowd.mjs"] }],
   ["soak", { command: "npm run real -- soak", words: ["test/soak/run.mjs"] }],
   ["soak-ports", { command: "npm run real -- soak-ports", words: ["test/soak/ports.mjs"], id: "T-RPC-01" }],
 ]);
@@ -162,7 +162,7 @@ function commit() {
   const git = (...words) => execFileSync("git", words, { cwd: ROOT, encoding: "utf8" }).trim();
   try {
     const dirty =
-      git("status", "--porcelain", "--", "src", "test", ":(exclude)test/trust/result.json") === ""
+      git("status", "--porcelain", "--", "src", "test", "bench", ":(exclude)test/trust/result.json") === ""
         ? ""
         : " with changes that are in no commit";
     return git("rev-parse", "--short=12", "HEAD") + dirty;

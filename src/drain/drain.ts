@@ -43,7 +43,7 @@ async function readList(
   room: number,
 ): Promise<DrainedList | StreamedList | DrainRefused> {
   const how = settingsOf(plan, parts);
-  // Where windows are asked for beside the first page, it is not alone.
+  // With guessed windows, the first page is one of several calls.
   const first = guessesWindows(how) ? undefined : await callForFirst(plan, parts);
   const whole = first && wholeInOne(plan, how, first, room);
   if (whole === undefined) return readPages(plan, parts, room, createListReader(plan, parts, how, first));

@@ -54,7 +54,7 @@ export function wholeInOne(
   return { kind: "list", headers, pages: 1, chunks, records: kept?.records ?? 0, witness, only };
 }
 
-/** True when nothing follows `page`, which is within the limits and in order, and what it says of itself is true. */
+/** True when nothing follows `page`, which is in order, within the limits, and counts its records right. */
 function isWhole(page: ListPage, { limits }: DrainSettings): boolean {
   const { keys, totalCount: total = keys.length, skipped = 0 } = page;
   return (

@@ -89,7 +89,7 @@ export function createToolbox(
     const caller = new RequestCaller(asked, credential, notesRefusals);
     const options: SendOptions = { signal, caller };
     const { short, page } = innermost === undefined ? usual : layered(innermost(v2.send));
-    // Made when they are asked for: most requests are no lists.
+    // Made on the first use: most requests need none.
     let made: Drains | undefined;
     const drains = (): Drains => {
       const named =

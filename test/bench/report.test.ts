@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { beneathRecorded } from "./report.mjs";
+import { beneathRecorded } from "../../bench/report.mjs";
 
 const major = process.version.slice(1).split(".")[0] ?? "";
 const recorded = { [major]: { rows: { get: { gate: 2 }, start: {} } } };

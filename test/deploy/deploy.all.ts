@@ -49,7 +49,7 @@ describe("the systemd unit", () => {
   });
 
   test("image and unit start node as the benchmarks do", () => {
-    const bench = read("../test/bench/processes.mjs");
+    const bench = read("../bench/processes.mjs");
     const flags = [...(/NODE_FLAGS = \[(.*)\]/.exec(bench)?.[1] ?? "").matchAll(/"(.*?)"/g)].map(([, flag]) => flag);
     expect(flags.length).toBeGreaterThan(0);
     expect(value("ExecStart")[0]?.split(" ")).toEqual(expect.arrayContaining(flags));

@@ -24,9 +24,9 @@ const callsOf = (records: number): number => {
 };
 
 describe("docs/scale.md", () => {
-  it("has the figures of test/bench/replicas.json, every one", async () => {
-    const { filledIn } = await import("../bench/replicas/page.mjs");
-    expect(filledIn(page, JSON.parse(file("test/bench/replicas.json")))).toBe(page);
+  it("has the figures of bench/replicas.json, every one", async () => {
+    const { filledIn } = await import("../../bench/replicas/page.mjs");
+    expect(filledIn(page, JSON.parse(file("bench/replicas.json")))).toBe(page);
   });
 
   it("divides a platform's limit by the calls of a list", () => {

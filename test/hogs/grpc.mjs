@@ -15,7 +15,7 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { startCarryover } from "../bench/processes.mjs";
+import { startCarryover } from "../../bench/processes.mjs";
 
 const DIST = pathToFileURL(`${process.env.DIST ?? join(import.meta.dirname, "../../dist")}/`);
 const HEAP_MIB = Number(process.env.HEAP ?? 256);

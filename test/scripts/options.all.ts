@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 const ROOT = join(import.meta.dirname, "../..");
 const SCRIPTS = [
   "test/soak/run.mjs",
-  "test/bench/run.mjs",
-  "test/bench/crowd.mjs",
-  "test/bench/overload.mjs",
-  "test/bench/replicas.mjs",
+  "bench/run.mjs",
+  "bench/crowd.mjs",
+  "bench/overload.mjs",
+  "bench/replicas.mjs",
   "scripts/walkthrough/run.mjs",
   "scripts/real.mjs",
 ];
@@ -23,20 +23,20 @@ describe.each(SCRIPTS)("%s", (script) => {
     const { status, stdout, lines } = called(script, ...words);
     expect([status, stdout, lines.length]).toEqual([2, "", 2]);
     expect(lines[0]).toContain(words[0]);
-    expect(lines[1]).toMatch(/^usage: (npm run|node test\/)/);
+    expect(lines[1]).toMatch(/^usage: (npm run|node bench\/)/);
   });
 });
 
 test.each([
   ["test/soak/run.mjs", ["--minutes", "0"], "0 is no number of minutes"],
   ["test/soak/run.mjs", ["--seed", "x"], "x is no seed, which is a whole number"],
-  ["test/bench/run.mjs", ["--only", "pass,speed"], /^no such row: speed; there are pass, get, /],
-  ["test/bench/run.mjs", ["--only", "pass,"], /^no such row: ; there are pass, get, /],
-  ["test/bench/run.mjs", ["--load", "ab"], "no such load generator: ab"],
-  ["test/bench/run.mjs", ["--node", "/no/node"], "no such Node: /no/node"],
-  ["test/bench/run.mjs", ["--quick", "--record"], "a quick run is no record"],
-  ["test/bench/run.mjs", ["--before", "/no/build"], "/no/build is not there"],
-  ["test/bench/overload.mjs", ["--dist", "/no/build"], "/no/build is not there"],
+  ["bench/run.mjs", ["--only", "pass,speed"], /^no such row: speed; there are pass, get, /],
+  ["bench/run.mjs", ["--only", "pass,"], /^no such row: ; there are pass, get, /],
+  ["bench/run.mjs", ["--load", "ab"], "no such load generator: ab"],
+  ["bench/run.mjs", ["--node", "/no/node"], "no such Node: /no/node"],
+  ["bench/run.mjs", ["--quick", "--record"], "a quick run is no record"],
+  ["bench/run.mjs", ["--before", "/no/build"], "/no/build is not there"],
+  ["bench/overload.mjs", ["--dist", "/no/build"], "/no/build is not there"],
   ["scripts/walkthrough/run.mjs", ["--until", "heaven"], /^the runbook has no step heaven; it has .+, .+/],
 ])("%s says what is wrong with %j", (script, words, fault) => {
   const { status, lines } = called(script, ...words);

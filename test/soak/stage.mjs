@@ -5,7 +5,7 @@ import { appendFileSync, openSync, readdirSync, renameSync, writeFileSync } from
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { NODE_FLAGS } from "../bench/processes.mjs";
+import { NODE_FLAGS } from "../../bench/processes.mjs";
 import { slope } from "./slope.mjs";
 
 const HERE = import.meta.dirname;

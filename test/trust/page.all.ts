@@ -7,7 +7,7 @@ import { PROMISES, ROWS } from "./plan.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
-const result = withRecorded(read("test/trust/result.json") as Result, read("test/bench/recorded.json"));
+const result = withRecorded(read("test/trust/result.json") as Result, read("bench/recorded.json"));
 
 interface Counted {
   readonly passed: number;
@@ -147,8 +147,8 @@ describe("other pages", () => {
     );
   });
 
-  it("README.md and docs/coverage.md say how many targets test/bench/RESULTS.md has as missed", () => {
-    const results = readFileSync(join(ROOT, "test/bench/RESULTS.md"), "utf8");
+  it("README.md and docs/coverage.md say how many targets bench/RESULTS.md has as missed", () => {
+    const results = readFileSync(join(ROOT, "bench/RESULTS.md"), "utf8");
     const runs = [...results.matchAll(/^## Node v(\S+)\n([\s\S]*?)(?=^## )/gm)];
     expect(runs.length).toBeGreaterThan(0);
     const pages = ["README.md", "docs/coverage.md"].map((page) => readFileSync(join(ROOT, page), "utf8"));

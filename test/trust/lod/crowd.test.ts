@@ -6,7 +6,7 @@ import { scale } from "../../support/scale.ts";
 takeDownAfterEach();
 
 const GROUPS = "/iam/v1/groups";
-/** Places are as scarce beside this crowd as they are beside a real one (test/bench/crowd.mjs). */
+/** Places are as scarce beside this crowd as they are beside a real one (bench/crowd.mjs). */
 const SCARCE = { upstreamV2Connections: "8", listsReadersPerUpstream: "4", listsMaxConcurrent: "3" };
 
 describe("T-LOD-15: nobody in a crowd is refused who can be served", () => {

@@ -1,5 +1,5 @@
 /** Responses of the bench's upstream: their bytes and fields, recorded once from the sandbox. */
-import { loadSandbox } from "../../scripts/build/modules.mjs";
+import { loadSandbox } from "../scripts/build/modules.mjs";
 
 const GROUPS = "/iam/v2beta1/groups";
 const LIST = `${GROUPS}?page_size=200`;

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../../../scripts/free-ports.mjs";
+import { freePort } from "../../scripts/free-ports.mjs";
 import { goal, range, ratios, spread, table } from "../figures.mjs";
 import { NODE_FLAGS, residentBytes } from "../processes.mjs";
 

@@ -1,5 +1,5 @@
 /**
- * Measures carryover at three times its capacity. `node test/bench/overload.mjs [--quick] [--dist FOLDER]` prints the
+ * Measures carryover at three times its capacity. `node bench/overload.mjs [--quick] [--dist FOLDER]` prints the
  * result, and keeps figures in the file that TRUST_FIGURES names. Capacity is measured in the same run; requests come
  * by the clock (clients/open.mjs). Load, platform and carryover are separate processes on one machine. On two cores the
  * load itself takes some of the capacity that it measures.
@@ -9,16 +9,16 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { optionsOf } from "../../scripts/options.mjs";
+import { optionsOf } from "../scripts/options.mjs";
 import { figure, quantile } from "./figures.mjs";
 import { startCarryover, startClient, startPeer } from "./processes.mjs";
 
 const values = optionsOf(
   {
     quick: { type: "boolean", default: false },
-    dist: { type: "string", default: join(import.meta.dirname, "../../dist") },
+    dist: { type: "string", default: join(import.meta.dirname, "../dist") },
   },
-  "node test/bench/overload.mjs [--quick] [--dist FOLDER]",
+  "node bench/overload.mjs [--quick] [--dist FOLDER]",
 );
 const { quick } = values;
 const dist = pathToFileURL(`${resolve(values.dist)}/`);

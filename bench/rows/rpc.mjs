@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFileRegistry, fromBinary, fromJsonString, toBinary, toJson } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { freePorts } from "../../../scripts/free-ports.mjs";
+import { freePorts } from "../../scripts/free-ports.mjs";
 import { goal, range, ratios, spread, table } from "../figures.mjs";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";
 

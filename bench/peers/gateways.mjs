@@ -8,7 +8,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { freePort } from "../../../scripts/free-ports.mjs";
+import { freePort } from "../../scripts/free-ports.mjs";
 import { startForeign } from "../processes.mjs";
 import { CACHE, findTool, triplet } from "../tools.mjs";
 

@@ -4,10 +4,10 @@
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "../../../scripts/free-ports.mjs";
+import { freePort } from "../../scripts/free-ports.mjs";
 import { startForeign } from "../processes.mjs";
 
-const SHIPPED = join(import.meta.dirname, "../../../deploy/nginx/carryover.conf");
+const SHIPPED = join(import.meta.dirname, "../../deploy/nginx/carryover.conf");
 
 export const HASH = "hash by Authorization";
 

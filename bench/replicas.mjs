@@ -1,6 +1,6 @@
 /**
  * Measures what one replica holds, and what several serve behind nginx or as workers of node:cluster.
- * `node test/bench/replicas.mjs` takes about twelve minutes. It writes replicas.json beside this file, and from it the
+ * `node bench/replicas.mjs` takes about twelve minutes. It writes replicas.json beside this file, and from it the
  * figures of docs/scale.md. `-- --quick` tries everything and writes nothing; `--write` only regenerates the page from
  * the file.
  */
@@ -9,8 +9,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { cpus, loadavg, release, tmpdir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { compactJson } from "../../scripts/compact-json.mjs";
-import { optionsOf } from "../../scripts/options.mjs";
+import { compactJson } from "../scripts/compact-json.mjs";
+import { optionsOf } from "../scripts/options.mjs";
 import { measureHolds } from "./replicas/holds.mjs";
 import { measureTurns } from "./replicas/measure.mjs";
 import { blocks, filledIn } from "./replicas/page.mjs";
@@ -19,7 +19,7 @@ import { findTool } from "./tools.mjs";
 
 const HERE = import.meta.dirname;
 const RESULTS = join(HERE, "replicas.json");
-const PAGE = join(HERE, "../../docs/scale.md");
+const PAGE = join(HERE, "../docs/scale.md");
 const FULL = {
   turns: { rounds: 7, seconds: 1, warmupSeconds: 2, records: 2_000 },
   holds: {
@@ -51,9 +51,9 @@ const values = optionsOf(
   {
     quick: { type: "boolean" },
     write: { type: "boolean" },
-    dist: { type: "string", default: join(HERE, "../../dist") },
+    dist: { type: "string", default: join(HERE, "../dist") },
   },
-  "node test/bench/replicas.mjs [--quick] [--write] [--dist FOLDER]",
+  "node bench/replicas.mjs [--quick] [--write] [--dist FOLDER]",
 );
 if (!values.write) await run(values);
 else await writePage(JSON.parse(await readFile(RESULTS, "utf8")));

@@ -1,7 +1,7 @@
 /** The cheapest possible platform: nginx that serves files (a record, a page of 200, the windows of a long list). */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "../../../scripts/free-ports.mjs";
+import { freePort } from "../../scripts/free-ports.mjs";
 import { startForeign } from "../processes.mjs";
 
 const LIST = "/iam/v2beta1/groups";
