@@ -2,15 +2,9 @@
 import type { Comparison } from "../model/comparison.ts";
 import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
-import type { RuleStatus } from "../model/progress.ts";
+import type { OwnRuleStatus } from "../rules/status.ts";
 import type { MetricFactory } from "./metric-factory.ts";
 import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
-
-/** The part of a rule's status that metrics show. */
-export type RuleMetrics = Omit<
-  RuleStatus,
-  "mode" | "step" | "since" | "risk" | "clients" | "clientsNeeded" | "heldBack" | "promoted"
->;
 
 /** What other parts know. */
 export interface RolloutMetricSources {
@@ -22,7 +16,7 @@ export interface RolloutMetricSources {
   readonly metricSeries: number;
   /** Clients that the ledger knows, by the version they call; a client of both counts for both. */
   clients(): { readonly v1: number; readonly v2: number };
-  rules(): readonly RuleMetrics[];
+  rules(): readonly OwnRuleStatus[];
   /** What the rules file or `carryover force` forces: a mode, or none. */
   force(): string;
   /** Digest of the rules in force, in hexadecimal digits; undefined without a rules file. */
@@ -124,23 +118,33 @@ const FORCED_MODES = ["native", "translate"] as const;
 
 /** Rule names come from the operator; a rules file has at most 500. */
 function exportRules(make: MetricFactory, sources: RolloutMetricSources): void {
+  let found: readonly OwnRuleStatus[] | undefined;
+  // A scrape reads all gauges in one turn of the event loop: the rules are asked once.
+  const rules = (): readonly OwnRuleStatus[] => {
+    if (found !== undefined) return found;
+    queueMicrotask(() => {
+      found = undefined;
+    });
+    found = sources.rules();
+    return found;
+  };
   make.gauge("rules_force", () => FORCED_MODES.map((mode) => [[mode], Number(sources.force() === mode)]));
   make.gauge("config_hash", () => Number.parseInt(sources.digest() ?? "0", 16));
-  make.gauge("rule_mode", () => sources.rules().map(({ name, effective }) => [[name, wordLabel(effective)], 1]));
-  make.gauge("rule_state", () => sources.rules().map(({ name, state }) => [[name, wordLabel(state)], 1]));
-  const values = [
+  make.gauge("rule_mode", () => rules().map(({ name, doing }) => [[name, wordLabel(doing)], 1]));
+  make.gauge("rule_state", () => rules().map(({ name, phase }) => [[name, wordLabel(phase)], 1]));
+  const counts = [
     ["rule_requests", "requests"],
     ["rule_failures", "failures"],
     ["rule_comparisons", "comparisons"],
     ["rule_differences", "differences"],
     ["rule_difference_bound", "bound"],
     ["rule_step_backs", "stepBacks"],
-    ["rule_could_move", "couldMove"],
-    ["rule_expired", "expired"],
   ] as const;
-  for (const [metric, member] of values) {
-    make.gauge(metric, () => sources.rules().map((rule) => [[rule.name], Number(rule[member])]));
+  for (const [metric, member] of counts) {
+    make.gauge(metric, () => rules().map(({ name, evidence }) => [[name], evidence[member]]));
   }
+  make.gauge("rule_could_move", () => rules().map(({ name, couldMove }) => [[name], Number(couldMove)]));
+  make.gauge("rule_expired", () => rules().map(({ name, state }) => [[name], Number(state === "expired")]));
 }
 
 /** Requests of one client, or of all that share a label. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Progress } from "../../src/model/progress.ts";
 import { progressOf } from "../../src/runtime/migration.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { MINUTE, type Rig, rig, rule, rulesOf, START } from "../rollout/control-rig.ts";
 
 const LEDGER = { since: 0, at: 0, rows: [], overflow: undefined };

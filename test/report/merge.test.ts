@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { merge } from "../../src/commands/report/merge.ts";
-import type { Progress } from "../../src/model/progress.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { busy, DAY, HOUR, NOW, progress, row, rule, totals } from "./support.ts";
 
 const heard = (...all: readonly Progress[]) =>

@@ -1,0 +1,35 @@
+/** Records that instances of several releases exchange or save: how their members are read, and what is wrong with one. */
+import * as z from "zod";
+import { LAST_TIME } from "../model/clock.ts";
+
+/** At most a million per second for 30 years. */
+export const Count = z.int().min(0).max(1e15);
+/** Milliseconds since 1970. */
+export const Time = z.int().min(0).max(LAST_TIME);
+export const Share = z.number().min(0).max(1);
+
+/** Absent in the record of an older release. JSON has no undefined: null is absent as well. */
+export const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => value ?? undefined, schema.optional());
+
+/** What a schema reads, which nobody changes then. */
+export type Read<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
+
+type DeepReadonly<T> = T extends readonly (infer One)[]
+  ? readonly DeepReadonly<One>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
+
+/** Reads `value`, without members that `schema` does not know. Throws `Error` with the path of what is wrong, below `place`. */
+export function readRecord<Schema extends z.ZodType>(schema: Schema, value: unknown, place = ""): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new Error(faultIn(result.error, place));
+}
+
+/** The first fault, with its path below `place`. */
+export function faultIn({ issues: [issue] }: z.ZodError, place = ""): string {
+  const path = z.core.toDotPath([...(place === "" ? [] : [place]), ...(issue?.path ?? [])]);
+  return `${path === "" ? "" : `${path}: `}${issue?.message ?? "it is invalid"}`;
+}
