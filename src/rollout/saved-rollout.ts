@@ -2,11 +2,12 @@
 import * as z from "zod";
 import type { NameMeanings } from "../ledger/identity.ts";
 import { LAST_TIME } from "../model/clock.ts";
-import { COMPARISON_FAILURES, type ComparisonCounts } from "../model/comparison.ts";
+import { COMPARISON_FAILURES } from "../model/comparison.ts";
 import { isJsonObject } from "../model/json.ts";
 import { faultIn } from "../rules/record.ts";
 import { ForceStateSchema, Mode } from "../rules/status.ts";
 import { checkOf, jsonArray } from "../state/section.ts";
+import { type ComparisonCounts, ComparisonCountsSchema } from "../telemetry/progress.ts";
 import type { DistinctCallers } from "./evidence-window.ts";
 import { LOST_FORCE, type LostRules, type RolloutMemory } from "./rollout.ts";
 import type { RolloutEvent, RuleMemory } from "./rule-state.ts";
@@ -381,12 +382,8 @@ export function readSavedNames(saved: unknown): NameMeanings {
   return meanings.parse(saved);
 }
 
-const comparisons = z.array(
-  z.object({ resource: text, operation: text, client: text.optional(), comparisons: count, differences: count }),
-);
-
 /** Reads the counts of comparisons that were saved. Throws for anything else. */
 export function readSavedComparisons(saved: unknown, nameNow: (name: string) => string): readonly ComparisonCounts[] {
-  const rows = comparisons.max(MAX_ROWS).parse(saved);
+  const rows = z.array(ComparisonCountsSchema).max(MAX_ROWS).parse(saved);
   return rows.map(({ client, ...rest }) => ({ ...rest, client: client === undefined ? undefined : nameNow(client) }));
 }

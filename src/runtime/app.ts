@@ -165,10 +165,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     registry: options.registry,
   });
   migration.subscribe({
-    compared: (comparison) => {
-      metrics.compared(comparison);
-      options.onComparison?.(comparison);
-    },
+    compared: options.onComparison ?? (() => {}),
     reloaded: metrics.reloaded,
   });
   const unknownFields = createUnknownFields();

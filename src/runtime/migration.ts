@@ -159,7 +159,8 @@ export function createMigration(
       digest: () => rollout.rules()?.digest,
       stateSaved: () => !saved.failing(),
       wall,
-      shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
+      shadow: () => ({ running: 0, waiting: 0, heldBytes: 0, passed: {}, ...shadow?.state() }),
+      comparisons: shadow?.tally,
     },
     explain: { rollout, bucketOf, nameOf: identity.nameOf, wall },
     rollout,
@@ -388,7 +389,7 @@ interface ProgressSources {
   /** Option `cutover.mode`. */
   readonly mode: CutoverMode;
   readonly rollout: Pick<Rollout, "rules" | "states" | "force">;
-  readonly shadow: Pick<Shadow, "bounds"> | undefined;
+  readonly shadow: Pick<Shadow, "tally"> | undefined;
   readonly lastReloadSuccessful: () => boolean;
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
@@ -413,7 +414,7 @@ export function progressOf(sources: ProgressSources): Progress {
     lastReloadSuccessful: sources.lastReloadSuccessful(),
     totals: sources.totals(),
     ledger: sources.ledger(),
-    bounds: (shadow?.bounds() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
+    bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
       return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
     }),
     rules: rollout.states(),

@@ -189,7 +189,7 @@ export function createSavedState(
       const snapshot = readRecord(LedgerSchema, member(found, "ledger"), "ledger");
       totals.restore(member(found, "totals"));
       ledger.restore(snapshot, nameNow);
-      if (member(found, "basis") === basis) shadow?.restore(comparisons);
+      if (member(found, "basis") === basis) shadow?.tally.restore(comparisons);
       const lostAt = member(found, "lostAt");
       if (typeof lostAt === "number" && lostAt <= LAST_TIME) countsLostAt = lostAt;
       return [];
@@ -274,7 +274,8 @@ function* savedCounts(
   lostAt: number | undefined,
 ): Generator<string> {
   const { entries, head } = ledger.stream();
-  const first = { version: 1, basis, lostAt, names: identity.meanings(), comparisons: shadow?.bounds() ?? [] };
+  const comparisons = (shadow?.tally.rows() ?? []).map(({ results: _, controls: __, noisy: ___, ...counts }) => counts);
+  const first = { version: 1, basis, lostAt, names: identity.meanings(), comparisons };
   yield JSON.stringify(first).replace(/\}$/, ',"ledger":{"clients":');
   yield* jsonArray(entries);
   yield JSON.stringify(head()).replace(/^\{/, ",");

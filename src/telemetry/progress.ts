@@ -7,6 +7,8 @@ import { Force, ForceStateSchema, Mode, RuleStatusSchema } from "../rules/status
 /** Version of this format. A reader refuses any other. */
 export const PROGRESS_VERSION = 1;
 
+const Name = z.string().max(512);
+
 /** Requests of one kind, with the labels of metrics. */
 const TotalsRow = z.object({
   apiVersion: z.string(),
@@ -21,14 +23,17 @@ const TotalsRow = z.object({
 
 export const TotalsSchema = z.object({ since: Time, at: Time, rows: z.array(TotalsRow) });
 
-/** The evidence of comparisons for one operation. */
-const Bound = z.object({
-  resource: z.string(),
-  operation: z.string(),
+/** Comparisons of one operation that had a result, of all clients or of one. */
+export const ComparisonCountsSchema = z.object({
+  resource: Name,
+  operation: Name,
   /** Absent: of all clients. */
-  client: optional(z.string()),
+  client: optional(Name),
+  /** Noise and another order are among them. */
   comparisons: Count,
   differences: Count,
+});
+const Bound = ComparisonCountsSchema.extend({
   /** Upper bound (95 %) of the share of responses that differ. */
   upper: Share,
 });
@@ -72,4 +77,5 @@ export const ProgressSchema = z.object({
 export type Progress = Read<typeof ProgressSchema>;
 export type RequestTotals = Read<typeof TotalsSchema>;
 export type RequestTotalsRow = Read<typeof TotalsRow>;
+export type ComparisonCounts = Read<typeof ComparisonCountsSchema>;
 export type DifferenceBound = Read<typeof Bound>;

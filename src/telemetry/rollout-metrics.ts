@@ -1,10 +1,22 @@
 /** Metrics of clients, rules and comparisons. */
-import type { Comparison } from "../model/comparison.ts";
 import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import type { OwnRuleStatus } from "../rules/status.ts";
 import type { MetricFactory } from "./metric-factory.ts";
-import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
+import { OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
+
+interface ComparisonMetrics {
+  /** By operation, and by operation and client. */
+  rows(): Iterable<{
+    readonly resource: string;
+    readonly operation: string;
+    readonly client?: string | undefined;
+    readonly results: ReadonlyMap<string, number>;
+  }>;
+  /** By reason. */
+  readonly failures: ReadonlyMap<string, number>;
+  readonly calls: Readonly<Record<"v1" | "v2", number>>;
+}
 
 /** What other parts know. */
 export interface RolloutMetricSources {
@@ -32,41 +44,30 @@ export interface RolloutMetricSources {
     /** Sampled requests that were not compared, by reason. */
     readonly passed: Readonly<Record<string, number>>;
   };
+  /** What this process counted of comparisons; undefined: it makes none. */
+  readonly comparisons: ComparisonMetrics | undefined;
 }
 
 /** Labels for requests that belong to no client with a label of its own. */
 const RESERVED_CLIENT_LABELS = ["unknown", "unauthenticated", "excluded"] as const;
 
-/** Neither function throws. */
+/** Counts a request by client; never throws. */
 export function createRolloutMetrics(
   make: MetricFactory,
   labels: ResourceLabels,
   sources: RolloutMetricSources,
-): { observe(exchange: Exchange): void; compared(comparison: Comparison): void } {
+): (exchange: Exchange) => void {
   const reserved = new Set<string>(RESERVED_CLIENT_LABELS);
   const hasOwnSeries = (label: string): boolean => sources.clientNames.has(label) || reserved.has(label);
   const clients = createClientSeries(sources.metricSeries, hasOwnSeries);
-  const comparisons = make.counted("comparisons_total");
-  const failures = make.counted("comparison_failures_total");
-  const calls = { v1: 0, v2: 0 };
   exportClients(make, clients, sources);
-  exportComparisons(make, calls, sources);
+  exportComparisons(make, labels, sources);
   exportRules(make, sources);
-  return {
-    observe: (exchange) => {
-      const { apiVersion } = exchange;
-      if (apiVersion !== "v1" && apiVersion !== "v2") return;
-      const fault = apiVersion === "v1" ? faultOf(exchange) : undefined;
-      clients.count(clientLabelOf(exchange, sources, clients), apiVersion, sources.wall(), fault);
-    },
-    compared: (comparison) => {
-      if (comparison.failure !== undefined) failures.at([wordLabel(comparison.failure)]).count++;
-      calls.v1 += Math.max(0, comparison.calls.v1);
-      calls.v2 += Math.max(0, comparison.calls.v2);
-      const resource = labels.resource(comparison.resource);
-      const operation = labels.operation(resource, comparison.operation);
-      comparisons.at([resource, operation, comparisonResultLabel(comparison.result)]).count++;
-    },
+  return (exchange) => {
+    const { apiVersion } = exchange;
+    if (apiVersion !== "v1" && apiVersion !== "v2") return;
+    const fault = apiVersion === "v1" ? faultOf(exchange) : undefined;
+    clients.count(clientLabelOf(exchange, sources, clients), apiVersion, sources.wall(), fault);
   };
 }
 
@@ -101,13 +102,26 @@ function exportClients(make: MetricFactory, clients: ClientSeries, sources: Roll
 
 function exportComparisons(
   make: MetricFactory,
-  calls: Readonly<Record<"v1" | "v2", number>>,
-  { shadow }: RolloutMetricSources,
+  labels: ResourceLabels,
+  { shadow, comparisons }: RolloutMetricSources,
 ): void {
+  make.counter("comparisons_total", function* () {
+    for (const { resource, operation, client, results } of comparisons?.rows() ?? []) {
+      if (client !== undefined) continue;
+      const label = labels.resource(resource);
+      for (const [result, count] of results)
+        yield [[label, labels.operation(label, operation), wordLabel(result)], count];
+    }
+  });
+  make.counter("comparison_failures_total", () =>
+    Array.from(comparisons?.failures ?? [], ([reason, count]) => [[wordLabel(reason)], count]),
+  );
   make.counter("comparisons_skipped_total", () =>
     Object.entries(shadow().passed).map(([reason, count]) => [[wordLabel(reason)], count]),
   );
-  make.counter("comparison_calls_total", () => Object.entries(calls).map(([version, count]) => [[version], count]));
+  make.counter("comparison_calls_total", () =>
+    Object.entries(comparisons?.calls ?? { v1: 0, v2: 0 }).map(([version, count]) => [[version], count]),
+  );
   make.gauge("comparisons_in_progress", () => shadow().running);
   make.gauge("comparisons_waiting", () => shadow().waiting);
   make.gauge("comparisons_held_bytes", () => shadow().heldBytes);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Comparison } from "../../src/model/comparison.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import type { OwnRuleStatus } from "../../src/rules/status.ts";
+import { createComparisonTally } from "../../src/shadow/tally.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { RolloutMetricSources } from "../../src/telemetry/rollout-metrics.ts";
 import { finished } from "./exchange.ts";
@@ -154,11 +155,12 @@ describe("clients", () => {
 
 describe("comparisons", () => {
   test("are counted by what came out, with the calls that they took", async () => {
-    const made = metrics();
-    made.compared(comparison({}));
-    made.compared(comparison({ result: "value" }));
-    made.compared(comparison({ resource: "evil", operation: "evil", result: "failed", failure: "timeout" }));
-    const parsed = parsePrometheus(await made.text());
+    const tally = createComparisonTally();
+    tally.restore([{ resource: "group", operation: "list", comparisons: 9, differences: 1 }]);
+    tally.add(comparison({}), undefined);
+    tally.add(comparison({ result: "value" }), undefined);
+    tally.add(comparison({ resource: "evil", operation: "evil", result: "failed", failure: "timeout" }), undefined);
+    const parsed = parsePrometheus(await metrics({ comparisons: tally }).text());
     const value = (labels: Record<string, string>) => sampleValue(parsed, "carryover_comparisons_total", labels);
     expect(value({ resource: "group", operation: "list", result: "equal" })).toBe(1);
     expect(value({ resource: "group", operation: "list", result: "value" })).toBe(1);
