@@ -6,7 +6,7 @@ import { rule as reported } from "../report/support.ts";
 
 export { HOUR, NOW, progress } from "../report/support.ts";
 
-const NOTHING_YET: RuleEvidence = {
+export const NOTHING_YET: RuleEvidence = {
   whom: "reads",
   percent: undefined,
   requests: 0,
