@@ -36,14 +36,14 @@ const Errors = z.object({
 const Operation = OperationName.extend({
   requests: Count,
   lastSeen: Time,
-  /** Those of the requests that failed, by who was at fault (`faultOf`); absent where none did, or nothing is known. */
+  /** Failed requests by who was at fault (`faultOf`). Absent if none failed, or if nothing is known. */
   errors: optional(Errors.transform((errors) => addErrors([errors]))),
 }).refine(({ requests, errors }) => countErrors(errors) <= requests, {
   path: ["errors"],
   error: "expected no more errors than there are requests",
 });
 
-/** What makes a client hard to move; all lists are bounded and sorted. */
+/** Needs that make a client hard to move. All lists are bounded and sorted. */
 const Needs = z.object({
   /** The longest list per resource, if it had more records than a v2 page. */
   longLists: z.array(z.object({ resource: Word, records: Count })).max(MAX_NEEDS),
@@ -112,12 +112,12 @@ export type ClientOperation = Read<typeof Operation>;
 export type OperationErrors = Readonly<Partial<Record<FaultOrigin, number>>>;
 export type ClientNeeds = Read<typeof Needs>;
 
-/** How many requests failed, whoever was at fault. */
+/** The number of failed requests, all faults together. */
 export function countErrors(errors: z.output<typeof Errors> = {}): number {
   return FAULT_ORIGINS.reduce((sum, fault) => sum + (errors[fault] ?? 0), 0);
 }
 
-/** The sum of `all`; undefined where there is no error. */
+/** The sum of `all`. Undefined without any error. */
 export function addErrors(all: readonly (z.output<typeof Errors> | undefined)[]): OperationErrors | undefined {
   const sums = FAULT_ORIGINS.map((fault) => [fault, all.reduce((sum, one) => sum + (one?.[fault] ?? 0), 0)] as const);
   const counted = sums.filter(([, count]) => count > 0);
@@ -125,8 +125,8 @@ export function addErrors(all: readonly (z.output<typeof Errors> | undefined)[])
 }
 
 /**
- * The hardest need of a client, easiest first. `unknown`: nobody looked into some of its requests, so it may be anything below
- * and `full-replace`.
+ * The hardest need of a client, easiest first. `unknown`: carryover did not see the content of some of its
+ * requests, so it may be anything below and `full-replace`.
  */
 export const DIFFICULTIES = [
   "none",

@@ -1,4 +1,4 @@
-/** The record of a rule, from its state, and what `GET /rules` shows beside it. */
+/** Makes the record of a rule from its state, and the page `GET /rules`. */
 import type { Rule, RuleMatch, Rules } from "../model/rules.ts";
 import type { OwnRuleStatus, RuleEvidence } from "../rules/status.ts";
 import { clock, counted, duration, matchWords, percent } from "../rules/words.ts";

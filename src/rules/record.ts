@@ -1,4 +1,4 @@
-/** Records that instances of several releases exchange or save: how their members are read, and what is wrong with one. */
+/** Reads records that other instances sent, or earlier processes saved, also of other releases. */
 import * as z from "zod";
 import { LAST_TIME } from "../model/clock.ts";
 
@@ -8,11 +8,11 @@ export const Count = z.int().min(0).max(1e15);
 export const Time = z.int().min(0).max(LAST_TIME);
 export const Share = z.number().min(0).max(1);
 
-/** Absent in the record of an older release. JSON has no undefined: null is absent as well. */
+/** A member that older releases do not write. JSON has no undefined, so null counts as absent. */
 export const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => value ?? undefined, schema.optional());
 
-/** What a schema reads, which nobody changes then. */
+/** The type of a record that `Schema` reads. It is never changed. */
 export type Read<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
 type DeepReadonly<T> = T extends readonly (infer One)[]

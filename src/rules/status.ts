@@ -1,6 +1,6 @@
 /**
- * What a rule does, and what is known of it: one record, that instances serve (`/rules`, `/progress`) and metrics show, that a report merges, a
- * gate judges and `carryover status` prints.
+ * The record of a rule: what it does, and the evidence for it. Instances serve it at `/rules` and `/progress`, and metrics show it. The report
+ * merges the records of several instances, `carryover gate` judges them, and `carryover status` prints them.
  */
 import * as z from "zod";
 import { Count, optional, type Read, Share, Time } from "./record.ts";
@@ -36,22 +36,22 @@ const Evidence = z.object({
   stepBacks: Count,
 });
 
-/** What is absent may also be unknown: the instance is older than that member. */
+/** An optional member is also absent if the instance is older than the member. */
 export const RuleStatusSchema = z.object({
   name: z.string(),
   /** As the file says. */
   mode: Mode,
-  /** As it is, `force` included; while the rule returns, for those of its clients that are translated. */
+  /** The mode now, `force` included. While the rule returns, the mode of its translated clients. */
   doing: Doing,
   state: z.enum(["as-written", "stepped-back", "returning", "could-move", "promoted", "expired"]),
-  /** Its saved state cannot be read, and nobody confirmed that it may go on. Then `state` is `stepped-back`, for older commands. */
+  /** Its saved state cannot be read, and it waits for `carryover confirm`. Then `state` is `stepped-back`, for older commands. */
   unknown: optional(z.boolean()),
   /** When its mode or state last changed. */
   since: optional(Time),
   /** One sentence for people: why, and what would change it; may be empty. */
   detail: z.string(),
   evidence: optional(Evidence),
-  /** `state` has one word where several things are true of a rule. These tell each by itself. */
+  /** `state` is one word, even if several are true. This member and the next three say each of them. */
   phase: optional(z.enum(["forward", "back", "returning", "unknown"])),
   /** While it returns: the share of its clients that are translated, 0.1 to 1. */
   step: optional(Share),
@@ -62,7 +62,7 @@ export const RuleStatusSchema = z.object({
 
 export type RuleStatus = Read<typeof RuleStatusSchema>;
 export type RuleEvidence = Read<typeof Evidence>;
-/** Of this process: no part is missing. */
+/** The record of a rule in this process: no member is missing. */
 export type OwnRuleStatus = RuleStatus & {
   readonly [Part in "evidence" | "phase" | "promoted" | "couldMove"]: NonNullable<RuleStatus[Part]>;
 };

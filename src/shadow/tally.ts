@@ -1,4 +1,4 @@
-/** Comparisons are counted here once, by operation and client. `/progress`, the saved state and metrics derive from these counts. */
+/** Counts comparisons by operation and client. `/progress`, the saved state and metrics derive from these counts. */
 import { type Comparison, type ComparisonResult, isConclusive, isDifference } from "../model/comparison.ts";
 import type { ComparisonCounts } from "../telemetry/progress.ts";
 
@@ -17,7 +17,7 @@ export interface ComparisonTally {
    * first comparison that has a result.
    */
   add(comparison: Comparison, noisy: boolean | undefined): void;
-  /** Operations in the order in which they were first compared, each followed by its clients. */
+  /** Operations in the order of their first comparison, each followed by its clients. */
   rows(): readonly TallyRow[];
   /** Of this process: comparisons that could not be made, by reason. */
   readonly failures: ReadonlyMap<string, number>;

@@ -15,7 +15,7 @@ const TotalsRow = z.object({
   resource: z.string(),
   operation: z.string(),
   mode: z.string(),
-  /** `2xx`, …; `none`: there was no response. */
+  /** `2xx` and so on, or `none` without a response. */
   codes: z.string(),
   requests: Count,
   lastSeen: Time,
@@ -38,7 +38,7 @@ const Bound = ComparisonCountsSchema.extend({
   upper: Share,
 });
 
-/** What may be absent is absent where the instance is older than this member, too. */
+/** An optional member is also absent if the instance is older than the member. */
 export const ProgressSchema = z.object({
   version: z.literal(PROGRESS_VERSION),
   /** Random, one per process: an instance behind two addresses counts once. */

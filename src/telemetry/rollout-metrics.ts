@@ -44,7 +44,7 @@ export interface RolloutMetricSources {
     /** Sampled requests that were not compared, by reason. */
     readonly passed: Readonly<Record<string, number>>;
   };
-  /** What this process counted of comparisons; undefined: it makes none. */
+  /** Comparisons of this process. Undefined if it makes none. */
   readonly comparisons: ComparisonMetrics | undefined;
 }
 

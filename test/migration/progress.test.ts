@@ -40,7 +40,7 @@ test("a rule that is held back names the operation and why, and one that is not 
   });
 });
 
-test("a rule says what it does instead of what is written, is read back as it was, and /rules agrees; force is told beside it", () => {
+test("a rule says what it does instead of what is written, /rules agrees, and force is a member of its own", () => {
   const said = ({ rules: [first] }: Progress) => [first?.mode, first?.doing, first?.state];
   const moved = rig(rulesOf([rule({ ...shadowed, promoteWhen: { ...promoteWhen, automatic: true } })]));
   moved.compare(60, { served: "shadow" });

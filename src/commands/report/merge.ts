@@ -37,7 +37,7 @@ export interface MergedRule<State = RuleStatus["state"]> extends Omit<RuleStatus
   readonly evidence?: RuleEvidence | undefined;
   /** Their addresses. */
   readonly on: readonly string[];
-  /** Milliseconds since it last changed on any of them, by the clock of that instance; undefined: unknown. */
+  /** Milliseconds since it last changed on any of them, by the clock of that instance. Undefined if one does not tell it. */
   readonly age: number | undefined;
 }
 
