@@ -5,11 +5,11 @@ import type { CarryoverConfig } from "./config/embedded-config.ts";
 import { ConfigError } from "./config/faults.ts";
 import { optionFaults } from "./config/sources.ts";
 import type { Exchange } from "./model/exchange.ts";
-import type { Progress } from "./model/progress.ts";
 import { scrub, scrubPath } from "./model/secrets.ts";
 import { type App, createApp } from "./runtime/app.ts";
 import type { MetricsRegistry } from "./telemetry/foreign-registry.ts";
 import { createLog } from "./telemetry/log.ts";
+import type { Progress } from "./telemetry/progress.ts";
 
 export type { CarryoverConfig } from "./config/embedded-config.ts";
 export type { ConfigFault } from "./config/faults.ts";

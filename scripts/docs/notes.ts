@@ -1,8 +1,9 @@
 /** The words that carryover uses in the log, in metrics, headers and views, explained in docs/errors.md. */
+
+import type { Difficulty } from "../../src/ledger/entry.ts";
 import type { ComparisonFailure, SKIP_REASONS } from "../../src/model/comparison.ts";
 import type { ExchangeNote, Witness } from "../../src/model/exchange.ts";
 import { OurHeader } from "../../src/model/http.ts";
-import type { Difficulty } from "../../src/model/ledger.ts";
 
 interface Word {
   readonly means: string;

@@ -7,9 +7,9 @@ import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import type { SendLayer } from "../../src/model/http.ts";
-import type { Progress } from "../../src/model/progress.ts";
 import { createApp } from "../../src/runtime/app.ts";
 import { createLog } from "../../src/telemetry/log.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { runCommand } from "../command.ts";
 import { upToNumbers, withBlock } from "./blocks.ts";
 

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { isJsonObject } from "../model/json.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import { FORCE_COMMANDS, type ForceCommand } from "../model/rules.ts";
+import { type ForceCommand, ForceCommands } from "../rules/status.ts";
 
 export interface AdminOptions {
   readonly host: string;
@@ -170,7 +170,7 @@ function confirmedRuleOf(body: unknown): string {
 
 function forceCommandOf(body: unknown): ForceCommand {
   const said = onlyMember(body, "force");
-  const command = FORCE_COMMANDS.find((one) => one === said);
+  const command = ForceCommands.options.find((one) => one === said);
   if (command !== undefined) return command;
   throw new Problem("INVALID_BODY", 'this takes {"force":"native"} or {"force":"none"}', { options: [] });
 }

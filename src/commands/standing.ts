@@ -1,15 +1,16 @@
 /** Where a migration stands and what comes next, in one line: for `carryover report` and `carryover status`. */
 import { difficultyOf } from "../ledger/difficulty.ts";
-import { type ClientEntry, DIFFICULTIES } from "../model/ledger.ts";
-import type { RequestTotalsRow, RuleProgress } from "../model/progress.ts";
+import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
 import type { Rules } from "../model/rules.ts";
+import type { RuleStatus } from "../rules/status.ts";
+import type { RequestTotalsRow } from "../telemetry/progress.ts";
 
 /** The progress of one instance, or of several merged. */
 export interface StandingSource {
   /** Requests of the window by kind. */
   readonly counts: readonly RequestTotalsRow[];
   readonly clients: readonly ClientEntry[];
-  readonly rules: readonly Pick<RuleProgress, "name" | "doing" | "state" | "unknown">[];
+  readonly rules: readonly Pick<RuleStatus, "name" | "doing" | "state" | "unknown">[];
   readonly force: Rules["force"];
 }
 

@@ -1,4 +1,7 @@
 /** The views `/clients` (JSON) and `/clients.txt` (a table) of the ledger. */
+
+import { FAULT_ORIGINS, Problem } from "../model/problem.ts";
+import { difficultyOf, difficultyWords } from "./difficulty.ts";
 import {
   addErrors,
   type ClientEntry,
@@ -6,9 +9,7 @@ import {
   type Difficulty,
   type LedgerSnapshot,
   type OperationErrors,
-} from "../model/ledger.ts";
-import { FAULT_ORIGINS, Problem } from "../model/problem.ts";
-import { difficultyOf, difficultyWords } from "./difficulty.ts";
+} from "./entry.ts";
 
 /** A snapshot, with the errors and the difficulty of each client. */
 export interface ClientsView extends Omit<LedgerSnapshot, "clients"> {

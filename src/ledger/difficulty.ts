@@ -1,5 +1,5 @@
 /** How hard a client is to move to v2, and why. */
-import type { ClientEntry, Difficulty } from "../model/ledger.ts";
+import type { ClientEntry, Difficulty } from "./entry.ts";
 
 /** The part of an entry that decides. */
 export type ClientUsage = Pick<ClientEntry, "lastV1" | "operations" | "needs">;

@@ -1,8 +1,8 @@
 /** The ledger: which clients call which operations, since when, and what makes each of them hard to move to v2. */
 import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
-import type { ClientEntry, LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
+import type { ClientEntry, LedgerSnapshot, VersionCounts } from "./entry.ts";
 import type { ClientIdentity } from "./identity.ts";
 import {
   byCount,

@@ -1,13 +1,16 @@
 /** What the ledger keeps of one client, and its conversion to and from an entry of a snapshot. */
-import { addErrors, type ClientEntry, type ClientNeeds, type ClientOperation, countErrors } from "../model/ledger.ts";
 import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import { detachedText } from "../model/text.ts";
+import {
+  addErrors,
+  type ClientEntry,
+  type ClientNeeds,
+  type ClientOperation,
+  countErrors,
+  MAX_NEEDS,
+  MAX_OPERATIONS,
+} from "./entry.ts";
 import type { MonitoredItem } from "./space-saving.ts";
-
-/** v1 operations of one client by name; one more is `other`. */
-export const MAX_OPERATIONS = 63;
-/** Needs of one kind per client. */
-export const MAX_NEEDS = 32;
 
 /** One client. */
 export interface ClientRecord extends MonitoredItem {

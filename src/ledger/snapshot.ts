@@ -1,6 +1,4 @@
-/** Merges the ledger snapshots of several instances, and reads snapshots from JSON. */
-import { LAST_TIME } from "../model/clock.ts";
-import { member } from "../model/json.ts";
+/** Merges the ledger snapshots of several instances. */
 import {
   addErrors,
   type ClientEntry,
@@ -8,24 +6,11 @@ import {
   type ClientOperation,
   countErrors,
   type LedgerSnapshot,
-  type OperationErrors,
-  type VersionCounts,
-} from "../model/ledger.ts";
-import { FAULT_ORIGINS } from "../model/problem.ts";
-import { isPrintable, plainName } from "../model/text.ts";
-import {
-  byCount,
-  byField,
-  byOperation,
-  byRequests,
-  compareText,
+  MAX_CLIENTS,
   MAX_NEEDS,
   MAX_OPERATIONS,
-  OTHER_NAME,
-} from "./record.ts";
-
-/** Most clients of one ledger, and of several merged. */
-const MAX_CLIENTS = 100_000;
+} from "./entry.ts";
+import { byCount, byField, byOperation, byRequests, compareText, OTHER_NAME } from "./record.ts";
 
 /**
  * Merges `snapshots` in any order: counts and bounds add up, times widen except `watchedSince`, needs are united. Of snapshots
@@ -165,144 +150,4 @@ function fieldKey({ resource, field }: { readonly resource: string; readonly fie
 
 function operationKey({ resource, operation }: { readonly resource: string; readonly operation: string }): string {
   return JSON.stringify([resource, operation]);
-}
-
-const MAX_INSTANCES = 10_000;
-/** Most characters of the name of a resource, an operation, a field or a label. */
-const MAX_WORD = 128;
-/** A million per second for 30 years. */
-const LARGEST_COUNT = 1e15;
-
-/**
- * Reads a snapshot from the JSON of a file or of another instance, without members that it does not know. Throws `Error` with
- * the path of what is wrong: another version or type, or a list longer than a ledger writes.
- */
-export function readSnapshot(value: unknown): LedgerSnapshot {
-  const root = { value, path: "ledger" };
-  const version = member(value, "version");
-  if (version !== 1) throw new Error(`ledger.version: expected 1, found ${JSON.stringify(version ?? null)}`);
-  const clients = readList(root, "clients", MAX_CLIENTS, readEntry);
-  if (new Set(clients.map(({ name }) => name)).size < clients.length) throw new Error("ledger.clients: a name twice");
-  return {
-    version,
-    instances: readList(root, "instances", MAX_INSTANCES, readName),
-    since: readTime(root, "since"),
-    watchedSince: optional(root, "watchedSince", readTime),
-    at: readTime(root, "at"),
-    requests: readCounts(root),
-    bound: readCount(root, "bound"),
-    clients,
-  };
-}
-
-interface SnapshotNode {
-  readonly value: unknown;
-  readonly path: string;
-}
-
-function inside({ value, path }: SnapshotNode, name: string): SnapshotNode {
-  return { value: member(value, name), path: `${path}.${name}` };
-}
-
-function invalid({ path }: SnapshotNode, expected: string): Error {
-  return new Error(`${path}: expected ${expected}`);
-}
-
-function readEntry(from: SnapshotNode): ClientEntry {
-  const requests = readCounts(from);
-  const over = readCount(from, "over");
-  if (over > requests.v1) throw invalid(inside(from, "over"), "no more than there are v1 requests");
-  const needs = inside(from, "needs");
-  return {
-    name: readName(inside(from, "name")),
-    label: readWord(from, "label"),
-    firstSeen: readTime(from, "firstSeen"),
-    lastSeen: readTime(from, "lastSeen"),
-    lastV1: optional(from, "lastV1", readTime),
-    requests,
-    over,
-    operations: readList(from, "operations", MAX_OPERATIONS + 1, readCalled),
-    needs: {
-      longLists: readList(needs, "longLists", MAX_NEEDS, (one) => ({
-        resource: readWord(one, "resource"),
-        records: readCount(one, "records"),
-      })),
-      zeroedFields: readList(needs, "zeroedFields", MAX_NEEDS, readField),
-      lacking: readList(needs, "lacking", MAX_NEEDS, readOperation),
-      unknownFields: readList(needs, "unknownFields", MAX_NEEDS, readField),
-      unseen: readList(needs, "unseen", MAX_OPERATIONS, readOperation),
-    },
-  };
-}
-
-function readCalled(from: SnapshotNode): ClientOperation {
-  const called = {
-    ...readOperation(from),
-    requests: readCount(from, "requests"),
-    lastSeen: readTime(from, "lastSeen"),
-  };
-  const errors = readErrors(inside(from, "errors"), called.requests);
-  return errors === undefined ? called : { ...called, errors };
-}
-
-/** Ledgers of earlier versions have none. */
-function readErrors(from: SnapshotNode, requests: number): OperationErrors | undefined {
-  const counts = FAULT_ORIGINS.map((fault) => [fault, optional(from, fault, readCount) ?? 0] as const);
-  const errors = Object.fromEntries(counts);
-  if (countErrors(errors) > requests) throw invalid(from, "no more errors than there are requests");
-  return addErrors([errors]);
-}
-
-function readField(from: SnapshotNode): { resource: string; field: string } {
-  return { resource: readWord(from, "resource"), field: readWord(from, "field") };
-}
-
-function readOperation(from: SnapshotNode): { resource: string; operation: string } {
-  return { resource: readWord(from, "resource"), operation: readWord(from, "operation") };
-}
-
-function readCounts(from: SnapshotNode): VersionCounts {
-  const requests = inside(from, "requests");
-  return { v1: readCount(requests, "v1"), v2: readCount(requests, "v2") };
-}
-
-function readCount(from: SnapshotNode, name: string): number {
-  return wholeNumber(inside(from, name), LARGEST_COUNT);
-}
-
-function readTime(from: SnapshotNode, name: string): number {
-  return wholeNumber(inside(from, name), LAST_TIME);
-}
-
-function wholeNumber(node: SnapshotNode, most: number): number {
-  const { value } = node;
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most) return value;
-  throw invalid(node, `a whole number from 0 to ${most}`);
-}
-
-function readName(node: SnapshotNode): string {
-  const { value } = node;
-  if (typeof value === "string" && plainName(value) === value) return value;
-  throw invalid(node, "a printable text of 1 to 128 characters");
-}
-
-function readWord(from: SnapshotNode, name: string): string {
-  const { value } = inside(from, name);
-  if (typeof value === "string" && value.length <= MAX_WORD && isPrintable(value)) return value;
-  throw invalid(inside(from, name), `a printable text of at most ${MAX_WORD} characters`);
-}
-
-function readList<T>(from: SnapshotNode, name: string, most: number, read: (one: SnapshotNode) => T): readonly T[] {
-  const { value, path } = inside(from, name);
-  if (!Array.isArray(value) || value.length > most) throw invalid({ value, path }, `a list of at most ${most}`);
-  return value.map((one: unknown, at) => read({ value: one, path: `${path}[${at}]` }));
-}
-
-/** JSON has no undefined: null is absent as well. */
-function optional(
-  from: SnapshotNode,
-  name: string,
-  read: (from: SnapshotNode, name: string) => number,
-): number | undefined {
-  return (inside(from, name).value ?? undefined) === undefined ? undefined : read(from, name);
 }

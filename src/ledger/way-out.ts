@@ -1,8 +1,9 @@
 /** The Markdown document that tells a client's owner what to change so that it no longer needs v1. */
-import type { ClientEntry, ClientOperation } from "../model/ledger.ts";
+
 import type { Resource, Row } from "../model/resource.ts";
 import { utcMinute } from "./clients-view.ts";
 import { callsUnknown, isUnknown, reasonsOf } from "./difficulty.ts";
+import type { ClientEntry, ClientOperation } from "./entry.ts";
 import { replaces } from "./ledger.ts";
 import {
   block,

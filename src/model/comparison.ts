@@ -106,14 +106,3 @@ export function isDifference(result: ComparisonResult): boolean {
 export function isConclusive(result: ComparisonResult): boolean {
   return result !== "failed";
 }
-
-/** Comparisons of one operation that had a result, of all clients or of one. */
-export interface ComparisonCounts {
-  readonly resource: string;
-  readonly operation: string;
-  /** Undefined: all clients together. */
-  readonly client: string | undefined;
-  /** Noise and another order are among them. */
-  readonly comparisons: number;
-  readonly differences: number;
-}

@@ -15,34 +15,6 @@ export interface Rules {
   readonly digest: string;
 }
 
-/** What overrides every rule now, and who says so. */
-export interface ForceState {
-  /** `native` when the file or the command says so; else what the file says. */
-  readonly effective: Rules["force"];
-  /** `force` of the rules file. */
-  readonly file: Rules["force"];
-  /** The last `carryover force`. */
-  readonly command: ForceCommand;
-  /** When that was, in milliseconds since 1970; undefined: never. */
-  readonly commandAt: number | undefined;
-  /** The saved command cannot be read: native is assumed until the next command. */
-  readonly lost?: boolean | undefined;
-}
-
-/** What `carryover force` can say: it cannot force a translation. */
-export const FORCE_COMMANDS = ["native", "none"] as const;
-export type ForceCommand = (typeof FORCE_COMMANDS)[number];
-
-/** What `carryover confirm` did. */
-export interface ConfirmedRule {
-  readonly rule: string;
-  /** False: the state of the rule is known, and nothing changed. */
-  readonly wasUnknown: boolean;
-  readonly doing: CutoverMode | "nothing";
-  /** A restart keeps it. */
-  readonly survives: boolean;
-}
-
 export interface Rule {
   /** Unique in its file; a label in metrics: `[a-z0-9-]`, at most 63 characters. */
   readonly name: string;

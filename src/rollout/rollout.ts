@@ -1,15 +1,7 @@
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
-import type { RuleStatus } from "../model/progress.ts";
-import type {
-  CutoverMode,
-  ForceCommand,
-  ForceState,
-  ModeDecision,
-  Rule,
-  Rules,
-  ShadowSettings,
-} from "../model/rules.ts";
+import type { CutoverMode, ModeDecision, Rule, Rules, ShadowSettings } from "../model/rules.ts";
+import type { ForceCommand, ForceState, OwnRuleStatus } from "../rules/status.ts";
 import { createChooser, type RuleInput } from "./choose.ts";
 import {
   choiceFor,
@@ -80,7 +72,7 @@ export interface Rollout {
   /** The rule of that name, where there is one. */
   rule(name: string): Rule | undefined;
   /** In the order of the file. */
-  states(): readonly RuleStatus[];
+  states(): readonly OwnRuleStatus[];
   /** For `GET /rules`: JSON. */
   view(): unknown;
   /** What must survive a restart. */

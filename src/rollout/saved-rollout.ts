@@ -2,12 +2,14 @@
 import * as z from "zod";
 import type { NameMeanings } from "../ledger/identity.ts";
 import { LAST_TIME } from "../model/clock.ts";
-import { COMPARISON_FAILURES, type ComparisonCounts } from "../model/comparison.ts";
+import { COMPARISON_FAILURES } from "../model/comparison.ts";
 import { isJsonObject } from "../model/json.ts";
-import { FORCE_COMMANDS } from "../model/rules.ts";
+import { faultIn } from "../rules/record.ts";
+import { ForceStateSchema, Mode } from "../rules/status.ts";
 import { checkOf, jsonArray } from "../state/section.ts";
+import { type ComparisonCounts, ComparisonCountsSchema } from "../telemetry/progress.ts";
 import type { DistinctCallers } from "./evidence-window.ts";
-import { type ForcedByHand, LOST_FORCE, type LostRules, type RolloutMemory } from "./rollout.ts";
+import { LOST_FORCE, type LostRules, type RolloutMemory } from "./rollout.ts";
 import type { RolloutEvent, RuleMemory } from "./rule-state.ts";
 import { isHeldBack, LONGEST_WAIT, type StepBackMemory } from "./step-back.ts";
 
@@ -21,7 +23,6 @@ const MAX_NAMES = 100_000;
 const text = z.string().max(MAX_TEXT);
 const count = z.int().nonnegative();
 const time = z.number().min(-LAST_TIME).max(LAST_TIME);
-const mode = z.enum(["native", "shadow", "translate"]);
 const failure = z.enum(COMPARISON_FAILURES);
 const callers = z.object({ clients: z.array(text).max(MAX_CALLERS), credentials: z.array(text).max(MAX_CALLERS) });
 
@@ -82,7 +83,7 @@ const operation = z.object({
 const rule = z.looseObject({
   name: text,
   evidenceKey: text,
-  mode,
+  mode: Mode,
   percent: z.number().optional(),
   stepBack: stepBack.optional(),
   promotion: z.object({
@@ -124,11 +125,7 @@ const transition = z.object({
 });
 
 const keyText = z.string().regex(/^[0-9a-f]{64}$/);
-const force = z.object({
-  command: z.enum(FORCE_COMMANDS),
-  commandAt: time.optional(),
-  lost: z.literal(true).optional(),
-});
+const force = ForceStateSchema.pick({ command: true, commandAt: true, lost: true });
 const lostRules = z.array(z.tuple([text, z.unknown()])).max(MAX_RULES);
 const OWN_MEMBERS = ["version", "key", "basis", "force", "transitions", "moreTransitions", "lost", "rules"] as const;
 
@@ -202,7 +199,7 @@ export function readSavedRollout(saved: unknown, nameNow: (name: string) => stri
   const read = <T>(schema: z.ZodType<T>, value: unknown, place: string): T | undefined => {
     const result = schema.safeParse(value);
     if (result.success) return result.data;
-    unusable.push(`${place} (${faultOf(result.error)})`);
+    unusable.push(`${place} (${faultIn(result.error)})`);
     return undefined;
   };
   const transitions = readTransitions(file, unusable);
@@ -215,17 +212,13 @@ export function readSavedRollout(saved: unknown, nameNow: (name: string) => stri
   return {
     key: read(keyText, file["key"], "key"),
     basis: read(text, file["basis"], "basis"),
-    force: forced === undefined ? LOST_FORCE : forcedOf(forced),
+    force: forced ?? LOST_FORCE,
     rules: found.rules,
     lost,
     transitions: transitions.known,
     kept: { members: keptMembers(file, OWN_MEMBERS), transitions: transitions.unknown },
     unusable: [...unusable, ...found.unusable],
   };
-}
-
-function forcedOf({ command, commandAt, lost }: z.infer<typeof force>): ForcedByHand {
-  return { command, commandAt, ...(lost === undefined ? {} : { lost }) };
 }
 
 /** In `lost`: each rule without an entry. No rule has such a name. */
@@ -261,7 +254,7 @@ function readTransitions(
     const result = transition.safeParse(one);
     if (result.success) known.push({ ...result.data, rule: result.data.rule });
     else if (!isFirstKind.safeParse(one).success && isShort(one)) unknown.push(one);
-    else unusable.push(`a transition (${faultOf(result.error)})`);
+    else unusable.push(`a transition (${faultIn(result.error)})`);
   }
   // Of the two lists.
   if (file["moreTransitions"] !== undefined) known.sort((a, b) => a.at - b.at);
@@ -327,7 +320,7 @@ function readRule(entry: unknown, nameNow: (name: string) => string): ReadRule {
     return { fault: "it is not as it was written", name, isNamed: false };
   }
   const result = rule.safeParse(entry);
-  if (!result.success) return { fault: faultOf(result.error), name, isNamed: true };
+  if (!result.success) return { fault: faultIn(result.error), name, isNamed: true };
   const memory = ruleMemory(result.data, nameNow);
   if (memory.unknown === undefined) return { memory, name, isNamed: true };
   // What another version wrote may be readable now.
@@ -379,12 +372,6 @@ function stepBackOf(
   return { phase, factor, stepBacks, time: { now, reading: undefined }, window: { ...window, slices } };
 }
 
-/** The first fault, with its path. */
-function faultOf({ issues: [issue] }: z.ZodError): string {
-  const path = z.core.toDotPath(issue?.path ?? []);
-  return `${path === "" ? "" : `${path}: `}${issue?.message ?? "it is invalid"}`;
-}
-
 const meanings = z
   .object({ check: text, names: z.array(z.tuple([text, text])).max(MAX_NAMES) })
   // Not saved by earlier versions.
@@ -395,12 +382,8 @@ export function readSavedNames(saved: unknown): NameMeanings {
   return meanings.parse(saved);
 }
 
-const comparisons = z.array(
-  z.object({ resource: text, operation: text, client: text.optional(), comparisons: count, differences: count }),
-);
-
 /** Reads the counts of comparisons that were saved. Throws for anything else. */
 export function readSavedComparisons(saved: unknown, nameNow: (name: string) => string): readonly ComparisonCounts[] {
-  const rows = comparisons.max(MAX_ROWS).parse(saved);
+  const rows = z.array(ComparisonCountsSchema).max(MAX_ROWS).parse(saved);
   return rows.map(({ client, ...rest }) => ({ ...rest, client: client === undefined ? undefined : nameNow(client) }));
 }

@@ -1,7 +1,7 @@
-/** What operators and metrics see of rules: `GET /rules`, `GET /progress`, `carryover_rule_*`. */
-import type { RuleStatus } from "../model/progress.ts";
+/** Makes the record of a rule from its state, and the page `GET /rules`. */
 import type { Rule, RuleMatch, Rules } from "../model/rules.ts";
-import { clock, counted, duration, percent } from "../rules/words.ts";
+import type { OwnRuleStatus, RuleEvidence } from "../rules/status.ts";
+import { clock, counted, duration, matchWords, percent } from "../rules/words.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
 import { canPromote, evidence } from "./promotion.ts";
 import {
@@ -14,25 +14,23 @@ import {
   translates,
 } from "./rule-state.ts";
 import { LONGEST_WAIT, quietNeeded, type StepBack, translatedShare } from "./step-back.ts";
-import { causeText, evidenceText } from "./text.ts";
+import { causeText, differencesText, evidenceText, failuresText, latest } from "./text.ts";
 
 /** `now`: milliseconds since 1970. */
-export function statusOf(state: RuleState, force: Rules["force"], now: number): RuleStatus {
-  const { rule, stepBack, promotion, since, requests, failures } = state;
+export function statusOf(state: RuleState, force: Rules["force"], now: number): OwnRuleStatus {
+  const { rule, stepBack, promotion, unknown, since, requests, failures } = state;
+  const { name, mode, match, promoteWhen } = rule;
   const { comparisons, differences, bound, risk, clients } = evidence(promotion);
-  const phase = stepBack?.phase.kind ?? "forward";
+  const { promoted, clientsNeeded } = promotion;
   const heldBack = blockedOperationTexts(state);
   const expired = isExpired(rule, now);
-  return {
-    name: rule.name,
-    mode: rule.mode,
-    effective: expired ? "nothing" : force === "none" ? effectiveMode(state) : force,
-    state: state.unknown === undefined ? phase : "unknown",
-    step:
-      state.unknown === undefined && stepBack !== undefined && phase === "returning"
-        ? translatedShare(stepBack)
-        : undefined,
-    since,
+  const phase = unknown === undefined ? (stepBack?.phase.kind ?? "forward") : "unknown";
+  const step = stepBack !== undefined && phase === "returning" ? translatedShare(stepBack) : undefined;
+  const mayMove = !expired && unknown === undefined && awaitsPromotion(state);
+  const couldMove = mayMove && heldBack.length === 0 && canPromote(promotion);
+  const found: RuleEvidence = {
+    whom: matchWords(match),
+    percent: match.percent,
     requests,
     failures,
     comparisons,
@@ -40,18 +38,45 @@ export function statusOf(state: RuleState, force: Rules["force"], now: number): 
     bound,
     risk,
     clients,
-    clientsNeeded: promotion.clientsNeeded,
-    couldMove:
-      !expired &&
-      state.unknown === undefined &&
-      awaitsPromotion(state) &&
-      heldBack.length === 0 &&
-      canPromote(promotion),
+    clientsNeeded,
+    differencesBelow: promoteWhen?.differencesBelow ?? rule.stepBack?.differences,
+    failuresBelow: rule.stepBack?.failures,
     heldBack,
-    promoted: promotion.promoted,
     stepBacks: stepBack?.stepBacks ?? 0,
-    expired,
   };
+  return {
+    name,
+    mode,
+    doing: expired ? "nothing" : force === "none" ? effectiveMode(state) : force,
+    state: expired ? "expired" : stateWord({ phase, couldMove, promoted }),
+    ...(phase === "unknown" ? { unknown: true } : {}),
+    since,
+    detail: detailText(found, step),
+    evidence: found,
+    phase,
+    step,
+    promoted,
+    couldMove,
+  };
+}
+
+function stateWord(status: Pick<OwnRuleStatus, "phase" | "couldMove" | "promoted">): OwnRuleStatus["state"] {
+  const { phase, couldMove, promoted } = status;
+  if (phase !== "forward") return phase === "returning" ? "returning" : "stepped-back";
+  if (couldMove) return "could-move";
+  return promoted ? "promoted" : "as-written";
+}
+
+function detailText({ requests, failures, comparisons, differences, bound, heldBack }: RuleEvidence, step?: number) {
+  const parts = [
+    ...(step === undefined ? [] : [`${percent(step, 2)} of its clients are translated`]),
+    ...(requests === 0 ? [] : [`${failuresText(failures, requests)} since the rule was changed`]),
+    ...(comparisons === 0
+      ? []
+      : [`${differencesText(differences, latest(comparisons))}: at most ${percent(bound, 2)} differ (95 %)`]),
+    ...(heldBack.length === 0 ? [] : [`not to be translated yet: ${heldBack.join("; ")}`]),
+  ];
+  return parts.join("; ");
 }
 
 /** Everything about a rule, for people; JSON. `at`: milliseconds since 1970; `reading`: of the clock of its events. */
@@ -61,13 +86,24 @@ export function viewOf(
   { at, reading }: { readonly at: number; readonly reading: number },
 ): unknown {
   const { rule, stepBack } = state;
-  const { since, ...status } = statusOf(state, force, at);
+  const { name, mode, doing, phase, step, couldMove, promoted, ...status } = statusOf(state, force, at);
+  const { whom, percent, differencesBelow, failuresBelow, heldBack, stepBacks, ...found } = status.evidence;
   return {
     line: rule.line,
     match: matchView(rule.match),
     expires: instant(rule.expires),
-    ...status,
-    since: instant(since),
+    name,
+    mode,
+    effective: doing,
+    state: phase,
+    step,
+    ...found,
+    couldMove,
+    heldBack,
+    promoted,
+    stepBacks,
+    expired: status.state === "expired",
+    since: instant(status.since),
     says: saysOf(state, force, at),
     shadow: rule.shadow,
     stepBack: rule.stepBack,

@@ -22,13 +22,13 @@ import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { createMemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
-import type { Progress } from "../model/progress.ts";
 import { clearLastMatch } from "../model/text.ts";
 import { createDeprecationNotice } from "../rollout/deprecation.ts";
 import { createHttpServer, type HttpServer } from "../server/server.ts";
 import type { MetricsRegistry } from "../telemetry/foreign-registry.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
+import type { Progress } from "../telemetry/progress.ts";
 import { createUnknownFields, type UnknownFields } from "../telemetry/unknown-fields.ts";
 import type { Translate } from "../translate/translations.ts";
 import { createAcceptedCallers, createDigest } from "../upstream/credentials.ts";
@@ -160,10 +160,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     registry: options.registry,
   });
   migration.subscribe({
-    compared: (comparison) => {
-      metrics.compared(comparison);
-      options.onComparison?.(comparison);
-    },
+    compared: options.onComparison ?? (() => {}),
     reloaded: metrics.reloaded,
   });
   const unknownFields = createUnknownFields();

@@ -7,37 +7,29 @@ import { readRules } from "../config/rules.ts";
 import { faultsOf, readBounded } from "../config/watched-file.ts";
 import { PAGE_SIZE } from "../drain/limits.ts";
 import { discard } from "../edge/body-portions.ts";
+import type { LedgerSnapshot } from "../ledger/entry.ts";
 import { type ClientIdentity, createIdentity, type NameMeanings } from "../ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../ledger/ledger.ts";
 import { later, TIME, type Timer } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { header } from "../model/http.ts";
-import type { LedgerSnapshot } from "../model/ledger.ts";
 import { Problem } from "../model/problem.ts";
-import {
-  PROGRESS_VERSION,
-  type Progress,
-  type RequestTotals,
-  type RuleEvidence,
-  type RuleProgress,
-  type RuleStatus,
-} from "../model/progress.ts";
 import type { RequestHead } from "../model/request.ts";
-import type { ConfirmedRule, CutoverMode, ForceCommand, ForceState, Rule } from "../model/rules.ts";
+import type { CutoverMode, Rule } from "../model/rules.ts";
 import { clearLastMatch } from "../model/text.ts";
 import { createBucket } from "../rollout/callers.ts";
 import { createRollout, type Rollout } from "../rollout/rollout.ts";
 import type { RolloutEvent } from "../rollout/rule-state.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "../rollout/rules-file.ts";
-import { differencesText, failuresText, latest } from "../rollout/text.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
-import { matchWords, percent } from "../rules/words.ts";
+import type { ConfirmedRule, ForceCommand, ForceState } from "../rules/status.ts";
 import { cannotStream } from "../server/respond.ts";
 import { ComparisonError } from "../shadow/outcome.ts";
 import type { ShadowOptions, TranslateInShadow } from "../shadow/request.ts";
 import { createShadow, type Shadow } from "../shadow/shadow.ts";
 import type { Log } from "../telemetry/log.ts";
+import { PROGRESS_VERSION, type Progress, type RequestTotals } from "../telemetry/progress.ts";
 import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
 import { createTotals } from "../telemetry/totals.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
@@ -167,7 +159,8 @@ export function createMigration(
       digest: () => rollout.rules()?.digest,
       stateSaved: () => !saved.failing(),
       wall,
-      shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
+      shadow: () => ({ running: 0, waiting: 0, heldBytes: 0, passed: {}, ...shadow?.state() }),
+      comparisons: shadow?.tally,
     },
     explain: { rollout, bucketOf, nameOf: identity.nameOf, wall },
     rollout,
@@ -204,7 +197,7 @@ export function createMigration(
         throw new Problem("INVALID_REQUEST", `there is no rule ${JSON.stringify(name)}: see /rules`);
       }
       const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
-      return { rule: name, wasUnknown, doing: status.effective, survives };
+      return { rule: name, wasUnknown, doing: status.doing, survives };
     },
     observe: (exchange) => {
       rollout.observe(exchange);
@@ -395,8 +388,8 @@ interface ProgressSources {
   readonly wall: () => number;
   /** Option `cutover.mode`. */
   readonly mode: CutoverMode;
-  readonly rollout: Pick<Rollout, "rules" | "rule" | "states" | "force">;
-  readonly shadow: Pick<Shadow, "bounds"> | undefined;
+  readonly rollout: Pick<Rollout, "rules" | "states" | "force">;
+  readonly shadow: Pick<Shadow, "tally"> | undefined;
   readonly lastReloadSuccessful: () => boolean;
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
@@ -421,59 +414,9 @@ export function progressOf(sources: ProgressSources): Progress {
     lastReloadSuccessful: sources.lastReloadSuccessful(),
     totals: sources.totals(),
     ledger: sources.ledger(),
-    bounds: (shadow?.bounds() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
+    bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
       return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
     }),
-    rules: rollout.states().map((status) => ruleProgressOf(status, rollout.rule(status.name))),
+    rules: rollout.states(),
   };
-}
-
-function ruleProgressOf(status: RuleStatus, rule: Rule | undefined): RuleProgress {
-  const { name, mode, effective, since } = status;
-  const evidence = rule && ruleEvidence(rule, status);
-  const unknown = status.state === "unknown" ? { unknown: true } : {};
-  const state = ruleStateWord(status);
-  return { name, mode, doing: effective, state, ...unknown, since, detail: ruleDetail(status), evidence };
-}
-
-/** What somebody else can judge by whether the rule may go further. */
-function ruleEvidence({ match, promoteWhen, stepBack }: Rule, status: RuleStatus): RuleEvidence {
-  const { requests, failures, comparisons, differences, bound, risk, clients, clientsNeeded } = status;
-  return {
-    whom: matchWords(match),
-    percent: match.percent,
-    requests,
-    failures,
-    comparisons,
-    differences,
-    bound,
-    risk,
-    clients,
-    clientsNeeded,
-    differencesBelow: promoteWhen?.differencesBelow ?? stepBack?.differences,
-    failuresBelow: stepBack?.failures,
-    heldBack: status.heldBack,
-    stepBacks: status.stepBacks,
-  };
-}
-
-function ruleStateWord({ state, expired, promoted, couldMove }: RuleStatus): RuleProgress["state"] {
-  if (expired) return "expired";
-  if (state === "back" || state === "unknown") return "stepped-back";
-  if (state === "returning") return "returning";
-  if (couldMove) return "could-move";
-  return promoted ? "promoted" : "as-written";
-}
-
-function ruleDetail(rule: RuleStatus): string {
-  const { requests, failures, comparisons, differences, bound, step, heldBack } = rule;
-  const parts = [
-    ...(step === undefined ? [] : [`${percent(step, 2)} of its clients are translated`]),
-    ...(requests === 0 ? [] : [`${failuresText(failures, requests)} since the rule was changed`]),
-    ...(comparisons === 0
-      ? []
-      : [`${differencesText(differences, latest(comparisons))}: at most ${percent(bound, 2)} differ (95 %)`]),
-    ...(heldBack.length === 0 ? [] : [`not to be translated yet: ${heldBack.join("; ")}`]),
-  ];
-  return parts.join("; ");
 }

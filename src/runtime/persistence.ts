@@ -4,9 +4,9 @@ import { hostname } from "node:os";
 import { pid } from "node:process";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
+import { LedgerSchema } from "../ledger/entry.ts";
 import type { ClientIdentity } from "../ledger/identity.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { readSnapshot } from "../ledger/snapshot.ts";
 import { LAST_TIME, type Timer } from "../model/clock.ts";
 import { member } from "../model/json.ts";
 import { type CredentialOf, createCredentials } from "../rollout/callers.ts";
@@ -21,6 +21,7 @@ import {
   readSavedRollout,
   savedRollout,
 } from "../rollout/saved-rollout.ts";
+import { readRecord } from "../rules/record.ts";
 import type { Shadow } from "../shadow/shadow.ts";
 import { StateInUse, StateWaitEnded } from "../state/lock.ts";
 import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck } from "../state/section.ts";
@@ -185,10 +186,10 @@ export function createSavedState(
       if (member(found, "version") !== 1) throw new Error("version: expected 1");
       const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
       const comparisons = readSavedComparisons(member(found, "comparisons"), nameNow);
-      const snapshot = readSnapshot(member(found, "ledger"));
+      const snapshot = readRecord(LedgerSchema, member(found, "ledger"), "ledger");
       totals.restore(member(found, "totals"));
       ledger.restore(snapshot, nameNow);
-      if (member(found, "basis") === basis) shadow?.restore(comparisons);
+      if (member(found, "basis") === basis) shadow?.tally.restore(comparisons);
       const lostAt = member(found, "lostAt");
       if (typeof lostAt === "number" && lostAt <= LAST_TIME) countsLostAt = lostAt;
       return [];
@@ -273,7 +274,8 @@ function* savedCounts(
   lostAt: number | undefined,
 ): Generator<string> {
   const { entries, head } = ledger.stream();
-  const first = { version: 1, basis, lostAt, names: identity.meanings(), comparisons: shadow?.bounds() ?? [] };
+  const comparisons = (shadow?.tally.rows() ?? []).map(({ results: _, controls: __, noisy: ___, ...counts }) => counts);
+  const first = { version: 1, basis, lostAt, names: identity.meanings(), comparisons };
   yield JSON.stringify(first).replace(/\}$/, ',"ledger":{"clients":');
   yield* jsonArray(entries);
   yield JSON.stringify(head()).replace(/^\{/, ",");

@@ -1,5 +1,5 @@
 /** Compares the responses of both versions in the background, within its own limits. */
-import type { Comparison, ComparisonCounts, ComparisonFailure, SKIP_REASONS } from "../model/comparison.ts";
+import type { Comparison, ComparisonFailure, SKIP_REASONS } from "../model/comparison.ts";
 import { type ApiResponse, type ClientResponse, header, retryAfter } from "../model/http.ts";
 import type { PassThroughObserver } from "../model/request.ts";
 import { createSignalController, type Signal, type SignalController } from "../model/signal.ts";
@@ -14,8 +14,9 @@ import {
 import { ComparisonError, type ComparisonVerdict, runInSteps } from "./outcome.ts";
 import { type ComparisonWork, compareFollowed, compareShadowed } from "./reads.ts";
 import { type ComparisonRequest, isComparable, isWrite, type ShadowOptions } from "./request.ts";
-import { type ComparisonStatisticsRow, createComparisonStatistics, createSamples } from "./results.ts";
+import { createSamples } from "./results.ts";
 import { shapeOf } from "./shape.ts";
+import { type ComparisonTally, createComparisonTally } from "./tally.ts";
 import { compareWritten } from "./writes.ts";
 
 export interface Shadow {
@@ -24,9 +25,7 @@ export interface Shadow {
   /** For a read that was translated: `answer` for the client, equal byte by byte. */
   follow(asked: ComparisonRequest, answer: ClientResponse): ClientResponse;
   state(): ShadowState;
-  bounds(): readonly ComparisonStatisticsRow[];
-  /** Continues from the `bounds` of an earlier process; to be called before the first comparison. */
-  restore(bounds: readonly ComparisonCounts[]): void;
+  readonly tally: Omit<ComparisonTally, "add">;
   /** The view `/samples`. */
   samples(query: URLSearchParams): unknown;
   /** Ends all comparisons, and reports nothing more. */
@@ -72,7 +71,7 @@ export function createShadow(options: ShadowOptions): Shadow {
   const memory = createByteBudget(limits.memoryBytes);
   const jobs = createJobs<ComparisonVerdict>({ concurrent: limits.concurrent, ms: limits.seconds * 1_000, later });
   const backoff = createPlatformBackoff(wall);
-  const statistics = createComparisonStatistics();
+  const tally = createComparisonTally();
   const samples = createSamples(options.samples);
   const passed = { aborted: 0, busy: 0, unauthenticated: 0, status: 0 };
   let closed = false;
@@ -84,7 +83,7 @@ export function createShadow(options: ShadowOptions): Shadow {
     if (closed) return;
     try {
       const comparison = comparisonOf(asked, served, outcome, wall());
-      statistics.add(comparison, outcome.verdict?.noisy);
+      tally.add(comparison, outcome.verdict?.noisy);
       samples.add(comparison, asked);
       report(comparison, asked.head);
     } catch {
@@ -190,8 +189,7 @@ export function createShadow(options: ShadowOptions): Shadow {
       heldBytes: memory.inUse(),
       passed: { ...passed },
     }),
-    bounds: statistics.rows,
-    restore: statistics.restore,
+    tally,
     samples: samples.view,
     close() {
       closed = true;

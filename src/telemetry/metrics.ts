@@ -1,6 +1,5 @@
 /** Prometheus metrics, read from the `Exchange` of each request and from the state of the parts. */
 import { Registry } from "prom-client";
-import type { Comparison } from "../model/comparison.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
 import type { CallQueue, CallQueueState } from "../upstream/call-queue.ts";
@@ -62,8 +61,6 @@ interface UpstreamGauges {
 export interface Metrics {
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
-  /** To be called once for each comparison. */
-  compared(comparison: Comparison): void;
   /** The rules file was read, or could not be; `at`: milliseconds since 1970. */
   reloaded(successful: boolean, at: number): void;
   /** Takes carryover's metrics out of the `registry` of the options. */
@@ -79,14 +76,14 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Requests are counted together; a scrape counts those that wait first. */
 const BATCH = { items: 256, ms: 10 };
 
-/** Metrics in a registry of their own. `observe`, `compared` and `reloaded` never throw and do no I/O. */
+/** Metrics in a registry of their own. `observe` and `reloaded` never throw and do no I/O. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const make = createMetricFactory(registry);
   const labels = resourceLabels(options.resources);
   const countRequest = createRequestCounts(make, labels);
   const countDetails = createDetailCounts(make, labels);
-  const rollout = createRolloutMetrics(make, labels, options.cutover);
+  const countClient = createRolloutMetrics(make, labels, options.cutover);
   const reload = { successful: true, at: 0 };
   make.gauge("config_last_reload_successful", () => Number(reload.successful));
   make.gauge("config_last_reload_successful_timestamp_seconds", () => reload.at / 1000);
@@ -100,7 +97,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     for (const { exchange, seconds } of all) {
       countRequest(exchange, seconds);
       countDetails(exchange);
-      rollout.observe(exchange);
+      countClient(exchange);
     }
   });
   const leave = options.registry === undefined ? () => {} : joinRegistry(options.registry, own, batch.settle);
@@ -110,7 +107,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const ms = now() - exchange.startedAt;
       batch.add({ exchange, seconds: ms > 0 ? ms / 1000 : 0 });
     },
-    compared: rollout.compared,
     reloaded: (successful, at) => {
       reload.successful = successful;
       if (successful) reload.at = at;

@@ -1,16 +1,22 @@
 /** Metrics of clients, rules and comparisons. */
-import type { Comparison } from "../model/comparison.ts";
 import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
-import type { RuleStatus } from "../model/progress.ts";
+import type { OwnRuleStatus } from "../rules/status.ts";
 import type { MetricFactory } from "./metric-factory.ts";
-import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
+import { OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
 
-/** The part of a rule's status that metrics show. */
-export type RuleMetrics = Omit<
-  RuleStatus,
-  "mode" | "step" | "since" | "risk" | "clients" | "clientsNeeded" | "heldBack" | "promoted"
->;
+interface ComparisonMetrics {
+  /** By operation, and by operation and client. */
+  rows(): Iterable<{
+    readonly resource: string;
+    readonly operation: string;
+    readonly client?: string | undefined;
+    readonly results: ReadonlyMap<string, number>;
+  }>;
+  /** By reason. */
+  readonly failures: ReadonlyMap<string, number>;
+  readonly calls: Readonly<Record<"v1" | "v2", number>>;
+}
 
 /** What other parts know. */
 export interface RolloutMetricSources {
@@ -22,7 +28,7 @@ export interface RolloutMetricSources {
   readonly metricSeries: number;
   /** Clients that the ledger knows, by the version they call; a client of both counts for both. */
   clients(): { readonly v1: number; readonly v2: number };
-  rules(): readonly RuleMetrics[];
+  rules(): readonly OwnRuleStatus[];
   /** What the rules file or `carryover force` forces: a mode, or none. */
   force(): string;
   /** Digest of the rules in force, in hexadecimal digits; undefined without a rules file. */
@@ -38,41 +44,30 @@ export interface RolloutMetricSources {
     /** Sampled requests that were not compared, by reason. */
     readonly passed: Readonly<Record<string, number>>;
   };
+  /** Comparisons of this process. Undefined if it makes none. */
+  readonly comparisons: ComparisonMetrics | undefined;
 }
 
 /** Labels for requests that belong to no client with a label of its own. */
 const RESERVED_CLIENT_LABELS = ["unknown", "unauthenticated", "excluded"] as const;
 
-/** Neither function throws. */
+/** Counts a request by client; never throws. */
 export function createRolloutMetrics(
   make: MetricFactory,
   labels: ResourceLabels,
   sources: RolloutMetricSources,
-): { observe(exchange: Exchange): void; compared(comparison: Comparison): void } {
+): (exchange: Exchange) => void {
   const reserved = new Set<string>(RESERVED_CLIENT_LABELS);
   const hasOwnSeries = (label: string): boolean => sources.clientNames.has(label) || reserved.has(label);
   const clients = createClientSeries(sources.metricSeries, hasOwnSeries);
-  const comparisons = make.counted("comparisons_total");
-  const failures = make.counted("comparison_failures_total");
-  const calls = { v1: 0, v2: 0 };
   exportClients(make, clients, sources);
-  exportComparisons(make, calls, sources);
+  exportComparisons(make, labels, sources);
   exportRules(make, sources);
-  return {
-    observe: (exchange) => {
-      const { apiVersion } = exchange;
-      if (apiVersion !== "v1" && apiVersion !== "v2") return;
-      const fault = apiVersion === "v1" ? faultOf(exchange) : undefined;
-      clients.count(clientLabelOf(exchange, sources, clients), apiVersion, sources.wall(), fault);
-    },
-    compared: (comparison) => {
-      if (comparison.failure !== undefined) failures.at([wordLabel(comparison.failure)]).count++;
-      calls.v1 += Math.max(0, comparison.calls.v1);
-      calls.v2 += Math.max(0, comparison.calls.v2);
-      const resource = labels.resource(comparison.resource);
-      const operation = labels.operation(resource, comparison.operation);
-      comparisons.at([resource, operation, comparisonResultLabel(comparison.result)]).count++;
-    },
+  return (exchange) => {
+    const { apiVersion } = exchange;
+    if (apiVersion !== "v1" && apiVersion !== "v2") return;
+    const fault = apiVersion === "v1" ? faultOf(exchange) : undefined;
+    clients.count(clientLabelOf(exchange, sources, clients), apiVersion, sources.wall(), fault);
   };
 }
 
@@ -107,13 +102,26 @@ function exportClients(make: MetricFactory, clients: ClientSeries, sources: Roll
 
 function exportComparisons(
   make: MetricFactory,
-  calls: Readonly<Record<"v1" | "v2", number>>,
-  { shadow }: RolloutMetricSources,
+  labels: ResourceLabels,
+  { shadow, comparisons }: RolloutMetricSources,
 ): void {
+  make.counter("comparisons_total", function* () {
+    for (const { resource, operation, client, results } of comparisons?.rows() ?? []) {
+      if (client !== undefined) continue;
+      const label = labels.resource(resource);
+      for (const [result, count] of results)
+        yield [[label, labels.operation(label, operation), wordLabel(result)], count];
+    }
+  });
+  make.counter("comparison_failures_total", () =>
+    Array.from(comparisons?.failures ?? [], ([reason, count]) => [[wordLabel(reason)], count]),
+  );
   make.counter("comparisons_skipped_total", () =>
     Object.entries(shadow().passed).map(([reason, count]) => [[wordLabel(reason)], count]),
   );
-  make.counter("comparison_calls_total", () => Object.entries(calls).map(([version, count]) => [[version], count]));
+  make.counter("comparison_calls_total", () =>
+    Object.entries(comparisons?.calls ?? { v1: 0, v2: 0 }).map(([version, count]) => [[version], count]),
+  );
   make.gauge("comparisons_in_progress", () => shadow().running);
   make.gauge("comparisons_waiting", () => shadow().waiting);
   make.gauge("comparisons_held_bytes", () => shadow().heldBytes);
@@ -124,23 +132,33 @@ const FORCED_MODES = ["native", "translate"] as const;
 
 /** Rule names come from the operator; a rules file has at most 500. */
 function exportRules(make: MetricFactory, sources: RolloutMetricSources): void {
+  let found: readonly OwnRuleStatus[] | undefined;
+  // A scrape reads all gauges in one turn of the event loop: the rules are asked once.
+  const rules = (): readonly OwnRuleStatus[] => {
+    if (found !== undefined) return found;
+    queueMicrotask(() => {
+      found = undefined;
+    });
+    found = sources.rules();
+    return found;
+  };
   make.gauge("rules_force", () => FORCED_MODES.map((mode) => [[mode], Number(sources.force() === mode)]));
   make.gauge("config_hash", () => Number.parseInt(sources.digest() ?? "0", 16));
-  make.gauge("rule_mode", () => sources.rules().map(({ name, effective }) => [[name, wordLabel(effective)], 1]));
-  make.gauge("rule_state", () => sources.rules().map(({ name, state }) => [[name, wordLabel(state)], 1]));
-  const values = [
+  make.gauge("rule_mode", () => rules().map(({ name, doing }) => [[name, wordLabel(doing)], 1]));
+  make.gauge("rule_state", () => rules().map(({ name, phase }) => [[name, wordLabel(phase)], 1]));
+  const counts = [
     ["rule_requests", "requests"],
     ["rule_failures", "failures"],
     ["rule_comparisons", "comparisons"],
     ["rule_differences", "differences"],
     ["rule_difference_bound", "bound"],
     ["rule_step_backs", "stepBacks"],
-    ["rule_could_move", "couldMove"],
-    ["rule_expired", "expired"],
   ] as const;
-  for (const [metric, member] of values) {
-    make.gauge(metric, () => sources.rules().map((rule) => [[rule.name], Number(rule[member])]));
+  for (const [metric, member] of counts) {
+    make.gauge(metric, () => rules().map(({ name, evidence }) => [[name], evidence[member]]));
   }
+  make.gauge("rule_could_move", () => rules().map(({ name, couldMove }) => [[name], Number(couldMove)]));
+  make.gauge("rule_expired", () => rules().map(({ name, state }) => [[name], Number(state === "expired")]));
 }
 
 /** Requests of one client, or of all that share a label. */

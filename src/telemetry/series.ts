@@ -1,5 +1,4 @@
 /** Counts kept by labels, bounded in number and in label values whatever clients and upstreams send. */
-import { DIFFERENCE_CLASSES } from "../model/comparison.ts";
 import { type Exchange, LIST_OUTCOMES, WITNESSES } from "../model/exchange.ts";
 import { PROBLEMS, RpcCode } from "../model/problem.ts";
 
@@ -72,7 +71,6 @@ export const witnessLabel = labelOneOf(WITNESSES);
 export const outcomeLabel = labelOneOf(LIST_OUTCOMES);
 export const directionLabel = labelOneOf(["request", "response"]);
 export const reasonLabel = labelOneOf(Object.keys(PROBLEMS));
-export const comparisonResultLabel = labelOneOf(["equal", ...DIFFERENCE_CLASSES, "noise", "failed"]);
 
 /** A field of the catalogue or a note of the code: a short word, or `other`. Their number is bounded elsewhere. */
 export function wordLabel(word: string): string {

@@ -1,13 +1,17 @@
 /** How many requests of each kind this instance has served, and when the last was: for `GET /progress`. */
-import { LAST_TIME } from "../model/clock.ts";
+import * as z from "zod";
 import { CLIENT_LEFT, type Exchange } from "../model/exchange.ts";
-import { member } from "../model/json.ts";
-import type { RequestTotals, RequestTotalsRow } from "../model/progress.ts";
+import { readRecord } from "../rules/record.ts";
+import { type RequestTotals, type RequestTotalsRow, TotalsSchema } from "./progress.ts";
 import { apiVersionLabel, createSeries, labelOneOf, modeLabel, wordLabel } from "./series.ts";
 
 /** Kinds counted apart; beyond them resource and operation are `other`. */
 const MAX_KINDS = 1000;
 const KEPT_LABELS = [0, 3, 4];
+
+const { since: Since, rows: Rows } = TotalsSchema.shape;
+/** Rows of unknown labels share a few more. */
+const SavedTotals = z.object({ since: Since, rows: Rows.max(2 * MAX_KINDS) });
 
 const statusClassLabel = labelOneOf(["none", "1xx", "2xx", "3xx", "4xx", "5xx"]);
 
@@ -57,40 +61,9 @@ export function createTotals(wall: () => number): RequestTotalsCounter {
     },
     restore: (saved) => {
       for (const _ of series.rows()) throw new Error("totals are restored before the first request");
-      const [began, rows] = [readNumber(saved, "since", LAST_TIME), readRows(saved)];
+      const { since: began, rows } = readRecord(SavedTotals, saved, "totals");
       since = Math.min(since, began);
       for (const row of rows) add(row);
     },
   };
-}
-
-/** A million per second for 30 years. */
-const LARGEST_COUNT = 1e15;
-
-function readRows(saved: unknown): readonly RequestTotalsRow[] {
-  const rows = member(saved, "rows");
-  // Rows of unknown labels share a few more.
-  if (!Array.isArray(rows) || rows.length > 2 * MAX_KINDS)
-    throw new Error(`totals.rows: expected a list of at most ${2 * MAX_KINDS}`);
-  return rows.map((row: unknown) => ({
-    apiVersion: readText(row, "apiVersion"),
-    resource: readText(row, "resource"),
-    operation: readText(row, "operation"),
-    mode: readText(row, "mode"),
-    codes: readText(row, "codes"),
-    requests: readNumber(row, "requests", LARGEST_COUNT),
-    lastSeen: readNumber(row, "lastSeen", LAST_TIME),
-  }));
-}
-
-function readText(from: unknown, name: string): string {
-  const value = member(from, name);
-  if (typeof value === "string") return value;
-  throw new Error(`totals: ${name}: expected a text`);
-}
-
-function readNumber(from: unknown, name: string, most: number): number {
-  const value = member(from, name);
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most) return value;
-  throw new Error(`totals: ${name}: expected a whole number from 0 to ${most}`);
 }

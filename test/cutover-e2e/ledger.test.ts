@@ -1,6 +1,6 @@
 /** Who still calls v1 and how each gets away, of a running carryover. */
 import { describe, expect, it } from "vitest";
-import type { ClientEntry } from "../../src/model/ledger.ts";
+import type { ClientEntry } from "../../src/ledger/entry.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { as, type CutoverRig, cutover, type Front, LACKING, platform, serveLacking } from "./rig.ts";
 

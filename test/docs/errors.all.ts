@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ALL_OPTIONS } from "../../src/config/all-options.ts";
+import { DIFFICULTIES } from "../../src/ledger/entry.ts";
 import { COMPARISON_FAILURES, SKIP_REASONS } from "../../src/model/comparison.ts";
 import { NOTES, WITNESSES } from "../../src/model/exchange.ts";
 import { OurHeader } from "../../src/model/http.ts";
-import { DIFFICULTIES } from "../../src/model/ledger.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import { cellsOf } from "./tables.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { mergeSnapshots, readSnapshot } from "../../src/ledger/snapshot.ts";
+import { addErrors, type ClientEntry, LedgerSchema, type LedgerSnapshot } from "../../src/ledger/entry.ts";
+import { mergeSnapshots } from "../../src/ledger/snapshot.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import { addErrors, type ClientEntry, type LedgerSnapshot } from "../../src/model/ledger.ts";
+import { readRecord } from "../../src/rules/record.ts";
 import { call, exchange, ledgerOf, NO_NEEDS } from "./samples.ts";
 
 const names = (ledger: { snapshot(): { clients: readonly { name: string }[] } }) =>
@@ -395,7 +396,7 @@ describe("restoring", () => {
       // The rarest becomes the most frequent.
       for (let n = 0; n < 10; n++) ledger.observe(exchange(entry.name));
     }
-    const saved = readSnapshot(JSON.parse(JSON.stringify({ ...head(), clients: read })));
+    const saved = readRecord(LedgerSchema, JSON.parse(JSON.stringify({ ...head(), clients: read })));
     expect(saved.clients.map(({ name }) => name).sort()).toEqual(["a", "b", "c"]);
     expect(saved.requests.v1).toBe(36);
   });

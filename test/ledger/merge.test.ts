@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { difficultyOf, difficultyWords } from "../../src/ledger/difficulty.ts";
-import { mergeSnapshots } from "../../src/ledger/snapshot.ts";
 import {
   type ClientEntry,
   type ClientNeeds,
   DIFFICULTIES,
   type Difficulty,
   type LedgerSnapshot,
-} from "../../src/model/ledger.ts";
+} from "../../src/ledger/entry.ts";
+import { mergeSnapshots } from "../../src/ledger/snapshot.ts";
 import { exchange, ledgerOf, NO_NEEDS, snapshots } from "./samples.ts";
 
 function entry(name: string, v1: number, given: Partial<ClientEntry> = {}): ClientEntry {

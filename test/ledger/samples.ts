@@ -1,8 +1,8 @@
 /** Exchanges, ledgers and snapshots for the tests of the ledger. */
 import fc from "fast-check";
+import type { ClientEntry, ClientNeeds, LedgerSnapshot } from "../../src/ledger/entry.ts";
 import { createLedger, type Ledger, type LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createExchange, type Exchange, type UpstreamCall } from "../../src/model/exchange.ts";
-import type { ClientEntry, ClientNeeds, LedgerSnapshot } from "../../src/model/ledger.ts";
 
 export const NO_NEEDS: ClientNeeds = { longLists: [], zeroedFields: [], lacking: [], unknownFields: [], unseen: [] };
 

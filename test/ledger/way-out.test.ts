@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../src/catalogue/catalogue.ts";
+import type { ClientEntry, ClientNeeds } from "../../src/ledger/entry.ts";
 import { createOperationTraits } from "../../src/ledger/ledger.ts";
 import { CODE_LOOP, wayOut } from "../../src/ledger/way-out.ts";
-import type { ClientEntry, ClientNeeds } from "../../src/model/ledger.ts";
 import { NO_NEEDS } from "./samples.ts";
 
 const SEEN = Date.UTC(2026, 10, 21, 14, 5);

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
-import type { Progress } from "../../src/model/progress.ts";
+import { readRecord } from "../../src/rules/record.ts";
+import { RuleStatusSchema } from "../../src/rules/status.ts";
 import { progressOf } from "../../src/runtime/migration.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { MINUTE, type Rig, rig, rule, rulesOf, START } from "../rollout/control-rig.ts";
 
 const LEDGER = { since: 0, at: 0, rows: [], overflow: undefined };
@@ -38,7 +40,7 @@ test("a rule that is held back names the operation and why, and one that is not 
   });
 });
 
-test("a rule says what it does instead of what is written, and force is told beside it", () => {
+test("a rule says what it does instead of what is written, /rules agrees, and force is a member of its own", () => {
   const said = ({ rules: [first] }: Progress) => [first?.mode, first?.doing, first?.state];
   const moved = rig(rulesOf([rule({ ...shadowed, promoteWhen: { ...promoteWhen, automatic: true } })]));
   moved.compare(60, { served: "shadow" });
@@ -53,5 +55,13 @@ test("a rule says what it does instead of what is written, and force is told bes
   back.choose();
   expect(said(told(back))).toEqual(["translate", "translate", "returning"]);
   expect(told(back).rules[0]?.detail).toContain("10 % of its clients are translated");
+  for (const made of [moved, over, back]) {
+    const status = told(made).rules[0];
+    expect(readRecord(RuleStatusSchema, JSON.parse(JSON.stringify(status)))).toEqual(status);
+    const { rules } = JSON.parse(JSON.stringify(made.control.view()));
+    const { mode, doing, phase, step, promoted, couldMove, evidence } = status ?? {};
+    expect(rules[0]).toMatchObject({ mode, effective: doing, state: phase, promoted, couldMove });
+    expect([rules[0].step, rules[0].requests]).toEqual([step, evidence?.requests]);
+  }
   expect([told(back).force, told(rig(rulesOf([], { force: "native" }))).force]).toEqual(["none", "native"]);
 });

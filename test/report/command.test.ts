@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { MigrationReport } from "../../src/commands/report/report.ts";
-import type { Progress } from "../../src/model/progress.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { admin, busy, client, DAY, NOW, nowhere, progress, report, row, totals } from "./support.ts";
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { merge } from "../../src/commands/report/merge.ts";
-import type { Progress } from "../../src/model/progress.ts";
+import type { RuleEvidence } from "../../src/rules/status.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
+import { NOTHING_YET } from "../status/support.ts";
 import { busy, DAY, HOUR, NOW, progress, row, rule, totals } from "./support.ts";
 
 const heard = (...all: readonly Progress[]) =>
@@ -48,6 +50,17 @@ describe("several instances together", () => {
       ["b", "as-written", undefined, 1],
       ["b", "stepped-back", undefined, 1],
     ]);
+  });
+
+  test("evidence adds up, and is left out where an instance does not tell it", () => {
+    const evidence = (...all: readonly (RuleEvidence | undefined)[]) =>
+      merge(heard(...all.map((one, at) => progress({ instance: `i${at}`, rules: [rule("a", { evidence: one })] }))))
+        ?.rules[0]?.evidence;
+    const some = { ...NOTHING_YET, comparisons: 60, bound: 0.06, clients: 2 };
+    expect(evidence(some, some)).toMatchObject({ comparisons: 120, clients: 2 });
+    expect(evidence(some, some)?.bound).toBeLessThan(0.031);
+    expect(evidence(some)).toEqual(some);
+    expect(evidence(some, undefined)).toBeUndefined();
   });
 
   test("numbers of one instance among several are told as such", () => {

@@ -73,18 +73,18 @@ describe("the progress of an instance", () => {
     expect(faults).toEqual([
       "totals: Invalid input: expected object, received undefined",
       "totals.rows[1].requests: Invalid input: expected number, received string",
-      "ledger.clients[0].needs.longLists[0].records: expected a whole number from 0 to 1000000000000000",
-      "ledger.clients[1].lastV1: expected a whole number from 0 to 8640000000000000",
-      "ledger.clients[1].requests.v1: expected a whole number from 0 to 1000000000000000",
+      "ledger.clients[0].needs.longLists[0].records: Invalid input: expected number, received null",
+      "ledger.clients[1].lastV1: Too big: expected int to be <=9007199254740991",
+      "ledger.clients[1].requests.v1: Too small: expected number to be >=0",
       "totals.rows[0].requests: Invalid input: expected int, received number",
-      "ledger.requests.v2: expected a whole number from 0 to 1000000000000000",
+      "ledger.requests.v2: Too big: expected int to be <=9007199254740991",
       "bounds[1].comparisons: Too big: expected int to be <=9007199254740991",
       "bounds[1].upper: Too big: expected number to be <=1",
       'rules[0].state: Invalid option: expected one of "as-written"|"stepped-back"|"returning"|"could-move"|"promoted"|"expired"',
       "bounds: Invalid input: expected array, received object",
       "lastReloadSuccessful: Invalid input: expected boolean, received number",
-      "ledger.instances[0]: expected a printable text of 1 to 128 characters",
-      "ledger.clients[0].requests.v1: expected a whole number from 0 to 1000000000000000",
+      "ledger.instances[0]: Invalid input: expected string, received number",
+      "ledger.clients[0]: Invalid input: expected object, received null",
     ]);
   });
 });

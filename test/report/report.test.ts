@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { InstanceResult } from "../../src/commands/report/ask.ts";
 import { reportText, warningsOf } from "../../src/commands/report/formats.ts";
 import { createReport, exitCodeOf, type MigrationReport } from "../../src/commands/report/report.ts";
-import type { Progress } from "../../src/model/progress.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { busy, client, DAY, HOUR, NOW, progress, row, totals } from "./support.ts";
 
 const from = (...all: readonly Progress[]): readonly InstanceResult[] =>

@@ -4,7 +4,7 @@ import { reportCsv } from "../../src/commands/report/csv.ts";
 import { reportMarkdown, reportText } from "../../src/commands/report/formats.ts";
 import { createReport, exitCodeOf } from "../../src/commands/report/report.ts";
 import type { ReportScope } from "../../src/commands/report/scope.ts";
-import type { Progress } from "../../src/model/progress.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { admin, busy, client, DAY, HOUR, NOW, progress, report, row, rule, totals } from "./support.ts";
 

@@ -3,8 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
 import { createAdminServer } from "../../src/admin/server.ts";
-import type { ClientEntry, LedgerSnapshot } from "../../src/model/ledger.ts";
-import type { Progress, RequestTotalsRow, RuleProgress } from "../../src/model/progress.ts";
+import type { ClientEntry, LedgerSnapshot } from "../../src/ledger/entry.ts";
+import type { RuleStatus } from "../../src/rules/status.ts";
+import type { Progress, RequestTotalsRow } from "../../src/telemetry/progress.ts";
 import { later } from "../app/rig.ts";
 
 export const HOUR = 3_600_000;
@@ -52,7 +53,7 @@ export function client(
   };
 }
 
-export function rule(name: string, facts: Partial<RuleProgress> = {}): RuleProgress {
+export function rule(name: string, facts: Partial<RuleStatus> = {}): RuleStatus {
   return { name, mode: "translate", doing: "translate", state: "as-written", since: undefined, detail: "", ...facts };
 }
 

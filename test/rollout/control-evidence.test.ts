@@ -19,7 +19,7 @@ describe("requests", () => {
     const repeated = rig(rulesOf([rule()]));
     // It was said otherwise, and taken: a mask in the other spelling.
     repeated.requests(300, { calls: [call(400), call(200)], status: 200, notes: ["own-words-refused"] });
-    expect(repeated.control.states()[0]).toMatchObject({ state: "forward", failures: 0, requests: 300 });
+    expect(repeated.control.states()[0]).toMatchObject({ phase: "forward", evidence: { failures: 0, requests: 300 } });
   });
 
   test("a mistake of carryover's own is one, whoever finds it", () => {
@@ -34,7 +34,8 @@ describe("requests", () => {
       const made = rig(rulesOf([rule()]));
       made.requests(300, { status, reason });
       expect(made.choose().why).toBe(fault === "translation" ? "stepped-back" : "rule");
-      if (fault !== "translation") expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0 });
+      if (fault !== "translation")
+        expect(made.control.states()[0]).toMatchObject({ evidence: { requests: 0, failures: 0 } });
     },
   );
 
@@ -57,7 +58,7 @@ describe("requests", () => {
   test.each(silent)("a request %s counts neither way", (_, facts) => {
     const made = rig(rulesOf([rule()]));
     made.requests(1_000, facts);
-    expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0, state: "forward" });
+    expect(made.control.states()[0]).toMatchObject({ phase: "forward", evidence: { requests: 0, failures: 0 } });
   });
 
   test("a list that broke off after its head was sent counts as the failure it is", () => {
@@ -90,7 +91,7 @@ describe("comparisons", () => {
     const made = rig(rulesOf([rule()]));
     made.compare(50, { result: "noise" });
     made.compare(70, { result: "failed", failure: "too-large" });
-    expect(made.control.states()[0]).toMatchObject({ comparisons: 50, differences: 0, state: "forward" });
+    expect(made.control.states()[0]).toMatchObject({ phase: "forward", evidence: { comparisons: 50, differences: 0 } });
   });
 
   test("a wrong row is stepped back on after twenty comparisons: two hundred requests of which a tenth is compared", () => {
@@ -116,7 +117,7 @@ describe("comparisons", () => {
     }
     made.at += 10 * MINUTE;
     made.compare(30, { served: "shadow" });
-    expect(made.control.states()[0]).toMatchObject({ state: "returning", step: 0.1, effective: "translate" });
+    expect(made.control.states()[0]).toMatchObject({ phase: "returning", step: 0.1, doing: "translate" });
   });
 });
 
@@ -134,7 +135,7 @@ describe("promotion", () => {
     expect(made.choose()).toMatchObject({ mode: "translate", why: "promoted", shadow: { sample: 0.1 } });
     expect(made.control.states()[0]).toMatchObject({
       mode: "shadow",
-      effective: "translate",
+      doing: "translate",
       promoted: true,
       couldMove: false,
     });
@@ -150,7 +151,7 @@ describe("promotion", () => {
     made.compare(800, { served: "shadow" });
     expect(made.choose()).toMatchObject({ mode: "shadow", why: "rule" });
     expect(made.told.map(({ kind }) => kind)).toEqual(["could-promote"]);
-    expect(made.control.states()[0]).toMatchObject({ couldMove: true, promoted: false, effective: "shadow" });
+    expect(made.control.states()[0]).toMatchObject({ couldMove: true, promoted: false, doing: "shadow" });
     const { rules } = made.control.view() as { rules: { says: string }[] };
     expect(rules[0]?.says).toContain("it could be set to translate: 0 differences in the latest 800 comparisons");
   });
@@ -185,14 +186,17 @@ describe("promotion", () => {
     made.compare(15, { served: "shadow", result: "value" });
     made.compare(60, { served: "shadow" });
     expect(made.choose().why).toBe("promoted");
-    expect(made.control.states()[0]).toMatchObject({ state: "forward", differences: 15, comparisons: 75 });
+    expect(made.control.states()[0]).toMatchObject({
+      phase: "forward",
+      evidence: { differences: 15, comparisons: 75 },
+    });
   });
 
   test("a shadow rule that says nothing of it never moves", () => {
     const made = rig(rulesOf([rule({ ...shadowed })]));
     made.compare(20_000, { served: "shadow" });
     expect(made.choose()).toMatchObject({ mode: "shadow", why: "rule" });
-    expect(made.control.states()[0]).toMatchObject({ couldMove: false, comparisons: 20_000 });
+    expect(made.control.states()[0]).toMatchObject({ couldMove: false, evidence: { comparisons: 20_000 } });
     expect(made.told).toEqual([]);
   });
 });

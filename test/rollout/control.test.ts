@@ -56,7 +56,7 @@ describe("choosing", () => {
     for (const force of ["native", "translate"] as const) {
       made.control.replace(rulesOf([rule()], { force, digest: force }));
       expect(made.choose()).toEqual({ mode: force, rule: undefined, shadow: { sample: 0, control: 0 }, why: "forced" });
-      expect(made.control.states()[0]?.effective).toBe(force);
+      expect(made.control.states()[0]?.doing).toBe(force);
     }
     made.control.replace(rulesOf([rule()]));
     expect(made.choose().why).toBe("stepped-back");
@@ -83,7 +83,7 @@ describe("choosing", () => {
     });
     made.control.replace(rulesOf([rule()], { digest: "b" }));
     expect(made.choose()).toMatchObject({ mode: "native", why: "forced" });
-    expect(made.control.states()[0]?.effective).toBe("native");
+    expect(made.control.states()[0]?.doing).toBe("native");
     made.control.replace(rulesOf([rule()], { force: "native", digest: "c" }));
     made.control.forceByHand("none", START + 2);
     expect(made.choose()).toMatchObject({ mode: "native", why: "forced" });
@@ -130,7 +130,7 @@ describe("stepping back and returning", () => {
     const silent = rig(rulesOf([rule({ shadow: { sample: 0, control: 0 } })]), { bucketOf: noBucket });
     silent.requests(200, BROKEN);
     expect(silent.choose()).toMatchObject({ mode: "native", why: "stepped-back" });
-    expect(silent.control.states()[0]).toMatchObject({ mode: "translate", effective: "native", state: "back" });
+    expect(silent.control.states()[0]).toMatchObject({ mode: "translate", doing: "native", phase: "back" });
   });
 
   test("each change is told once, with the numbers that decided", () => {
@@ -153,7 +153,11 @@ describe("stepping back and returning", () => {
     expect(made.told[0]?.reason).toBe(
       "5 of 201 translated requests failed because of translation within 5 min (2.488 %, more than 2 %), met by 3 clients or more",
     );
-    expect(made.control.states()[0]).toMatchObject({ state: "forward", stepBacks: 1, since: START + 40 * MINUTE });
+    expect(made.control.states()[0]).toMatchObject({
+      phase: "forward",
+      since: START + 40 * MINUTE,
+      evidence: { stepBacks: 1 },
+    });
   });
 
   test.each([
@@ -199,7 +203,7 @@ describe("stepping back and returning", () => {
     made.requests(5_000, BROKEN);
     made.compare(5_000, { result: "value" });
     expect(made.choose()).toMatchObject({ mode: "translate", why: "rule" });
-    expect(made.control.states()[0]).toMatchObject({ requests: 5_000, failures: 5_000, stepBacks: 0 });
+    expect(made.control.states()[0]).toMatchObject({ evidence: { requests: 5_000, failures: 5_000, stepBacks: 0 } });
   });
 });
 
@@ -224,7 +228,10 @@ describe("other rules", () => {
     made.at += 5;
     made.control.replace(rulesOf([rule({ identity: "1b", evidenceKey: "1b" })], { digest: "b" }));
     expect(made.choose().why).toBe("rule");
-    expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0, stepBacks: 0, since: START + 5 });
+    expect(made.control.states()[0]).toMatchObject({
+      since: START + 5,
+      evidence: { requests: 0, failures: 0, stepBacks: 0 },
+    });
     expect(made.told.at(-1)?.reason).toBe("1 rules: 0 new, 1 changed (1 without their evidence), 0 gone");
   });
 
@@ -238,7 +245,7 @@ describe("other rules", () => {
     ] as const) {
       made.control.replace(rulesOf([rule({ mode })], { digest: mode }));
       expect(made.choose()).toMatchObject({ mode, why });
-      expect(made.control.states()[0]).toMatchObject({ comparisons: 30, differences: 30, requests: 0 });
+      expect(made.control.states()[0]).toMatchObject({ evidence: { comparisons: 30, differences: 30, requests: 0 } });
     }
   });
 
@@ -254,7 +261,10 @@ describe("other rules", () => {
     made.at += 5;
     made.control.replace(rulesOf([rule({ identity: "1b", ...over })], { digest: "b" }));
     expect(made.choose().why).toBe("stepped-back");
-    expect(made.control.states()[0]).toMatchObject({ requests: 200, failures: 200, stepBacks: 1, since: START });
+    expect(made.control.states()[0]).toMatchObject({
+      since: START,
+      evidence: { requests: 200, failures: 200, stepBacks: 1 },
+    });
   });
 
   test("a rule whose threshold is no longer exceeded goes forward again", () => {
@@ -272,10 +282,14 @@ describe("other rules", () => {
     made.requests(300, { ...BROKEN, ruleId: "old" });
     made.compare(300, { result: "value", ruleId: "old" });
     expect(made.choose().why).toBe("rule");
-    expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0, comparisons: 0, differences: 0 });
+    expect(made.control.states()[0]).toMatchObject({
+      evidence: { requests: 0, failures: 0, comparisons: 0, differences: 0 },
+    });
     made.requests(100, { ...BROKEN, ruleId: "new" });
     made.compare(10, { result: "value", ruleId: "new" });
-    expect(made.control.states()[0]).toMatchObject({ requests: 100, failures: 100, comparisons: 10, differences: 10 });
+    expect(made.control.states()[0]).toMatchObject({
+      evidence: { requests: 100, failures: 100, comparisons: 10, differences: 10 },
+    });
   });
 
   test("the same file again is nothing new, and a rule that went and came back is", () => {
@@ -296,7 +310,7 @@ describe("other rules", () => {
     made.requests(200);
     made.compare(30);
     made.control.replace(rulesOf([rule({ match: { percent: 70 } })], { digest: "b" }));
-    expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0, comparisons: 30 });
+    expect(made.control.states()[0]).toMatchObject({ evidence: { requests: 0, failures: 0, comparisons: 30 } });
   });
 
   test("a rule on its way back that may no longer return by itself is back", () => {
@@ -304,9 +318,9 @@ describe("other rules", () => {
     made.requests(200, BROKEN);
     made.at += 11 * MINUTE;
     made.choose();
-    expect(made.control.states()[0]?.state).toBe("returning");
+    expect(made.control.states()[0]?.phase).toBe("returning");
     made.control.replace(rulesOf([rule({ stepBack: { ...STEP_BACK, returnAfter: undefined } })], { digest: "b" }));
-    expect(made.control.states()[0]?.state).toBe("back");
+    expect(made.control.states()[0]?.phase).toBe("back");
     const { rules } = made.control.view() as { rules: { says: string }[] };
     expect(rules[0]?.says).toContain("200 of 200 translated requests failed");
   });
@@ -323,7 +337,7 @@ describe("other rules", () => {
     made.requests(500, { ...BROKEN, rule: "gone" });
     made.compare(500, { rule: "gone", result: "value" });
     made.compare(500, { rule: undefined, result: "value" });
-    expect(made.control.states()[0]).toMatchObject({ requests: 0, comparisons: 0 });
+    expect(made.control.states()[0]).toMatchObject({ evidence: { requests: 0, comparisons: 0 } });
   });
 });
 

@@ -41,7 +41,7 @@ describe("what holds a rule back", () => {
     expect(made.control.states()[0]).toMatchObject({
       promoted: false,
       couldMove: false,
-      heldBack: ["group list: 100 % of its latest comparisons failed (platform)"],
+      evidence: { heldBack: ["group list: 100 % of its latest comparisons failed (platform)"] },
     });
     expect(says(made)).toContain("; held back by group list: 100 % of its latest comparisons failed (platform)");
   });
@@ -69,10 +69,10 @@ describe("what holds a rule back", () => {
   test("what native refused and nobody could compare neither holds it back nor moves", () => {
     const made = shadowed();
     made.compare(50, { ...CREATES, served: "shadow", result: "failed", failure: "not-comparable" });
-    expect(made.control.states()[0]?.heldBack).toEqual([]);
+    expect(made.control.states()[0]?.evidence.heldBack).toEqual([]);
     asked(made, 60, ROLES);
     expect([modeOf(made, ROLES), modeOf(made, CREATES)]).toEqual(["translate", "shadow"]);
-    expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 0 requests, cannot be compared"]);
+    expect(made.control.states()[0]?.evidence.heldBack).toEqual(["repo create: 0 requests, cannot be compared"]);
   });
 
   test("refusals that differ from native's hold it back, though native served nobody", () => {
@@ -80,7 +80,9 @@ describe("what holds a rule back", () => {
     made.compare(30, { ...CREATES, served: "shadow", result: "error" });
     asked(made, 2_000, ROLES);
     expect(modeOf(made, ROLES)).toBe("shadow");
-    expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 100 % of its latest comparisons differ"]);
+    expect(made.control.states()[0]?.evidence.heldBack).toEqual([
+      "repo create: 100 % of its latest comparisons differ",
+    ]);
   });
 
   test("a rule says how many comparisons it counts, and no other number of them in the same sentence", () => {
@@ -98,7 +100,7 @@ describe("what holds a rule back", () => {
     expect(made.control.states()[0]).toMatchObject({ couldMove: false });
     expect(says(made)).toContain("it may move on below 10 %");
     for (let n = 0; n < 30; n++) asked(made, 1, GROUPS);
-    expect(made.control.states()[0]).toMatchObject({ couldMove: true, heldBack: [] });
+    expect(made.control.states()[0]).toMatchObject({ couldMove: true, evidence: { heldBack: [] } });
     expect(says(made)).toContain("it could be set to translate");
     expect(made.told).toHaveLength(1);
     made.compare(20, { ...ROLES, served: "shadow", result: "value" });
@@ -111,14 +113,14 @@ describe("what holds a rule back", () => {
     for (let n = 0; n < 1_000; n++) made.compare(2, { ...ROLES, operation: `op${n}`, served: "shadow" });
     expect(made.control.states()[0]).toMatchObject({
       promoted: false,
-      heldBack: ["further operations: 0 comparisons in 1400 requests, 20 needed"],
+      evidence: { heldBack: ["further operations: 0 comparisons in 1400 requests, 20 needed"] },
     });
   });
 
   test("many operations are not all told", () => {
     const made = shadowed();
     for (let n = 1; n <= 40; n++) made.requests(n, { ...ROLES, operation: `op${n}`, mode: "shadow" });
-    const { heldBack } = made.control.states()[0] ?? { heldBack: [] };
+    const { heldBack = [] } = made.control.states()[0]?.evidence ?? {};
     expect(heldBack).toHaveLength(11);
     expect([heldBack[0], heldBack.at(-1)]).toEqual([
       "role op40: 0 comparisons in 40 requests, 20 needed",
@@ -133,7 +135,7 @@ describe("what holds a rule back", () => {
     ] as const) {
       const made = rig(rulesOf([rule({ mode })]));
       asked(made, 60, CREATES, "not-comparable");
-      expect(made.control.states()[0]).toMatchObject({ heldBack, couldMove: false });
+      expect(made.control.states()[0]).toMatchObject({ couldMove: false, evidence: { heldBack } });
     }
   });
 });
@@ -160,7 +162,7 @@ describe("what a rule that moved takes along", () => {
     asked(made, 60, ROLES);
     made.compare(200, { ...GROUPS, served: "shadow", result: "value" });
     expect([modeOf(made, ROLES), modeOf(made, GROUPS)]).toEqual(["translate", "shadow"]);
-    expect(made.control.states()[0]).toMatchObject({ state: "forward", stepBacks: 0 });
+    expect(made.control.states()[0]).toMatchObject({ phase: "forward", evidence: { stepBacks: 0 } });
   });
 
   test("what moved stays moved whatever becomes of its comparisons, unless the rule steps back", () => {
@@ -168,10 +170,10 @@ describe("what a rule that moved takes along", () => {
     asked(made, 60, ROLES);
     made.compare(200, { ...ROLES, result: "failed", failure: "platform" });
     expect(modeOf(made, ROLES)).toBe("translate");
-    expect(made.control.states()[0]).toMatchObject({ heldBack: [] });
+    expect(made.control.states()[0]).toMatchObject({ evidence: { heldBack: [] } });
     made.compare(60, { ...ROLES, result: "value" });
     expect(made.choose().mode).toBe("shadow");
     expect(modeOf(made, ROLES)).toBe("shadow");
-    expect(made.control.states()[0]).toMatchObject({ state: "back" });
+    expect(made.control.states()[0]).toMatchObject({ phase: "back" });
   });
 });

@@ -354,7 +354,7 @@ describe("noise", () => {
   test("a share of equal answers is controlled as well, and what native differs in is counted", async () => {
     const { report, shadow } = await compared(platform(), { native: async () => other("later") }, control);
     expect(report).toMatchObject({ result: "equal", controlled: true, calls: { v1: 1, v2: 1 } });
-    expect(shadow.bounds()[0]).toMatchObject({ comparisons: 1, controls: 1, noisy: 1, differences: 0 });
+    expect(shadow.tally.rows()[0]).toMatchObject({ comparisons: 1, controls: 1, noisy: 1, differences: 0 });
     const half = await compared(platform(), { random: () => 0.5 }, { sample: 1, control: 0.5 });
     expect(half.report).toMatchObject({ controlled: false });
   });

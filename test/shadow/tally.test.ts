@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Comparison, ComparisonResult } from "../../src/model/comparison.ts";
 import { upperBound } from "../../src/rollout/upper-bound.ts";
-import { createComparisonStatistics } from "../../src/shadow/results.ts";
+import { createComparisonTally } from "../../src/shadow/tally.ts";
 import { comparison } from "../rollout/control-rig.ts";
 
 function over(result: ComparisonResult, more: Partial<Comparison> = {}): Comparison {
@@ -11,7 +11,7 @@ function over(result: ComparisonResult, more: Partial<Comparison> = {}): Compari
 
 describe("tally", () => {
   test("failed comparisons are part of no bound; noise and order are comparisons without a difference", () => {
-    const tally = createComparisonStatistics();
+    const tally = createComparisonTally();
     const results = ["equal", "order", "noise", "value", "value", "status", "failed"] as const;
     for (const result of results) tally.add(over(result), undefined);
     const [row] = tally.rows();
@@ -21,8 +21,7 @@ describe("tally", () => {
       client: undefined,
       comparisons: 6,
       differences: 3,
-      noise: 1,
-      failed: 1,
+      results: new Map(Object.entries({ equal: 1, order: 1, noise: 1, value: 2, status: 1, failed: 1 })),
       controls: 0,
       noisy: 0,
     });
@@ -30,7 +29,7 @@ describe("tally", () => {
   });
 
   test("each operation has a row of all, and one of each client behind it", () => {
-    const tally = createComparisonStatistics();
+    const tally = createComparisonTally();
     tally.add(over("equal"), true);
     tally.add(over("value", { client: "web" }), false);
     tally.add(over("equal", { operation: "update" }), undefined);
@@ -44,7 +43,7 @@ describe("tally", () => {
   });
 
   test("rows of an earlier process go on, and two clients that have one name now are one", () => {
-    const tally = createComparisonStatistics(2);
+    const tally = createComparisonTally(2);
     const row = { resource: "group", operation: "list", comparisons: 9, differences: 1 };
     const clients = ["ci", "web", "ci", "one too many"].map((client) => ({ ...row, client }));
     tally.restore([{ ...row, client: undefined, comparisons: 36 }, ...clients]);
@@ -57,7 +56,7 @@ describe("tally", () => {
   });
 
   test("clients beyond the most count for their operation, and no row of a client ever goes", () => {
-    const tally = createComparisonStatistics(2);
+    const tally = createComparisonTally(2);
     for (const client of ["a", "b", "c", "d", "c"]) tally.add(over("value", { client }), undefined);
     tally.add(over("value", { client: "a" }), undefined);
     expect(tally.rows().map(({ client, comparisons }) => [client, comparisons])).toEqual([
@@ -68,14 +67,16 @@ describe("tally", () => {
   });
 
   test("a name that was never let in takes no client's row", () => {
-    const tally = createComparisonStatistics(2);
+    const tally = createComparisonTally(2);
     for (let i = 0; i < 10; i++) tally.add(over("failed", { client: `stranger${i}`, failure: "refused" }), undefined);
     for (const client of ["a", "b"]) tally.add(over("equal", { client }), undefined);
     tally.add(over("failed", { client: "a" }), undefined);
-    expect(tally.rows().map(({ client, comparisons, failed }) => [client, comparisons, failed])).toEqual([
+    expect(
+      tally.rows().map(({ client, comparisons, results }) => [client, comparisons, results.get("failed")]),
+    ).toEqual([
       [undefined, 2, 11],
       ["a", 1, 1],
-      ["b", 1, 0],
+      ["b", 1, undefined],
     ]);
   });
 });

@@ -69,7 +69,7 @@ async function restartIn(
   damage(folder);
   const two = stateProcess(folder, { rules: RULES, ...choices });
   await two.start();
-  const state = (name: string): string | undefined => two.control.states().find((one) => one.name === name)?.state;
+  const state = (name: string): string | undefined => two.control.states().find((one) => one.name === name)?.phase;
   const [back, forward, look] = RULES.map(({ name }) => state(name));
   return { folder, two, back, forward, look, forced: two.control.force().effective };
 }
@@ -512,7 +512,7 @@ describe("an unknown rule", () => {
       digest: "b",
       rules: [about("back", "group", over)],
     });
-    expect(two.control.states()[0]?.state).toBe(state);
+    expect(two.control.states()[0]?.phase).toBe(state);
   });
 
   test("translates without a native v1, and says so until it is confirmed", async () => {
@@ -531,7 +531,11 @@ describe("an unknown rule", () => {
     const { two, look: state } = await restartIn(made.folder, lose, { rules: [RULES[0]!, RULES[1]!, look] });
     expect(state).toBe("unknown");
     two.compare(400, { served: "shadow", resource: "repo", rule: "look", ruleId: look.evidenceKey });
-    expect(two.control.states()[2]).toMatchObject({ promoted: false, couldMove: false, comparisons: 400 });
+    expect(two.control.states()[2]).toMatchObject({
+      promoted: false,
+      couldMove: false,
+      evidence: { comparisons: 400 },
+    });
   });
 });
 
@@ -555,7 +559,7 @@ test("what carryover force said waits for a native v1, also when it is lost", as
 test("a new, renamed or moved rule starts as configured, or as it was", async () => {
   const rules = [about("new", "tag"), RULES[1]!, RULES[0]!, about("renamed", "repo")];
   const { two } = await restartIn(made.folder, () => {}, { rules });
-  expect(two.control.states().map(({ name, state }) => [name, state])).toEqual([
+  expect(two.control.states().map(({ name, phase }) => [name, phase])).toEqual([
     ["new", "forward"],
     ["forward", "forward"],
     ["back", "back"],

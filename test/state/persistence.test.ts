@@ -33,7 +33,7 @@ test("a process that dies in its first start leaves nothing that looks lost", as
   for (const name of ["used.txt", "counts.json", "owner.json"]) rmSync(join(folder, name));
   const two = stateProcess(folder, { rules: [rule()] });
   await two.start();
-  expect([two.control.states()[0]?.state, two.control.force().effective, two.lines]).toEqual(["forward", "none", []]);
+  expect([two.control.states()[0]?.phase, two.control.force().effective, two.lines]).toEqual(["forward", "none", []]);
 });
 
 test.each([

@@ -44,7 +44,7 @@ describe("after a restart", () => {
     expect(two.choose().why).toBe("stepped-back");
     two.at += 2 * MINUTE;
     expect(two.choose("any").why).not.toBe("rule");
-    expect(two.control.states()[0]?.state).toBe("returning");
+    expect(two.control.states()[0]?.phase).toBe("returning");
   });
 
   test("a clock that is set forward is no quiet time, before it and after it", () => {
@@ -54,10 +54,10 @@ describe("after a restart", () => {
       made.choose();
       made.at += 60 * MINUTE;
       made.ahead -= 60 * MINUTE;
-      expect([made.choose().why, made.control.states()[0]?.state]).toEqual(["stepped-back", "back"]);
+      expect([made.choose().why, made.control.states()[0]?.phase]).toEqual(["stepped-back", "back"]);
       made.ahead += 11 * MINUTE;
       made.choose();
-      expect(made.control.states()[0]?.state).toBe("returning");
+      expect(made.control.states()[0]?.phase).toBe("returning");
     }
   });
 
@@ -76,7 +76,7 @@ describe("after a restart", () => {
     const one = rig(rulesOf([shadowed]));
     one.compare(300, { served: "shadow" });
     const two = restarted(one, [{ ...shadowed, shadow: { sample: 0.9, control: 0 } }]);
-    expect(two.control.states()[0]).toMatchObject({ comparisons: 300, differences: 0 });
+    expect(two.control.states()[0]).toMatchObject({ evidence: { comparisons: 300, differences: 0 } });
     two.compare(68, { served: "shadow" });
     expect(two.choose().why).toBe("promoted");
     expect(restarted(two, [shadowed]).choose().why).toBe("promoted");

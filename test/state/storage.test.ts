@@ -85,7 +85,7 @@ async function used(): Promise<string> {
 
 const contents = (folder: string) =>
   readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
-const stateOf = ({ control }: StateProcess) => [control.states()[0]?.state, control.force().effective];
+const stateOf = ({ control }: StateProcess) => [control.states()[0]?.phase, control.force().effective];
 
 test.each<[string, string, readonly Call[]]>([
   ["is full", "ENOSPC", ["write"]],

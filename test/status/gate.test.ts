@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { GateVerdict } from "../../src/commands/status/gate.ts";
-import type { Progress } from "../../src/model/progress.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { HOUR, instances, NOW, progress, rule, run } from "./support.ts";
 
 /** The exit code of `carryover gate reads`, and what it says, for instances a, b, … */

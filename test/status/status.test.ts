@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fleetOf } from "../../src/commands/status/fleet.ts";
 import { createStatus, type MigrationStatus } from "../../src/commands/status/status.ts";
-import type { ClientOperation } from "../../src/model/ledger.ts";
-import type { Progress } from "../../src/model/progress.ts";
+import type { ClientOperation } from "../../src/ledger/entry.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { client, row, totals } from "../report/support.ts";
 import { HOUR, instances, NOW, progress, rule, run } from "./support.ts";
 

@@ -1,11 +1,12 @@
 /** What instances tell in tests of status, gate and force. */
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
-import type { Progress, RuleEvidence, RuleProgress } from "../../src/model/progress.ts";
+import type { RuleEvidence, RuleStatus } from "../../src/rules/status.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
 import { rule as reported } from "../report/support.ts";
 
 export { HOUR, NOW, progress } from "../report/support.ts";
 
-const NOTHING_YET: RuleEvidence = {
+export const NOTHING_YET: RuleEvidence = {
   whom: "reads",
   percent: undefined,
   requests: 0,
@@ -25,10 +26,10 @@ const NOTHING_YET: RuleEvidence = {
 /** A rule of this mode that does what the file says, with this evidence. */
 export function rule(
   name: string,
-  mode: RuleProgress["mode"],
+  mode: RuleStatus["mode"],
   evidence: Partial<RuleEvidence> = {},
-  facts: Partial<RuleProgress> = {},
-): RuleProgress {
+  facts: Partial<RuleStatus> = {},
+): RuleStatus {
   return reported(name, { mode, doing: mode, evidence: { ...NOTHING_YET, ...evidence }, ...facts });
 }
 

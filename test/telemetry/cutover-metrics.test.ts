@@ -1,24 +1,36 @@
 import { describe, expect, test } from "vitest";
 import type { Comparison } from "../../src/model/comparison.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
+import type { OwnRuleStatus } from "../../src/rules/status.ts";
+import { createComparisonTally } from "../../src/shadow/tally.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import type { RolloutMetricSources, RuleMetrics } from "../../src/telemetry/rollout-metrics.ts";
+import type { RolloutMetricSources } from "../../src/telemetry/rollout-metrics.ts";
 import { finished } from "./exchange.ts";
 import { IDLE } from "./metrics-options.ts";
 import { parsePrometheus, sampleValue } from "./prometheus.ts";
 
-const RULE: RuleMetrics = {
+const RULE: OwnRuleStatus = {
   name: "ci-reads",
-  effective: "native",
-  state: "back",
-  requests: 10,
-  failures: 3,
-  comparisons: 7,
-  differences: 2,
-  bound: 0.5,
-  stepBacks: 1,
+  mode: "translate",
+  doing: "native",
+  state: "expired",
+  detail: "",
+  evidence: {
+    whom: "reads",
+    requests: 10,
+    failures: 3,
+    comparisons: 7,
+    differences: 2,
+    bound: 0.5,
+    risk: 0.04,
+    clients: 1,
+    clientsNeeded: 3,
+    heldBack: [],
+    stepBacks: 1,
+  },
+  phase: "back",
+  promoted: false,
   couldMove: false,
-  expired: true,
 };
 
 const CALL = { upstream: "v2", method: "GET", path: "/", status: 200, ms: 1 } as const;
@@ -143,11 +155,12 @@ describe("clients", () => {
 
 describe("comparisons", () => {
   test("are counted by what came out, with the calls that they took", async () => {
-    const made = metrics();
-    made.compared(comparison({}));
-    made.compared(comparison({ result: "value" }));
-    made.compared(comparison({ resource: "evil", operation: "evil", result: "failed", failure: "timeout" }));
-    const parsed = parsePrometheus(await made.text());
+    const tally = createComparisonTally();
+    tally.restore([{ resource: "group", operation: "list", comparisons: 9, differences: 1 }]);
+    tally.add(comparison({}), undefined);
+    tally.add(comparison({ result: "value" }), undefined);
+    tally.add(comparison({ resource: "evil", operation: "evil", result: "failed", failure: "timeout" }), undefined);
+    const parsed = parsePrometheus(await metrics({ comparisons: tally }).text());
     const value = (labels: Record<string, string>) => sampleValue(parsed, "carryover_comparisons_total", labels);
     expect(value({ resource: "group", operation: "list", result: "equal" })).toBe(1);
     expect(value({ resource: "group", operation: "list", result: "value" })).toBe(1);
@@ -195,8 +208,21 @@ describe("rules", () => {
     expect(sampleValue(parsed, "carryover_config_hash")).toBe(number);
   });
 
+  test("are asked once for each scrape", async () => {
+    let asked = 0;
+    const made = metrics({
+      rules: () => {
+        asked++;
+        return [RULE];
+      },
+    });
+    await made.text();
+    await made.text();
+    expect(asked).toBe(2);
+  });
+
   test("that are gone from the file are gone from the metrics", async () => {
-    let rules: readonly RuleMetrics[] = [RULE];
+    let rules: readonly OwnRuleStatus[] = [RULE];
     const made = metrics({ rules: () => rules });
     await made.text();
     rules = [];

@@ -22,6 +22,7 @@ export const IDLE: MetricsOptions = {
     stateSaved: () => true,
     wall: () => 0,
     shadow: () => ({ running: 0, waiting: 0, heldBytes: 0, passed: {} }),
+    comparisons: undefined,
   },
   droppedLogLines: () => 0,
 };

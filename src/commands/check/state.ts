@@ -41,7 +41,7 @@ export async function checkState(
   });
   rollout.restore(found);
   if (rules !== undefined) rollout.replace(rules);
-  const unknown = rollout.states().flatMap(({ name, state }) => (state === "unknown" ? [name] : []));
+  const unknown = rollout.states().flatMap(({ name, unknown }) => (unknown === true ? [name] : []));
   const serves = upstream.v1 === undefined ? "translated all the same, without a native v1" : "served by native v1";
   const problems: Judgement[] = [
     ...(unknown.length === 0

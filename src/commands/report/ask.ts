@@ -1,10 +1,9 @@
 /** Asks instances for their progress (`GET /progress` on the admin port), and checks every member: a report must not guess. */
 import { z } from "zod";
-import { readSnapshot } from "../../ledger/snapshot.ts";
-import { LAST_TIME } from "../../model/clock.ts";
 import { member } from "../../model/json.ts";
-import { PROGRESS_VERSION, type Progress, RULE_STATES } from "../../model/progress.ts";
-import { type ConfirmedRule, FORCE_COMMANDS, type ForceCommand, type ForceState } from "../../model/rules.ts";
+import { optional, readRecord } from "../../rules/record.ts";
+import { type ConfirmedRule, ConfirmedRuleSchema, type ForceCommand, ForceStateSchema } from "../../rules/status.ts";
+import { PROGRESS_VERSION, type Progress, ProgressSchema } from "../../telemetry/progress.ts";
 import { oneLine } from "../terminal.ts";
 import { HOW_TO_GIVE_ADMIN_TOKEN } from "./arguments.ts";
 
@@ -35,9 +34,8 @@ export async function ask(address: string, options: AskOptions): Promise<Instanc
 }
 
 /** `survives`: a restart keeps what was said; undefined: the instance is older. */
-export interface AnsweredForce extends ForceState {
-  readonly survives?: boolean | undefined;
-}
+const AnsweredForceSchema = ForceStateSchema.extend({ survives: optional(z.boolean()) });
+export type AnsweredForce = z.output<typeof AnsweredForceSchema>;
 
 /** Sends `carryover confirm`. Never rejects. */
 export async function askConfirm(
@@ -48,7 +46,7 @@ export async function askConfirm(
   { readonly address: string; readonly state: ConfirmedRule } | { readonly address: string; readonly fault: string }
 > {
   try {
-    const read = (value: unknown) => ConfirmedSchema.parse(value);
+    const read = (value: unknown) => ConfirmedRuleSchema.parse(value);
     const question = { path: "/confirm", body: JSON.stringify({ rule }), read };
     return { address, state: await answerOf(address, question, options) };
   } catch (error) {
@@ -66,7 +64,7 @@ export async function askForce(
 > {
   try {
     const body = JSON.stringify({ force: command });
-    const read = (value: unknown) => ForceStateSchema.extend({ survives: optional(z.boolean()) }).parse(value);
+    const read = (value: unknown) => AnsweredForceSchema.parse(value);
     return { address, state: await answerOf(address, { path: "/force", body, read }, options) };
   } catch (error) {
     return { address, fault: faultText(error, options.timeoutMs) };
@@ -169,102 +167,6 @@ function faultText(error: unknown, timeoutMs: number): string {
   return isParserError ? "does not speak HTTP" : `cannot be reached (${code})`;
 }
 
-const Count = z.int().min(0).max(1e15);
-/** Milliseconds since 1970. */
-const Time = z.number().min(0).max(LAST_TIME);
-const Share = z.number().min(0).max(1);
-const CutoverModes = z.enum(["native", "shadow", "translate"]);
-/** JSON has no undefined: null is absent as well. */
-const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
-
-const Force = z.enum(["none", "native", "translate"]);
-const ForceStateSchema = z.object({
-  effective: Force,
-  file: Force,
-  command: z.enum(FORCE_COMMANDS),
-  commandAt: optional(Time),
-  lost: optional(z.boolean()),
-});
-
-const ConfirmedSchema = z.object({
-  rule: z.string(),
-  wasUnknown: z.boolean(),
-  doing: z.enum([...CutoverModes.options, "nothing"]),
-  survives: z.boolean(),
-});
-
-const ProgressSchema = z.object({
-  version: z.literal(PROGRESS_VERSION),
-  instance: z.string(),
-  since: Time,
-  at: Time,
-  mode: CutoverModes,
-  force: Force,
-  forcedBy: optional(ForceStateSchema),
-  digest: optional(z.string()),
-  lastReloadSuccessful: z.boolean(),
-  saved: optional(z.boolean()),
-  countsLostAt: optional(Time),
-  changeable: optional(z.boolean()),
-  ready: optional(z.boolean()),
-  openBreakers: optional(z.array(z.string())),
-  totals: z.object({
-    since: Time,
-    at: Time,
-    rows: z.array(
-      z.object({
-        apiVersion: z.string(),
-        resource: z.string(),
-        operation: z.string(),
-        mode: z.string(),
-        codes: z.string(),
-        requests: Count,
-        lastSeen: Time,
-      }),
-    ),
-  }),
-  ledger: z.unknown().transform(readSnapshot),
-  bounds: z.array(
-    z.object({
-      resource: z.string(),
-      operation: z.string(),
-      client: optional(z.string()),
-      comparisons: Count,
-      differences: Count,
-      upper: Share,
-    }),
-  ),
-  rules: z.array(
-    z.object({
-      name: z.string(),
-      mode: CutoverModes,
-      doing: z.enum([...CutoverModes.options, "nothing"]),
-      state: z.enum(RULE_STATES),
-      unknown: optional(z.boolean()),
-      since: optional(Time),
-      detail: z.string(),
-      evidence: optional(
-        z.object({
-          whom: z.string(),
-          percent: optional(z.number().min(0).max(100)),
-          requests: Count,
-          failures: Count,
-          comparisons: Count,
-          differences: Count,
-          bound: Share,
-          risk: Share,
-          clients: Count,
-          clientsNeeded: Count,
-          differencesBelow: optional(Share),
-          failuresBelow: optional(Share),
-          heldBack: z.array(z.string()),
-          stepBacks: Count,
-        }),
-      ),
-    }),
-  ),
-});
-
 /** Without members that it does not know. Throws `Error` with the path of a wrong member. */
 export function readProgress(value: unknown): Progress {
   const version = member(value, "version");
@@ -275,8 +177,5 @@ export function readProgress(value: unknown): Progress {
         : "it is no progress of carryover",
     );
   }
-  const result = ProgressSchema.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new Error(`${z.core.toDotPath(issue?.path ?? [])}: ${issue?.message}`);
+  return readRecord(ProgressSchema, value);
 }

@@ -1,11 +1,13 @@
 /** Merges the progress of several instances into one. */
+
+import type { ClientEntry, LedgerSnapshot } from "../../ledger/entry.ts";
 import { mergeSnapshots } from "../../ledger/snapshot.ts";
 import { LAST_TIME } from "../../model/clock.ts";
 import { grouped } from "../../model/group.ts";
-import type { ClientEntry, LedgerSnapshot } from "../../model/ledger.ts";
-import type { DifferenceBound, Progress, RequestTotalsRow, RuleProgress } from "../../model/progress.ts";
 import type { Rules } from "../../model/rules.ts";
 import { upperBound } from "../../rollout/upper-bound.ts";
+import type { RuleEvidence, RuleStatus } from "../../rules/status.ts";
+import type { DifferenceBound, Progress, RequestTotalsRow } from "../../telemetry/progress.ts";
 
 /** An instance that responded, under the first address that leads to it. */
 export interface RespondingInstance {
@@ -25,7 +27,18 @@ export interface MergedProgress {
   readonly force: Rules["force"];
   readonly ledger: LedgerSnapshot;
   readonly bounds: readonly DifferenceBound[];
-  readonly rules: readonly (RuleProgress & { readonly on: readonly string[] })[];
+  readonly rules: readonly MergedRule[];
+}
+
+/** A rule on all instances where it does the same: its record, since the first and with the detail of the first. */
+export interface MergedRule<State = RuleStatus["state"]> extends Omit<RuleStatus, "state"> {
+  readonly state: State;
+  /** Of those instances, absent where one of them is older and does not tell it. */
+  readonly evidence?: RuleEvidence | undefined;
+  /** Their addresses. */
+  readonly on: readonly string[];
+  /** Milliseconds since it last changed on any of them, by the clock of that instance. Undefined if one does not tell it. */
+  readonly age: number | undefined;
 }
 
 /** The counters of one process begin within this time. */
@@ -45,7 +58,7 @@ export function merge(instances: readonly RespondingInstance[]): MergedProgress 
     force: all.find(({ force }) => force !== "none")?.force ?? "none",
     ledger: mergeSnapshots(withOwnLedgerNames(adjusted)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
-    rules: mergeRules(adjusted),
+    rules: mergeRules(adjusted, ({ state }) => state),
   };
 }
 
@@ -104,17 +117,58 @@ function mergeBounds(bounds: readonly DifferenceBound[]): readonly DifferenceBou
   });
 }
 
-/** Instances on which a rule is in the same state share one line: since the first, with the detail of the first. */
-function mergeRules(instances: readonly RespondingInstance[]): MergedProgress["rules"] {
-  const rules = instances.flatMap(({ address, progress }) => progress.rules.map((rule) => ({ address, rule })));
-  return grouped(rules, ({ rule }) => [rule.name, rule.mode, rule.doing, rule.state]).map((group) => {
-    const [{ address, rule }] = group;
+/** Instances on which a rule does the same, and is in the same state by `stateOf`, share one line. */
+export function mergeRules<State extends string>(
+  instances: readonly RespondingInstance[],
+  stateOf: (rule: RuleStatus) => State,
+): readonly MergedRule<State>[] {
+  const rules = instances.flatMap(({ address, progress: { at, rules } }) =>
+    rules.map((rule) => ({
+      address,
+      rule,
+      state: stateOf(rule),
+      age: rule.since === undefined ? undefined : Math.max(0, at - rule.since),
+    })),
+  );
+  return grouped(rules, ({ rule, state }) => [rule.name, rule.mode, rule.doing, state]).map((group) => {
+    const [{ address, rule, state }] = group;
     const times = group.flatMap((one) => one.rule.since ?? []);
-    const since = times.length === 0 ? undefined : Math.min(...times);
     const same = group.every((one) => one.rule.detail === rule.detail);
-    const detail = same ? rule.detail : `${rule.detail} (${address})`;
-    return { ...rule, since, detail, on: group.map((one) => one.address) };
+    return {
+      ...rule,
+      state,
+      since: times.length === 0 ? undefined : Math.min(...times),
+      detail: same ? rule.detail : `${rule.detail} (${address})`,
+      evidence: mergeEvidence(group.map((one) => one.rule.evidence)),
+      on: group.map((one) => one.address),
+      age: group
+        .map(({ age }) => age)
+        .reduce((a, b) => (a === undefined || b === undefined ? undefined : Math.min(a, b))),
+    };
   });
+}
+
+/** Counts add up. A client may have called several instances, so that no more are certain than the most that one of them saw. */
+function mergeEvidence(all: readonly (RuleEvidence | undefined)[]): RuleEvidence | undefined {
+  const known = all.filter((one) => one !== undefined);
+  const [first] = known;
+  if (first === undefined || known.length < all.length) return undefined;
+  if (known.length === 1) return first;
+  const [comparisons, differences] = [sum(known, (one) => one.comparisons), sum(known, (one) => one.differences)];
+  const risk = Math.min(...known.map((one) => one.risk));
+  return {
+    ...first,
+    requests: sum(known, (one) => one.requests),
+    failures: sum(known, (one) => one.failures),
+    comparisons,
+    differences,
+    risk,
+    bound: upperBound(differences, comparisons, risk),
+    clients: largest(known.map((one) => one.clients)),
+    clientsNeeded: largest(known.map((one) => one.clientsNeeded)),
+    heldBack: [...new Set(known.flatMap((one) => one.heldBack))],
+    stepBacks: sum(known, (one) => one.stepBacks),
+  };
 }
 
 /** Seconds by which a clock may be behind before it is reported: slow responses and ordinary clock skew. */

@@ -1,14 +1,23 @@
 /** The report on the migration: its shape (docs/report.md), how it follows from the instances' progress, and the verdict. */
 
 import { difficultyOf } from "../../ledger/difficulty.ts";
+import type { ClientEntry, ClientNeeds, Difficulty, OperationErrors } from "../../ledger/entry.ts";
 import { grouped } from "../../model/group.ts";
-import type { ClientEntry, ClientNeeds, Difficulty, OperationErrors } from "../../model/ledger.ts";
-import type { RequestTotalsRow, RuleProgress, RuleStateName } from "../../model/progress.ts";
 import type { CutoverMode, Rules } from "../../model/rules.ts";
+import type { RequestTotalsRow } from "../../telemetry/progress.ts";
 import { callsV1, type Standing, standingOf } from "../standing.ts";
 import type { InstanceResult } from "./ask.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
-import { largest, latestOf, type MergedProgress, merge, type RespondingInstance, sharerOf, sum } from "./merge.ts";
+import {
+  largest,
+  latestOf,
+  type MergedProgress,
+  type MergedRule,
+  merge,
+  type RespondingInstance,
+  sharerOf,
+  sum,
+} from "./merge.ts";
 import { type ReportScope, type ScopedProgress, scoped } from "./scope.ts";
 
 /** The output of `--json`. Times are ISO 8601 in UTC; null: unknown, or never. Shares are 0 to 1. */
@@ -122,15 +131,8 @@ export interface BoundLine {
   readonly upper: number;
 }
 
-export interface RuleLine {
-  readonly name: string;
-  readonly mode: CutoverMode;
-  readonly doing: RuleProgress["doing"];
-  readonly state: RuleStateName;
+export interface RuleLine extends Omit<MergedRule, "since" | "age"> {
   readonly since: string | null;
-  readonly detail: string;
-  /** Addresses of the instances in this state. */
-  readonly on: readonly string[];
 }
 
 /** `windowMs`: how far back v1 counts; undefined: as far as the instances remember. */
@@ -171,7 +173,7 @@ export function createReport(
     },
     clients: [...onV1.map(lineOf), ...clients.filter((client) => !isOnV1(client)).map(lineOf)],
     bounds: (merged?.bounds ?? []).map((bound) => ({ ...bound, client: bound.client ?? null })),
-    rules: (merged?.rules ?? []).map((rule) => ({ ...rule, since: timeOf(rule.since) })),
+    rules: (merged?.rules ?? []).map(({ age: _, ...rule }) => ({ ...rule, since: timeOf(rule.since) })),
     breaks: breaksOf(onV1, nativeRows(merged, scope), { from: from ?? 0, counted: merged?.countFromOneTime === true }),
     ...judgeV1({ merged, complete, from, onV1: onV1.length, calls: callsOf(scope) }),
   };

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { changeTokenPath } from "../../admin/change-token.ts";
 import { STATE_DIR_VARIABLE } from "../../config/command-variables.ts";
 import { ConfigError } from "../../config/faults.ts";
-import { type ConfirmedRule, FORCE_COMMANDS, type ForceCommand } from "../../model/rules.ts";
+import { type ConfirmedRule, type ForceCommand, ForceCommands } from "../../rules/status.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
   ADDRESSES_HELP,
@@ -222,7 +222,7 @@ function readShare(text: string): number {
 }
 
 function readForce(text: string): ForceCommand {
-  const command = FORCE_COMMANDS.find((one) => one === text);
+  const command = ForceCommands.options.find((one) => one === text);
   if (command !== undefined) return command;
-  throw new InvalidArgumentError(`expected ${FORCE_COMMANDS.join(" or ")}`);
+  throw new InvalidArgumentError(`expected ${ForceCommands.options.join(" or ")}`);
 }

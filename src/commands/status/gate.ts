@@ -1,7 +1,7 @@
 /** May a rule go further? The verdict and its reasons, from what instances tell. */
 import { nearest } from "../../config/faults.ts";
-import type { RuleEvidence } from "../../model/progress.ts";
 import { comparisonsNeeded, RISK, upperBound } from "../../rollout/upper-bound.ts";
+import type { RuleEvidence } from "../../rules/status.ts";
 import { percent } from "../../rules/words.ts";
 import { durationText } from "../report/merge.ts";
 import { differentRules, type Fleet, type FleetRule, type SilentInstance, troublesOf } from "./fleet.ts";

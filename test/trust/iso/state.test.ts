@@ -100,17 +100,13 @@ const STATE: readonly Remembered[] = [
   ["grpc/server.ts sessions", "the connection itself", "connections that are open", NOBODY],
   ["shadow/shadow.ts until", DIGEST, "1,000, at most 60 s", "only who gets the platform to answer 429 or 503"],
   [
-    "shadow/results.ts operations",
+    "shadow/tally.ts operations",
     "operation of the catalogue; name of the client in it",
     "the catalogue; a fixed number of clients in all",
     `only what was compared; ${THE_LET_IN}`,
   ],
-  [
-    "shadow/results.ts clients",
-    "name of the client, in an operation",
-    "a fixed number in all",
-    `only what was compared; ${THE_LET_IN}`,
-  ],
+  ["shadow/tally.ts results", "result of a comparison", "the results that there are", NOBODY],
+  ["shadow/tally.ts failures", "reason of a failure", "the reasons that there are", NOBODY],
   [
     "telemetry/unknown-fields.ts counts",
     "name of a field, in a resource and direction",

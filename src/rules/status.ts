@@ -1,0 +1,100 @@
+/**
+ * The record of a rule: what it does, and the evidence for it. Instances serve it at `/rules` and `/progress`, and metrics show it. The report
+ * merges the records of several instances, `carryover gate` judges them, and `carryover status` prints them.
+ */
+import * as z from "zod";
+import { Count, optional, type Read, Share, Time } from "./record.ts";
+
+export const Mode = z.enum(["native", "shadow", "translate"]);
+/** `nothing`: the rule has expired, and matches no request. */
+export const Doing = z.enum([...Mode.options, "nothing"]);
+
+/** What decides whether a rule may go further. */
+const Evidence = z.object({
+  /** For people: `reads of group, client ci-bot`. */
+  whom: z.string(),
+  /** Of those, the share of clients that the rule takes: 0 to 100; absent: all. */
+  percent: optional(z.number().min(0).max(100)),
+  /** Translated requests that count as evidence, and those that failed because of the translation, since the rule changed. */
+  requests: Count,
+  failures: Count,
+  /** The latest ones, on which the bound rests. */
+  comparisons: Count,
+  differences: Count,
+  /** Upper bound (95 %) of the share of differing responses; 1 without a comparison. */
+  bound: Share,
+  /** The chance that `bound` is wrong: it shrinks when old comparisons are forgotten. */
+  risk: Share,
+  /** Distinct clients that were compared, counted up to those that are needed. */
+  clients: Count,
+  clientsNeeded: Count,
+  /** Thresholds of the rule: of `promoteWhen`, else of `stepBack`; absent: it has none. */
+  differencesBelow: optional(Share),
+  failuresBelow: optional(Share),
+  /** Operations that keep a shadow rule from translating, or that were not promoted with it, and why: a sentence each, at most eleven. */
+  heldBack: z.array(z.string()),
+  stepBacks: Count,
+});
+
+/** An optional member is also absent if the instance is older than the member. */
+export const RuleStatusSchema = z.object({
+  name: z.string(),
+  /** As the file says. */
+  mode: Mode,
+  /** The mode now, `force` included. While the rule returns, the mode of its translated clients. */
+  doing: Doing,
+  state: z.enum(["as-written", "stepped-back", "returning", "could-move", "promoted", "expired"]),
+  /** Its saved state cannot be read, and it waits for `carryover confirm`. Then `state` is `stepped-back`, for older commands. */
+  unknown: optional(z.boolean()),
+  /** When its mode or state last changed. */
+  since: optional(Time),
+  /** One sentence for people: why, and what would change it; may be empty. */
+  detail: z.string(),
+  evidence: optional(Evidence),
+  /** `state` is one word, even if several are true. This member and the next three say each of them. */
+  phase: optional(z.enum(["forward", "back", "returning", "unknown"])),
+  /** While it returns: the share of its clients that are translated, 0.1 to 1. */
+  step: optional(Share),
+  promoted: optional(z.boolean()),
+  /** It may become `translate` by its `promoteWhen`, and has not. */
+  couldMove: optional(z.boolean()),
+});
+
+export type RuleStatus = Read<typeof RuleStatusSchema>;
+export type RuleEvidence = Read<typeof Evidence>;
+/** The record of a rule in this process: no member is missing. */
+export type OwnRuleStatus = RuleStatus & {
+  readonly [Part in "evidence" | "phase" | "promoted" | "couldMove"]: NonNullable<RuleStatus[Part]>;
+};
+
+/** What `carryover force` can say: it cannot force a translation. */
+export const ForceCommands = z.enum(["native", "none"]);
+export const Force = z.enum([...ForceCommands.options, "translate"]);
+
+/** What overrides every rule now, and who says so. */
+export const ForceStateSchema = z.object({
+  /** `native` when the file or the command says so; else what the file says. */
+  effective: Force,
+  /** `force` of the rules file. */
+  file: Force,
+  /** The last `carryover force`. */
+  command: ForceCommands,
+  /** When that was; absent: never. */
+  commandAt: optional(Time),
+  /** The saved command cannot be read: native is assumed until the next command. */
+  lost: optional(z.boolean()),
+});
+
+/** What `carryover confirm` did. */
+export const ConfirmedRuleSchema = z.object({
+  rule: z.string(),
+  /** False: the state of the rule is known, and nothing changed. */
+  wasUnknown: z.boolean(),
+  doing: Doing,
+  /** A restart keeps it. */
+  survives: z.boolean(),
+});
+
+export type ForceCommand = z.output<typeof ForceCommands>;
+export type ForceState = Read<typeof ForceStateSchema>;
+export type ConfirmedRule = Read<typeof ConfirmedRuleSchema>;

@@ -1,0 +1,81 @@
+/** The progress of the migration as one instance sees it: what `GET /progress` tells a report. */
+import * as z from "zod";
+import { LedgerSchema } from "../ledger/entry.ts";
+import { Count, optional, type Read, Share, Time } from "../rules/record.ts";
+import { Force, ForceStateSchema, Mode, RuleStatusSchema } from "../rules/status.ts";
+
+/** Version of this format. A reader refuses any other. */
+export const PROGRESS_VERSION = 1;
+
+const Name = z.string().max(512);
+
+/** Requests of one kind, with the labels of metrics. */
+const TotalsRow = z.object({
+  apiVersion: z.string(),
+  resource: z.string(),
+  operation: z.string(),
+  mode: z.string(),
+  /** `2xx` and so on, or `none` without a response. */
+  codes: z.string(),
+  requests: Count,
+  lastSeen: Time,
+});
+
+export const TotalsSchema = z.object({ since: Time, at: Time, rows: z.array(TotalsRow) });
+
+/** Comparisons of one operation that had a result, of all clients or of one. */
+export const ComparisonCountsSchema = z.object({
+  resource: Name,
+  operation: Name,
+  /** Absent: of all clients. */
+  client: optional(Name),
+  /** Noise and another order are among them. */
+  comparisons: Count,
+  differences: Count,
+});
+const Bound = ComparisonCountsSchema.extend({
+  /** Upper bound (95 %) of the share of responses that differ. */
+  upper: Share,
+});
+
+/** An optional member is also absent if the instance is older than the member. */
+export const ProgressSchema = z.object({
+  version: z.literal(PROGRESS_VERSION),
+  /** Random, one per process: an instance behind two addresses counts once. */
+  instance: z.string(),
+  /** When the process started to count. */
+  since: Time,
+  at: Time,
+  /** Option `cutover.mode`. */
+  mode: Mode,
+  /** What overrides every rule now. */
+  force: Force,
+  /** Who says so. */
+  forcedBy: optional(ForceStateSchema),
+  /** Digest of the rules in force; absent without a rules file, too. */
+  digest: optional(z.string()),
+  /** False: the rules file is bad, and older rules are in force. */
+  lastReloadSuccessful: z.boolean(),
+  /** False: what outlives a restart cannot be written now. */
+  saved: optional(z.boolean()),
+  /** When what was counted before was lost, because it could not be read. */
+  countsLostAt: optional(Time),
+  /** False: `carryover force` and `confirm` find no token in state.dir. Absent where they need none there. */
+  changeable: optional(z.boolean()),
+  /** As `/readyz` says. */
+  ready: optional(z.boolean()),
+  /** Upstreams that do not respond: calls to them fail at once. */
+  openBreakers: optional(z.array(z.string())),
+  totals: TotalsSchema,
+  ledger: LedgerSchema,
+  /** One per operation, and one per operation and client. */
+  bounds: z.array(Bound),
+  /** In the order of the file. */
+  rules: z.array(RuleStatusSchema),
+});
+
+export type Progress = Read<typeof ProgressSchema>;
+export type RequestTotals = Read<typeof TotalsSchema>;
+export type RequestTotalsRow = Read<typeof TotalsRow>;
+export type ComparisonCounts = Read<typeof ComparisonCountsSchema>;
+export type DifferenceBound = Read<typeof Bound>;
