@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const TESTS = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const ID = /T-[A-Z]{3}-\d{2}/g;
 /** Files with tests, the corpus whose requests are tests, and the programs that try what no test can: under load, for long. */
-const TRIES = /(?:\.(?:test|all|real|guards)\.ts|^corpus\/requests\.json|^(?:bench|soak)\/.*\.mjs)$/;
+const TRIES = /(?:\.(?:test|all|real|guards)\.ts|^test\/corpus\/requests\.json|^(?:bench|test\/soak)\/.*\.mjs)$/;
 /** The tests of the page itself name ids that they do not try. */
-const ABOUT = /^trust\/(?:plan|page)\.all\.ts$/;
+const ABOUT = /^test\/trust\/(?:plan|page)\.all\.ts$/;
 
 /** The ids in titles of `text`: not those in comments, nor those that only say where a figure belongs. */
 export function idsIn(text: string): ReadonlySet<string> {
@@ -25,14 +25,16 @@ export function idsIn(text: string): ReadonlySet<string> {
   return found;
 }
 
-/** Each id with the files, below test/, that try something under it. */
-export function triedIn(folder: string = TESTS): ReadonlyMap<string, readonly string[]> {
+/** Each id with the files of the repository that try something under it. */
+export function triedIn(): ReadonlyMap<string, readonly string[]> {
   const tried = new Map<string, string[]>();
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
-    (name) => TRIES.test(name) && !ABOUT.test(name),
-  );
+  const names = ["test", "bench"]
+    .flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
+    )
+    .filter((name) => TRIES.test(name) && !ABOUT.test(name));
   for (const name of names.sort()) {
-    for (const id of idsIn(readFileSync(join(folder, name), "utf8"))) {
+    for (const id of idsIn(readFileSync(join(ROOT, name), "utf8"))) {
       tried.set(id, [...(tried.get(id) ?? []), name]);
     }
   }
