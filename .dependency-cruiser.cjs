@@ -30,7 +30,7 @@ const FENCES = {
   "lru-cache": "upstream|drain",
   "prom-client": "telemetry",
   pino: "telemetry",
-  zod: "config|commands/report|rollout",
+  zod: "config|commands/report|rollout|rules",
   "close-with-grace": "main\\.ts",
   commander: "cli\\.ts|commands",
   yaml: "config",

@@ -4,16 +4,15 @@ import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue/c
 import { deepFreeze } from "../model/json.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { CutoverMode } from "../model/rules.ts";
+import { didYouMean, nearest } from "../model/text.ts";
 import { ALL_OPTIONS } from "./all-options.ts";
 import { certificateFaults, contradictions, doubts, type OptionRemark, pathsOfTheApi, upstreamsOf } from "./checks.ts";
 import { ADMIN_TOKEN_VARIABLE } from "./command-variables.ts";
 import {
   ConfigError,
   type ConfigFault,
-  didYouMean,
   faultText,
   faultWords,
-  nearest,
   remedyOfRemoved,
   shownValue,
   valueAt,

@@ -1,21 +1,7 @@
 /** The schema of a rules file: every key with type, default, limits and description. */
 import * as z from "zod";
-import {
-  form,
-  hoursLeaf,
-  instantLeaf,
-  linkLeaf,
-  oneOf,
-  oneOrMany,
-  percentage,
-  positiveShare,
-  seconds,
-  selector,
-  shareLeaf,
-  textLike,
-  whole,
-  yesNo,
-} from "./values.ts";
+import { form, hoursLeaf, instantLeaf, oneOrMany, percentage, selector, textLike } from "../rules/leaves.ts";
+import { linkLeaf, oneOf, positiveShare, seconds, shareLeaf, whole, yesNo } from "./values.ts";
 
 /** Limits of a file: 500 large rules fit. */
 export const MAX_RULES = 500;

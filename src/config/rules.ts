@@ -2,9 +2,10 @@
 
 import { isJsonObject, member } from "../model/json.ts";
 import type { Rule, Rules } from "../model/rules.ts";
+import { didYouMean, nearest } from "../model/text.ts";
 import type { RequestedOperation } from "../rules/match.ts";
 import { findUnreachable } from "../rules/unreachable.ts";
-import { ConfigError, type ConfigFault, didYouMean, faultText, faultWords, nearest, valueAt } from "./faults.ts";
+import { ConfigError, type ConfigFault, faultText, faultWords, valueAt } from "./faults.ts";
 import {
   buildRule,
   contradictionsOf,

@@ -1,7 +1,7 @@
 /** The names that `--resource` and `--client` may give. */
 import { catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
-import { nearest } from "../../config/faults.ts";
 import { resourceNamed } from "../../config/rule.ts";
+import { nearest } from "../../model/text.ts";
 import { rulesContext } from "../../rollout/rules-file.ts";
 import { oneLine } from "../terminal.ts";
 import type { InstanceResult } from "./ask.ts";

@@ -1,6 +1,7 @@
 /** May a rule go further? The verdict and its reasons, from what instances tell. */
-import { nearest } from "../../config/faults.ts";
+
 import type { RuleEvidence } from "../../model/progress.ts";
+import { nearest } from "../../model/text.ts";
 import { comparisonsNeeded, RISK, upperBound } from "../../rollout/upper-bound.ts";
 import { percent } from "../../rules/words.ts";
 import { durationText } from "../report/merge.ts";

@@ -1,6 +1,5 @@
 /** Which rule takes a request, why the others do not, and what follows for the client. */
 import type { Config } from "../../config/config.ts";
-import { readInstant } from "../../config/values.ts";
 import { createIdentity } from "../../ledger/identity.ts";
 import type { HeaderList } from "../../model/http.ts";
 import type { OperationMatch } from "../../model/request.ts";
@@ -8,6 +7,7 @@ import type { ModeDecision, Rules } from "../../model/rules.ts";
 import { createBucket } from "../../rollout/callers.ts";
 import { judgeRules } from "../../rollout/choose.ts";
 import { createRollout, type Rollout } from "../../rollout/rollout.ts";
+import { readInstant } from "../../rules/leaves.ts";
 import { shareOf } from "../../rules/words.ts";
 import type { ExplainedCutover } from "./explanation.ts";
 import { type AskedRequest, invalidRequest } from "./request.ts";
