@@ -10,7 +10,7 @@ import type {
   Rules,
   ShadowSettings,
 } from "../model/rules.ts";
-import { createChooser, type RuleInput } from "./choose.ts";
+import { createChooser, type RuleInput } from "../rules/choose.ts";
 import {
   choiceFor,
   confirmed,

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import type { HeaderList } from "../../src/model/http.ts";
 import type { Rule, RuleMatch, TimeWindow } from "../../src/model/rules.ts";
-import type { RuleInput } from "../../src/rollout/choose.ts";
+import type { RuleInput } from "../../src/rules/choose.ts";
 import { makeRule } from "./make-rule.ts";
 
 export const HOUR = 3_600_000;

@@ -8,7 +8,7 @@ import {
   indexRules,
   isWithin,
   type RequestedOperation,
-} from "../rules/match.ts";
+} from "./match.ts";
 
 /** What rules look at in a request. */
 export interface RuleInput extends RequestedOperation {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Rule } from "../../src/model/rules.ts";
-import { createChooser, judgeRules, type RuleInput } from "../../src/rollout/choose.ts";
-import { buckets, DAY, MONDAY, request, ruleList } from "./arbitrary-rules.ts";
-import { makeRule } from "./make-rule.ts";
+import { createChooser, judgeRules, type RuleInput } from "../../src/rules/choose.ts";
+import { buckets, DAY, MONDAY, request, ruleList } from "../rollout/arbitrary-rules.ts";
+import { makeRule } from "../rollout/make-rule.ts";
 
 /** The rules as the documentation tells them, word for word and as slow as it likes. */
 function literally(rules: readonly Rule[], bucketOf: (client: string) => number, asked: RuleInput): Rule | undefined {
