@@ -2,7 +2,7 @@
 import { difficultyOf } from "../ledger/difficulty.ts";
 import { type ClientEntry, DIFFICULTIES } from "../model/ledger.ts";
 import type { RequestTotalsRow, RuleProgress } from "../model/progress.ts";
-import type { Rules } from "../model/rules.ts";
+import type { Rules } from "../rules/rule.ts";
 
 /** The progress of one instance, or of several merged. */
 export interface StandingSource {

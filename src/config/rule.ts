@@ -1,8 +1,9 @@
 /** One rule of a rules file: its checks, its names, and the rule built from it. */
 import { createHash } from "node:crypto";
-import { EVERY_REQUEST, type Rule, type RuleMatch, type StepBackSettings, type TimeWindow } from "../model/rules.ts";
+import type { StepBackSettings } from "../model/rules.ts";
 import { didYouMean, nearest } from "../model/text.ts";
 import { everHolds, NEVER } from "../rules/match.ts";
+import { EVERY_REQUEST, type Rule, type RuleMatch, type TimeWindow } from "../rules/rule.ts";
 import { endOf } from "../rules/unreachable.ts";
 import { DAYS, type RuleText } from "./rules-schema.ts";
 

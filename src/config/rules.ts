@@ -1,9 +1,9 @@
 /** Reads a rules file: its rules, or every fault with its line. */
 
 import { isJsonObject, member } from "../model/json.ts";
-import type { Rule, Rules } from "../model/rules.ts";
 import { didYouMean, nearest } from "../model/text.ts";
 import type { RequestedOperation } from "../rules/match.ts";
+import type { Rule, Rules } from "../rules/rule.ts";
 import { findUnreachable } from "../rules/unreachable.ts";
 import { ConfigError, type ConfigFault, faultText, faultWords, valueAt } from "./faults.ts";
 import {

@@ -1,6 +1,6 @@
 /** The progress of the migration as one instance sees it: what `GET /progress` tells a report. */
 import type { LedgerSnapshot } from "./ledger.ts";
-import type { CutoverMode, ForceState, Rules } from "./rules.ts";
+import type { CutoverMode, Force, ForceState } from "./rules.ts";
 
 /** Version of this format. A reader refuses any other. */
 export const PROGRESS_VERSION = 1;
@@ -16,7 +16,7 @@ export interface Progress {
   /** Option `cutover.mode`. */
   readonly mode: CutoverMode;
   /** What overrides every rule now. */
-  readonly force: Rules["force"];
+  readonly force: Force;
   /** Who says so. Absent, like all that may be absent here: the instance is older than this member. */
   readonly forcedBy?: ForceState | undefined;
   /** Digest of the rules in force; absent without a rules file, too. */

@@ -1,26 +1,17 @@
-/** The rules that say what serves a v1 request: valid, complete, frozen. */
+/** What the rules for v1 requests can say, and what they decided. */
 
 /** What serves a v1 request that v2 could serve too. */
 export type CutoverMode = "native" | "shadow" | "translate";
 
-/** A valid rules file. */
-export interface Rules {
-  /** Overrides every rule and `cutover.mode` from the next request on. */
-  readonly force: "none" | "native" | "translate";
-  /** Overrides the option `fallback`. */
-  readonly fallback: "native" | "refuse" | undefined;
-  /** In order: the first that matches decides. */
-  readonly rules: readonly Rule[];
-  /** Digest of the file's bytes, to tell files apart: 12 hexadecimal digits. */
-  readonly digest: string;
-}
+/** What overrides every rule and `cutover.mode`; `none`: nothing. */
+export type Force = "none" | "native" | "translate";
 
 /** What overrides every rule now, and who says so. */
 export interface ForceState {
   /** `native` when the file or the command says so; else what the file says. */
-  readonly effective: Rules["force"];
+  readonly effective: Force;
   /** `force` of the rules file. */
-  readonly file: Rules["force"];
+  readonly file: Force;
   /** The last `carryover force`. */
   readonly command: ForceCommand;
   /** When that was, in milliseconds since 1970; undefined: never. */
@@ -43,12 +34,12 @@ export interface ConfirmedRule {
   readonly survives: boolean;
 }
 
-export interface Rule {
+/** A rule without what it matches. */
+export interface RuleSettings {
   /** Unique in its file; a label in metrics: `[a-z0-9-]`, at most 63 characters. */
   readonly name: string;
   /** Line in the file, from 1. */
   readonly line: number;
-  readonly match: RuleMatch;
   readonly mode: CutoverMode;
   /** When it stops matching, in milliseconds since 1970. */
   readonly expires: number | undefined;
@@ -63,48 +54,6 @@ export interface Rule {
    * (`percent`), when, and all thresholds do not change it.
    */
   readonly evidenceKey: string;
-}
-
-/** All conditions must hold; of header, cookie and percent the first that decides counts, as in ingress controllers. */
-export interface RuleMatch {
-  /** Catalogue names; undefined: all. */
-  readonly resources: ReadonlySet<string> | undefined;
-  /** Catalogue names of operations, and the groups `reads` and `writes`; undefined: all. */
-  readonly operations: ReadonlySet<string> | undefined;
-  /** Names as the ledger has them; undefined: all. */
-  readonly clients: ReadonlySet<string> | undefined;
-  readonly time: TimeWindow | undefined;
-  /** Lower-case name and the value that selects; `never` deselects, any other value leaves the decision to the next. */
-  readonly header: CanarySelector | undefined;
-  readonly cookie: CanarySelector | undefined;
-  /** 0 to 100: share of clients, sticky. */
-  readonly percent: number | undefined;
-}
-
-/** Matches every request. */
-export const EVERY_REQUEST: RuleMatch = {
-  resources: undefined,
-  operations: undefined,
-  clients: undefined,
-  time: undefined,
-  header: undefined,
-  cookie: undefined,
-  percent: undefined,
-};
-
-export interface CanarySelector {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** Instants are milliseconds since 1970; hours and days are UTC. */
-export interface TimeWindow {
-  readonly from: number | undefined;
-  readonly until: number | undefined;
-  /** 0 is Sunday; of a window over midnight, the day on which it starts. */
-  readonly days: ReadonlySet<number> | undefined;
-  /** Minutes of the day; `end` below `begin` runs over midnight. */
-  readonly hours: { readonly begin: number; readonly end: number } | undefined;
 }
 
 export interface ShadowSettings {
@@ -156,7 +105,7 @@ export interface RuleHeaders {
 export interface ModeDecision {
   readonly mode: CutoverMode;
   /** Undefined: no rule matched, or `force` decided, or v1's response is a guess and no rule names the operation. */
-  readonly rule: Rule | undefined;
+  readonly rule: RuleSettings | undefined;
   readonly shadow: ShadowSettings;
   readonly why: "rule" | "default" | "forced" | "guessed" | "stepped-back" | "unknown" | "promoted";
 }

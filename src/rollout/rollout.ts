@@ -1,16 +1,9 @@
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { RuleStatus } from "../model/progress.ts";
-import type {
-  CutoverMode,
-  ForceCommand,
-  ForceState,
-  ModeDecision,
-  Rule,
-  Rules,
-  ShadowSettings,
-} from "../model/rules.ts";
+import type { CutoverMode, ForceCommand, ForceState, ModeDecision, ShadowSettings } from "../model/rules.ts";
 import { createChooser, type RuleInput } from "../rules/choose.ts";
+import type { Rule, Rules } from "../rules/rule.ts";
 import {
   choiceFor,
   confirmed,

@@ -1,6 +1,6 @@
 /** What operators and metrics see of rules: `GET /rules`, `GET /progress`, `carryover_rule_*`. */
 import type { RuleStatus } from "../model/progress.ts";
-import type { Rule, RuleMatch, Rules } from "../model/rules.ts";
+import type { Rule, RuleMatch, Rules } from "../rules/rule.ts";
 import { clock, counted, duration, percent } from "../rules/words.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
 import { canPromote, evidence } from "./promotion.ts";

@@ -1,5 +1,4 @@
 import type { HeaderList } from "../model/http.ts";
-import type { Rule, RuleMatch } from "../model/rules.ts";
 import {
   type CanaryDecision,
   type CanaryInputs,
@@ -9,6 +8,7 @@ import {
   isWithin,
   type RequestedOperation,
 } from "./match.ts";
+import type { Rule, RuleMatch } from "./rule.ts";
 
 /** What rules look at in a request. */
 export interface RuleInput extends RequestedOperation {

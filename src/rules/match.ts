@@ -1,6 +1,6 @@
 /** Whether a rule matches a request: resource and operation, header, cookie, percentage, time. Pure. */
 import { type HeaderList, header } from "../model/http.ts";
-import type { Rule, RuleMatch, TimeWindow } from "../model/rules.ts";
+import type { Rule, RuleMatch, TimeWindow } from "./rule.ts";
 
 /** Names of the groups of operations. */
 const READS = "reads";

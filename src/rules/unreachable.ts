@@ -1,7 +1,7 @@
 /** Finds rules that can never match because earlier rules always match first. */
 
-import type { Rule, RuleMatch, TimeWindow } from "../model/rules.ts";
 import { coversWeek, isAbout, type RequestedOperation } from "./match.ts";
+import type { Rule, RuleMatch, TimeWindow } from "./rule.ts";
 
 /** A rule without effect, and the earlier rules that leave it nothing. */
 export interface UnreachableRule {

@@ -1,5 +1,6 @@
 /** Words for people about rules, counts, shares and times. */
-import type { CanarySelector, PromoteSettings, Rule, RuleMatch, StepBackSettings, TimeWindow } from "../model/rules.ts";
+import type { PromoteSettings, StepBackSettings } from "../model/rules.ts";
+import type { CanarySelector, Rule, RuleMatch, TimeWindow } from "./rule.ts";
 
 /** `1 client`, `2 clients`. */
 export function counted(count: number, noun: string): string {

@@ -24,7 +24,7 @@ import {
   type RuleStatus,
 } from "../model/progress.ts";
 import type { RequestHead } from "../model/request.ts";
-import type { ConfirmedRule, CutoverMode, ForceCommand, ForceState, Rule } from "../model/rules.ts";
+import type { ConfirmedRule, CutoverMode, ForceCommand, ForceState } from "../model/rules.ts";
 import { clearLastMatch } from "../model/text.ts";
 import { createBucket } from "../rollout/callers.ts";
 import { createRollout, type Rollout } from "../rollout/rollout.ts";
@@ -32,6 +32,7 @@ import type { RolloutEvent } from "../rollout/rule-state.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "../rollout/rules-file.ts";
 import { differencesText, failuresText, latest } from "../rollout/text.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
+import type { Rule } from "../rules/rule.ts";
 import { matchWords, percent } from "../rules/words.ts";
 import { cannotStream } from "../server/respond.ts";
 import { ComparisonError } from "../shadow/outcome.ts";

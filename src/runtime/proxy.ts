@@ -17,7 +17,7 @@ import type {
   SettledPlan,
 } from "../model/request.ts";
 import type { Operation } from "../model/resource.ts";
-import type { ModeDecision, Rule } from "../model/rules.ts";
+import type { ModeDecision, RuleSettings } from "../model/rules.ts";
 import type { Signal } from "../model/signal.ts";
 import type { Rollout } from "../rollout/rollout.ts";
 import { formAsGet, formTooLong, runsAsGet } from "../router/form.ts";
@@ -261,7 +261,7 @@ function rulesOn({ method, headers, exchange }: RequestContext, { rollout }: Cut
   return rollout.choose({ resource, operation, write, guessed, client, headers });
 }
 
-function noteRule(exchange: Exchange, rule: Rule | undefined): void {
+function noteRule(exchange: Exchange, rule: RuleSettings | undefined): void {
   exchange.rule = rule?.name;
   exchange.ruleId = rule?.evidenceKey;
 }

@@ -1,8 +1,8 @@
 /** Rules and requests of few names, so that they meet often. */
 import fc from "fast-check";
 import type { HeaderList } from "../../src/model/http.ts";
-import type { Rule, RuleMatch, TimeWindow } from "../../src/model/rules.ts";
 import type { RuleInput } from "../../src/rules/choose.ts";
+import type { Rule, RuleMatch, TimeWindow } from "../../src/rules/rule.ts";
 import { makeRule } from "./make-rule.ts";
 
 export const HOUR = 3_600_000;

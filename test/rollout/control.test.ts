@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Rule } from "../../src/model/rules.ts";
 import { createBucket } from "../../src/rollout/callers.ts";
 import { createRollout, DEFAULT_SHADOW } from "../../src/rollout/rollout.ts";
+import type { Rule } from "../../src/rules/rule.ts";
 import { MINUTE, rig, rule, rulesOf, START, STEP_BACK } from "./control-rig.ts";
 
 const BROKEN = { status: 502, reason: "UPSTREAM_INVALID" };

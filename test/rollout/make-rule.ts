@@ -1,5 +1,5 @@
 /** Rules for tests: everything left out is as if the file did not say it. */
-import { EVERY_REQUEST, type Rule, type RuleMatch } from "../../src/model/rules.ts";
+import { EVERY_REQUEST, type Rule, type RuleMatch } from "../../src/rules/rule.ts";
 
 export function makeRule(name: string, match: Partial<RuleMatch> = {}, rest: Partial<Rule> = {}): Rule {
   return {

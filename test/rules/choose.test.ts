@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Rule } from "../../src/model/rules.ts";
 import { createChooser, judgeRules, type RuleInput } from "../../src/rules/choose.ts";
+import type { Rule } from "../../src/rules/rule.ts";
 import { buckets, DAY, MONDAY, request, ruleList } from "../rollout/arbitrary-rules.ts";
 import { makeRule } from "../rollout/make-rule.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { HeaderList } from "../../src/model/http.ts";
-import type { CanarySelector, Rule, RuleMatch } from "../../src/model/rules.ts";
 import { createChooser } from "../../src/rules/choose.ts";
+import type { CanarySelector, Rule, RuleMatch } from "../../src/rules/rule.ts";
 import { findUnreachable } from "../../src/rules/unreachable.ts";
 import {
   buckets,

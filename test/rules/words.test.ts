@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rowOf, rulesLines } from "../../src/commands/check/rules.ts";
-import { EVERY_REQUEST } from "../../src/model/rules.ts";
+import { EVERY_REQUEST } from "../../src/rules/rule.ts";
 import { expiryWords, matchWords, modeWords, promoteWords, shareWords, stepBackWords } from "../../src/rules/words.ts";
 import { makeRule } from "../rollout/make-rule.ts";
 

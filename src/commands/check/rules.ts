@@ -3,9 +3,10 @@ import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config, ConfigInput } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { requestedOperations } from "../../config/rules.ts";
-import { type CutoverMode, EVERY_REQUEST, type Rule, type Rules } from "../../model/rules.ts";
+import type { CutoverMode } from "../../model/rules.ts";
 import { givenRulesFile, readGivenRules, resourceNames } from "../../rollout/rules-file.ts";
 import { isAbout, type RequestedOperation } from "../../rules/match.ts";
+import { EVERY_REQUEST, type Rule, type Rules } from "../../rules/rule.ts";
 import { coversCanary, findUnreachable } from "../../rules/unreachable.ts";
 import {
   counted,

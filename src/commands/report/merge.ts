@@ -4,8 +4,8 @@ import { LAST_TIME } from "../../model/clock.ts";
 import { grouped } from "../../model/group.ts";
 import type { ClientEntry, LedgerSnapshot } from "../../model/ledger.ts";
 import type { DifferenceBound, Progress, RequestTotalsRow, RuleProgress } from "../../model/progress.ts";
-import type { Rules } from "../../model/rules.ts";
 import { upperBound } from "../../rollout/upper-bound.ts";
+import type { Rules } from "../../rules/rule.ts";
 
 /** An instance that responded, under the first address that leads to it. */
 export interface RespondingInstance {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { RuleMatch } from "../../../src/model/rules.ts";
 import { decideCanary, NEVER } from "../../../src/rules/match.ts";
+import type { RuleMatch } from "../../../src/rules/rule.ts";
 import { coversCanary } from "../../../src/rules/unreachable.ts";
 
 type CanaryMatch = Pick<RuleMatch, "header" | "cookie" | "percent">;
