@@ -18,10 +18,6 @@ const BYTES: ReadonlyMap<string, number> = new Map([
   ["GiB", 1024 ** 3],
 ]);
 
-/** The spellings as regular expressions, for the JSON Schema. */
-const DURATION_PATTERN = DURATION;
-const SIZE_PATTERN = SIZE;
-
 /** Seconds of `45`, `"45"`, `"45s"`, `"500ms"`, `"1m"`, `"1h"`; undefined for anything else. */
 function readSeconds(value: number | string): number | undefined {
   if (typeof value === "number") return value;
@@ -101,7 +97,7 @@ export function portOrNone() {
 export function seconds(min: number, max: number) {
   const error = `expected a duration from ${min} to ${max} seconds, such as ${max}, ${max}s or 1500ms`;
   return z
-    .union([z.number().min(min, { error }).max(max, { error }), z.string().regex(DURATION_PATTERN, { error })], {
+    .union([z.number().min(min, { error }).max(max, { error }), z.string().regex(DURATION, { error })], {
       error,
     })
     .transform((value) => readSeconds(value) ?? Number.NaN)
@@ -112,7 +108,7 @@ export function seconds(min: number, max: number) {
 export function bytes(min: number, max: number) {
   const error = `expected a size from ${showBytes(min)} to ${showBytes(max)}, such as ${max}, 64KiB or 1MiB`;
   return z
-    .union([z.int({ error }).min(min, { error }).max(max, { error }), z.string().regex(SIZE_PATTERN, { error })], {
+    .union([z.int({ error }).min(min, { error }).max(max, { error }), z.string().regex(SIZE, { error })], {
       error,
     })
     .transform((value) => readBytes(value) ?? Number.NaN)

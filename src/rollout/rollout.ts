@@ -2,7 +2,8 @@ import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { RuleStatus } from "../model/progress.ts";
 import type { CutoverMode, ForceCommand, ForceState, ModeDecision, ShadowSettings } from "../model/rules.ts";
-import { createChooser, type RuleInput } from "../rules/choose.ts";
+import { createChooser } from "../rules/choose.ts";
+import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import {
   choiceFor,
@@ -177,8 +178,8 @@ export function createRollout(options: RolloutOptions): Rollout {
       const at = wall();
       reportExpiries(at);
       // Spelled out: a copy by spreading costs more than choosing.
-      const { resource, operation, write, guessed, client, headers } = input;
-      const rule = present.chooser({ resource, operation, write, guessed, client, headers, at });
+      const { resource, operation, write, guessed, client, head } = input;
+      const rule = present.chooser({ resource, operation, write, guessed, client, head, at });
       const state = rule && present.states.get(rule.name);
       if (state === undefined) return other;
       // While the rule is forward, time alone changes nothing that the next observation would not.

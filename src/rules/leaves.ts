@@ -28,11 +28,6 @@ export const instantLeaf = (() => {
     .meta(form("date"));
 })();
 
-export const percentage = (() => {
-  const error = "expected a percentage from 0 to 100";
-  return z.number({ error }).min(0, { error }).max(100, { error }).meta(form("percentage"));
-})();
-
 /** One text or a list of them; always a list afterwards. */
 export function oneOrMany<Item extends z.ZodType<string, string>>(
   item: (error: string) => Item,
@@ -50,31 +45,4 @@ export function oneOrMany<Item extends z.ZodType<string, string>>(
 /** Text of a form. */
 export function textLike(pattern: RegExp) {
   return (error: string) => z.string({ error }).regex(pattern, { error });
-}
-
-/** Minutes of the day. */
-export const hoursLeaf = (() => {
-  const error = "expected hours such as 08:00-18:00, or 22:00-06:00 over midnight";
-  return z
-    .string({ error })
-    .regex(/^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error })
-    .transform((text) => {
-      const [begin = 0, end = 0] = text.split("-").map((time) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3)));
-      return { begin, end };
-    })
-    .meta(form("HH:MM-HH:MM"));
-})();
-
-/** A map of one entry: a name and the value that selects. */
-export function selector(value: RegExp, example: string) {
-  const error = `expected one name with a text as its value, such as ${example} (quote numbers, and words like true)`;
-  return z
-    .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/), z.string({ error }).regex(value, { error }), {
-      error,
-    })
-    .superRefine((entries, context) => {
-      if (Object.keys(entries).length !== 1) context.addIssue({ code: "custom", message: error });
-    })
-    .transform((entries) => Object.entries(entries).map(([name, text]) => ({ name, value: text }))[0])
-    .meta({ ...form(example), minProperties: 1, maxProperties: 1 });
 }

@@ -255,10 +255,10 @@ function routeOf(request: RequestContext, parts: ProxyParts, known?: ModeDecisio
 }
 
 /** What the rules in force say of a request; its exchange says which operation it is, and whose. */
-function rulesOn({ method, headers, exchange }: RequestContext, { rollout }: Cutover, guessed = false): ModeDecision {
-  const { resource, operation, client } = exchange;
-  const write = method !== "GET" && method !== "HEAD";
-  return rollout.choose({ resource, operation, write, guessed, client, headers });
+function rulesOn(head: RequestContext, { rollout }: Cutover, guessed = false): ModeDecision {
+  const { resource, operation, client } = head.exchange;
+  const write = head.method !== "GET" && head.method !== "HEAD";
+  return rollout.choose({ resource, operation, write, guessed, client, head });
 }
 
 function noteRule(exchange: Exchange, rule: RuleSettings | undefined): void {

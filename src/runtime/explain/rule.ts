@@ -30,14 +30,14 @@ export interface ExplainCutover {
  */
 export function ruleDecision(
   { rollout, bucketOf, nameOf, wall }: ExplainCutover,
-  { method, headers }: AskedRequest,
+  head: AskedRequest,
   { resource, operation }: OperationMatch,
   native: boolean,
-  client: string = nameOf(headers),
+  client: string = nameOf(head.headers),
 ): ExplainedCutover | undefined {
-  const write = method !== "GET";
+  const write = head.method !== "GET";
   const guessed = native && operation.guessed === true;
-  const asked = { resource: resource.name, operation: operation.name, write, guessed, client, headers };
+  const asked = { resource: resource.name, operation: operation.name, write, guessed, client, head };
   // In a running carryover this may advance a rule whose time has come, as any request would.
   const choice = rollout.choose(asked);
   const rules = rollout.rules();
