@@ -1,6 +1,5 @@
 /** The package's only entry: carryover inside another program (docs/embedding.md). */
 import { readFileSync } from "node:fs";
-import { loadConfigWithCatalogue } from "./config/config.ts";
 import type { CarryoverConfig } from "./config/embedded-config.ts";
 import { ConfigError } from "./config/faults.ts";
 import { optionFaults } from "./config/sources.ts";
@@ -8,6 +7,7 @@ import type { Exchange } from "./model/exchange.ts";
 import type { Progress } from "./model/progress.ts";
 import { scrub, scrubPath } from "./model/secrets.ts";
 import { type App, createApp } from "./runtime/app.ts";
+import { loadConfigWithCatalogue } from "./runtime/configuration.ts";
 import type { MetricsRegistry } from "./telemetry/foreign-registry.ts";
 import { createLog } from "./telemetry/log.ts";
 

@@ -8,6 +8,10 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
 /** Longest name of a client, in UTF-16 units. */
 export const MAX_NAME = 128;
+/** The name of all clients that cannot be told apart. */
+export const UNKNOWN_CLIENT = "unknown";
+/** Names that mean something else than one client. */
+export const RESERVED_NAMES: readonly string[] = [UNKNOWN_CLIENT, "other"];
 
 /**
  * A header's value decoded as UTF-8 (Node returns one character for each byte); undefined if it is not UTF-8.
