@@ -3,29 +3,22 @@ import { createHash } from "node:crypto";
 import { member } from "../model/json.ts";
 import type { StepBackSettings } from "../model/rules.ts";
 import type { RuleCircumstances, RuleRemark } from "../rules/conditions/condition.ts";
-import { buildMatch, matchRemarks, subjectOf } from "../rules/conditions.ts";
-import type { Rule } from "../rules/rule.ts";
+import { buildMatch, CONDITIONS, type Rule, subjectOf } from "../rules/rule.ts";
 import type { RuleText } from "./rules-schema.ts";
 
 /** The rule, complete and frozen. */
 export function buildRule(text: RuleText, line: number, given: RuleCircumstances): Rule {
   const match = buildMatch(text.match, given.resources);
   const most = match.clients?.size ?? Number.POSITIVE_INFINITY;
-  const { promoteWhen, headers } = text;
+  const { promoteWhen } = text;
   const rule: Omit<Rule, "line" | "identity" | "evidenceKey"> = {
-    name: text.name,
+    ...text,
     match,
-    mode: text.mode,
     expires: text.expires,
     shadow: comparesAtAll(text, given) ? text.shadow : { ...text.shadow, sample: 0 },
     stepBack: text.stepBack && stepBackOf(text.stepBack, most),
     promoteWhen: promoteWhen && { ...promoteWhen, minClients: Math.min(promoteWhen.minClients, most) },
-    headers: headers && {
-      deprecation: headers.deprecation,
-      sunset: headers.sunset,
-      documentation: headers.documentation,
-      successor: headers.successor,
-    },
+    headers: text.headers,
   };
   return freezeRule({ ...rule, line, identity: keyOf(rule), evidenceKey: keyOf(subjectOf(match)) });
 }
@@ -37,14 +30,12 @@ function comparesAtAll({ mode, stepBack }: RuleText, { native, saysSample }: Rul
 
 /** `minClients` is at most the number of clients that the rule names. */
 function stepBackOf(text: NonNullable<RuleText["stepBack"]>, most: number): StepBackSettings {
+  const { returnAfter } = text;
   return {
-    failures: text.failures,
-    differences: text.differences,
-    minRequests: text.minRequests,
-    minComparisons: text.minComparisons,
+    ...text,
     minClients: Math.min(text.minClients, most),
     window: text.window * 1000,
-    returnAfter: text.returnAfter === undefined ? undefined : text.returnAfter * 1000,
+    returnAfter: returnAfter && returnAfter * 1000,
   };
 }
 
@@ -66,13 +57,13 @@ function freezeRule<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** What is wrong with a rule beside its schema. */
+/** Faults and doubts that the schema cannot express. */
 export function remarksOn(rule: RuleText, given: RuleCircumstances): readonly RuleRemark[] {
   return [
     ...(given.native ? [] : withoutNative(rule, given)),
     ...stepBackContradictions(rule, given),
     ...promotionContradictions(rule),
-    ...matchRemarks(rule, given),
+    ...CONDITIONS.flatMap((condition) => condition.remarks?.(rule, given) ?? []),
     ...headerContradictions(rule),
     ...withoutEffect(rule, given),
   ];

@@ -1,7 +1,7 @@
 /** The schema of a rules file: every key with type, default, limits and description. */
 import * as z from "zod";
-import { MATCH_SHAPE } from "../rules/conditions.ts";
 import { form, instantLeaf } from "../rules/leaves.ts";
+import { MATCH_SHAPE } from "../rules/rule.ts";
 import { linkLeaf, oneOf, positiveShare, seconds, shareLeaf, whole, yesNo } from "./values.ts";
 
 /** Limits of a file: 500 large rules fit. */

@@ -120,12 +120,7 @@ export function requestedOperations(
   native: boolean,
 ): readonly RequestedOperation[] {
   return resources.flatMap(({ name: resource, operations }) =>
-    operations.map(({ name: operation, write, guessed }) => ({
-      resource,
-      operation,
-      write,
-      guessed: native && guessed === true,
-    })),
+    operations.map(({ name, write, guessed }) => ({ resource, operation: name, write, guessed: native && guessed })),
   );
 }
 
@@ -220,8 +215,7 @@ type RulesIssue = NonNullable<ReturnType<typeof RulesSchema.safeParse>["error"]>
 /** `name:line:column path`; for a missing key the line of its map. Paths count from 1: `rules.1` is the first rule. */
 export function locate(file: ConfigFile, name: string, path: readonly PropertyKey[], key?: string): string {
   const whole = key === undefined ? path : [...path, key];
-  const exact = file.locationOf(path, key);
-  let place = exact;
+  let place = file.locationOf(path, key);
   for (let length = path.length; place === undefined && length >= 0; length--)
     place = file.locationOf(path.slice(0, length));
   const shown = whole.map((step) => (typeof step === "number" ? step + 1 : String(step))).join(".");

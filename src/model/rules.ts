@@ -1,4 +1,4 @@
-/** What the rules for v1 requests can say, and what they decided. */
+/** Settings of rules for v1 requests, and decisions by them. */
 
 /** What serves a v1 request that v2 could serve too. */
 export type CutoverMode = "native" | "shadow" | "translate";
@@ -66,9 +66,9 @@ export interface ShadowSettings {
 /** When a rule rolls back from `translate` by itself. */
 export interface StepBackSettings {
   /** Share of requests that failed because of translation; undefined: not checked. */
-  readonly failures: number | undefined;
+  readonly failures?: number | undefined;
   /** Share of comparisons with a difference; undefined: not checked. */
-  readonly differences: number | undefined;
+  readonly differences?: number | undefined;
   /** Translated requests in the window below which failures decide nothing. */
   readonly minRequests: number;
   /** Comparisons in the window below which differences decide nothing. */
@@ -78,7 +78,7 @@ export interface StepBackSettings {
   /** Milliseconds. */
   readonly window: number;
   /** Quiet milliseconds before a step towards `translate` is tried again; undefined: only an operator returns to it. */
-  readonly returnAfter: number | undefined;
+  readonly returnAfter?: number | undefined;
 }
 
 /** When a `shadow` rule may become `translate`. */
@@ -93,10 +93,10 @@ export interface PromoteSettings {
 
 /** Headers for clients (RFC 9745, RFC 8594); times in milliseconds since 1970. */
 export interface RuleHeaders {
-  readonly deprecation: number | undefined;
-  readonly sunset: number | undefined;
+  readonly deprecation?: number | undefined;
+  readonly sunset?: number | undefined;
   /** An http(s) URL for people. */
-  readonly documentation: string | undefined;
+  readonly documentation?: string | undefined;
   /** `Link: <v2 URL of this request>; rel="successor-version"`. */
   readonly successor: boolean;
 }

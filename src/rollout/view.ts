@@ -1,7 +1,6 @@
 /** What operators and metrics see of rules: `GET /rules`, `GET /progress`, `carryover_rule_*`. */
 import type { RuleStatus } from "../model/progress.ts";
-import { matchView } from "../rules/conditions.ts";
-import type { Rule, Rules } from "../rules/rule.ts";
+import { matchView, type Rule, type Rules } from "../rules/rule.ts";
 import { counted, duration, instant, percent } from "../rules/words.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
 import { canPromote, evidence } from "./promotion.ts";

@@ -2,8 +2,7 @@
 
 import { type RuleInput, RuleRequest, type Test } from "./conditions/condition.ts";
 import { indexRules, subject } from "./conditions/subject.ts";
-import { ASKED } from "./conditions.ts";
-import type { Rule } from "./rule.ts";
+import { ASKED, type Rule } from "./rule.ts";
 
 /** Whether a rule matched; `why` is for people. */
 export interface RuleJudgement {
@@ -55,9 +54,8 @@ export function judgeRules(
   const request = new RuleRequest(input, bucketOf);
   const judged: RuleJudgement[] = [];
   for (const rule of rules) {
-    const judgement = judge(rule, request);
-    judged.push(judgement);
-    if (judgement.matched) break;
+    judged.push(judge(rule, request));
+    if (judged.at(-1)?.matched === true) break;
   }
   return judged;
 }

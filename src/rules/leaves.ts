@@ -1,4 +1,4 @@
-/** Forms of values that rules have, and what the schema says of each. */
+/** Forms of values that several keys of a rule share: dates, names, one or many. */
 import * as z from "zod";
 
 const INSTANT =

@@ -3,8 +3,7 @@
 import { isSwitchedOff } from "./conditions/canary.ts";
 import type { RequestedOperation } from "./conditions/condition.ts";
 import { distinguishedOperations } from "./conditions/subject.ts";
-import { CONDITIONS } from "./conditions.ts";
-import type { Rule } from "./rule.ts";
+import { CONDITIONS, type Rule } from "./rule.ts";
 
 /** A rule without effect, and the earlier rules that leave it nothing. */
 export interface UnreachableRule {

@@ -8,8 +8,7 @@ import { FIRST_RISK } from "../../src/rollout/promotion.ts";
 import { failedByTranslation, initialRuleState } from "../../src/rollout/rule-state.ts";
 import { LONGEST_WAIT, MAX_QUIET_TIMES_PER_STEP, STEPS } from "../../src/rollout/step-back.ts";
 import { upperBound } from "../../src/rollout/upper-bound.ts";
-import { EVERY_REQUEST } from "../../src/rules/conditions.ts";
-import type { Rule } from "../../src/rules/rule.ts";
+import { EVERY_REQUEST, type Rule } from "../../src/rules/rule.ts";
 import { tableOf } from "./tables.ts";
 
 const ROOT = new URL("../../", import.meta.url);

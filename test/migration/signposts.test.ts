@@ -10,8 +10,7 @@ import type { RuleHeaders } from "../../src/model/rules.ts";
 import { createSignalController } from "../../src/model/signal.ts";
 import { createDeprecationNotice, type DeprecationOptions } from "../../src/rollout/deprecation.ts";
 import { createRouter } from "../../src/router/router.ts";
-import { EVERY_REQUEST } from "../../src/rules/conditions.ts";
-import type { Rule } from "../../src/rules/rule.ts";
+import { EVERY_REQUEST, type Rule } from "../../src/rules/rule.ts";
 import { examplesOf } from "../support/examples.ts";
 
 const version = "v2beta1";

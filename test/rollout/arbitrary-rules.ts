@@ -3,8 +3,7 @@ import fc from "fast-check";
 import type { HeaderList } from "../../src/model/http.ts";
 import type { RuleInput } from "../../src/rules/conditions/condition.ts";
 import type { TimeWindow } from "../../src/rules/conditions/time.ts";
-import type { RuleMatch } from "../../src/rules/conditions.ts";
-import type { Rule } from "../../src/rules/rule.ts";
+import type { Rule, RuleMatch } from "../../src/rules/rule.ts";
 import { headOf, makeRule } from "./make-rule.ts";
 
 export const HOUR = 3_600_000;

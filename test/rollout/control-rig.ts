@@ -5,8 +5,7 @@ import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { CutoverMode, ModeDecision, StepBackSettings } from "../../src/model/rules.ts";
 import { createRollout, type Rollout } from "../../src/rollout/rollout.ts";
 import type { RolloutEvent } from "../../src/rollout/rule-state.ts";
-import { EVERY_REQUEST, type RuleMatch } from "../../src/rules/conditions.ts";
-import type { Rule, Rules } from "../../src/rules/rule.ts";
+import { EVERY_REQUEST, type Rule, type RuleMatch, type Rules } from "../../src/rules/rule.ts";
 import { headOf } from "./make-rule.ts";
 
 export const MINUTE = 60_000;

@@ -1,8 +1,7 @@
 /** Rules for tests: everything left out is as if the file did not say it. */
 import type { HeaderList } from "../../src/model/http.ts";
 import type { RuleInput } from "../../src/rules/conditions/condition.ts";
-import { EVERY_REQUEST, type RuleMatch } from "../../src/rules/conditions.ts";
-import type { Rule } from "../../src/rules/rule.ts";
+import { EVERY_REQUEST, type Rule, type RuleMatch } from "../../src/rules/rule.ts";
 
 export function makeRule(name: string, match: Partial<RuleMatch> = {}, rest: Partial<Rule> = {}): Rule {
   return {

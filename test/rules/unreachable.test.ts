@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import type { HeaderList } from "../../src/model/http.ts";
 import { createChooser } from "../../src/rules/choose.ts";
 import type { CanarySelector } from "../../src/rules/conditions/canary.ts";
-import type { RuleMatch } from "../../src/rules/conditions.ts";
-import type { Rule } from "../../src/rules/rule.ts";
+import type { Rule, RuleMatch } from "../../src/rules/rule.ts";
 import { findUnreachable } from "../../src/rules/unreachable.ts";
 import {
   buckets,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rowOf, rulesLines } from "../../src/commands/check/rules.ts";
 import { shareWords } from "../../src/rules/conditions/canary.ts";
-import { EVERY_REQUEST, matchWords } from "../../src/rules/conditions.ts";
+import { EVERY_REQUEST, matchWords } from "../../src/rules/rule.ts";
 import { expiryWords, modeWords, promoteWords, stepBackWords } from "../../src/rules/words.ts";
 import { makeRule } from "../rollout/make-rule.ts";
 

@@ -8,8 +8,7 @@ import { givenRulesFile, readGivenRules, resourceNames } from "../../rollout/rul
 import { shareWords } from "../../rules/conditions/canary.ts";
 import type { RequestedOperation } from "../../rules/conditions/condition.ts";
 import { isAbout } from "../../rules/conditions/subject.ts";
-import { covers, EVERY_REQUEST, matchWords } from "../../rules/conditions.ts";
-import type { Rule, Rules } from "../../rules/rule.ts";
+import { covers, EVERY_REQUEST, matchWords, type Rule, type Rules } from "../../rules/rule.ts";
 import { findUnreachable } from "../../rules/unreachable.ts";
 import { counted, expiryWords, modeWords, promoteWords, stepBackWords } from "../../rules/words.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, warn } from "./finding.ts";
@@ -142,15 +141,13 @@ function takesTheRest(rule: Rule, later: readonly Rule[], catalogue: Catalogue, 
  */
 export function servingMode(rules: Rules | undefined, mode: CutoverMode, asked: RequestedOperation): CutoverMode {
   const about = (rules?.rules ?? []).filter(({ match }) => isAbout(match, asked));
-  const last = about.findIndex((rule) => covers(rule, EVERYBODY, asked));
+  const last = about.findIndex((rule) => covers(rule, { match: EVERY_REQUEST }, asked));
   const otherwise = asked.guessed === true ? "native" : mode;
   const modes =
     last < 0 ? [...about.map((rule) => rule.mode), otherwise] : about.slice(0, last + 1).map((rule) => rule.mode);
   if (rules?.force === "translate" || modes.includes("translate")) return "translate";
   return modes.includes("shadow") ? "shadow" : "native";
 }
-
-const EVERYBODY = { match: EVERY_REQUEST };
 
 /** One line of the table of rules. */
 export interface RuleRow {

@@ -21,9 +21,7 @@ export const client: Condition<ClientMatch, typeof schema> = {
   holds: ({ match: { clients } }) => clients && (({ input }) => clients.has(input.client)),
   covers({ match: { clients: outer } }, { match: { clients: inner } }) {
     if (outer === undefined || inner === undefined) return outer === undefined;
-    if (outer.size < inner.size) return false;
-    for (const name of inner) if (!outer.has(name)) return false;
-    return true;
+    return outer.size >= inner.size && [...inner].every((name) => outer.has(name));
   },
   words: ({ clients }) => (clients === undefined ? [] : [`client ${anyOf([...clients].map(shownName))}`]),
   view: ({ clients }) => ({ clients: clients && [...clients] }),

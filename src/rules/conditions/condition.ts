@@ -1,4 +1,4 @@
-/** What a condition of a rule is. Each is a file in this folder, and an entry in the list of ../conditions.ts. */
+/** The interface of a condition. Each condition is a file in this folder and an entry in the list of ../rule.ts. */
 import type * as z from "zod";
 import { type HeaderList, header } from "../../model/http.ts";
 import type { RequestHead } from "../../model/request.ts";
@@ -32,9 +32,9 @@ export type TextOf<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
 /** One condition. `Match`: its values in the `match` of a rule. `Shape`: its keys in the `match` of a rules file. */
 export interface Condition<Match extends object, Shape extends z.ZodRawShape> {
   readonly schema: Shape;
-  /** `resources`: catalogue names of those that it names; undefined: all. */
+  /** `resources`: the rule's resources by their catalogue names. Undefined without a resource in the rule: all. */
   build(text: TextOf<Shape>, resources: ReadonlySet<string> | undefined): Match;
-  /** How it judges requests, true for those that it takes. Undefined: the rule does not ask, and the condition is silent. */
+  /** The test of a request: true takes it, false refuses it. Undefined: the rule does not ask, and the condition is silent. */
   holds(rule: Asking<Match>): Test | undefined;
   /** Whether `outer` takes every request for `operation` that `inner` takes, as far as this condition decides. */
   covers(outer: Asking<Match>, inner: Asking<Match>, operation: RequestedOperation): boolean;
@@ -44,21 +44,21 @@ export interface Condition<Match extends object, Shape extends z.ZodRawShape> {
   words(match: Match): readonly string[];
   /** Why it refuses the request, or what made it take the request where that is worth a word. */
   why(rule: Asking<Match>, request: RuleRequest, taken: boolean): string | undefined;
-  /** What is wrong with the rule beside its schema. */
+  /** Faults and doubts that the schema cannot express. */
   remarks?(text: Asking<TextOf<Shape>>, given: RuleCircumstances): readonly RuleRemark[];
   /** Its values as JSON. */
   view(match: Match): object;
-  /** Those of its values that say how many requests the rule takes or when. A rule keeps its evidence when they change. */
+  /** The values that only say how many requests the rule takes, or when. A rule keeps its evidence when they change. */
   readonly amounts?: readonly (keyof Match)[];
-  /** It takes longer than others, and is asked last. */
+  /** It may take longer than others, and is tested last. */
   readonly last?: true;
 }
 
 export type Test = (request: RuleRequest) => boolean;
 
 /**
- * What is wrong with the value at `path` of a rule, so that the rule cannot be used. `aged`: it was valid when written, and has expired.
- * `doubtful`: it can be used, but is probably not meant.
+ * A remark on the value at `path` of a rule. It makes the rule unusable, unless it is `doubtful`: valid, but probably a mistake.
+ * `aged`: it was valid when written, and has expired.
  */
 export interface RuleRemark {
   readonly path: readonly PropertyKey[];
@@ -74,7 +74,7 @@ export interface RuleCircumstances {
   readonly native: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Catalogue names of the resources that it names; undefined: all. */
+  /** As in `build`. */
   readonly resources: ReadonlySet<string> | undefined;
   /** The rule matches reads; undefined when its names are unknown. */
   readonly reads: boolean | undefined;

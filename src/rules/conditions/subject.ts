@@ -3,7 +3,7 @@ import { member } from "../../model/json.ts";
 import { didYouMean, nearest } from "../../model/text.ts";
 import { oneOrMany, textLike } from "../leaves.ts";
 import { anyOf, shownName } from "../words.ts";
-import type { Condition, RequestedOperation, RuleCircumstances } from "./condition.ts";
+import type { Condition, RequestedOperation, RuleCircumstances, RuleRemark } from "./condition.ts";
 
 export interface SubjectMatch {
   /** Catalogue names; undefined: all. */
@@ -34,10 +34,9 @@ export const subject: Condition<SubjectMatch, typeof schema> = {
   schema,
   build: ({ operation }, resources) => ({ resources, operations: operation && new Set(operation) }),
   // Never silent: what is guessed is for rules that name it.
-  holds:
-    ({ match }) =>
-    ({ input }) =>
-      isAbout(match, input),
+  holds({ match }) {
+    return ({ input }) => isAbout(match, input);
+  },
   covers: ({ match }, _inner, operation) => isAbout(match, operation),
   coversByOperation: true,
   words({ resources, operations }) {
@@ -118,32 +117,22 @@ export interface ResourceNames {
   readonly operations: readonly { readonly name: string; readonly write: boolean; readonly guessed?: boolean }[];
 }
 
-interface FaultWords {
-  readonly what: string;
-  readonly remedy: string;
-}
-
+type FaultWords = Pick<RuleRemark, "what" | "remedy">;
 /** Evaluated only for the faults that are shown: finding the most similar name takes time. */
-export type LazyFaultWords = () => FaultWords;
-
-interface NameFault {
-  readonly key: keyof typeof schema;
-  readonly words: LazyFaultWords;
-}
+type LazyFaultWords = () => FaultWords;
 
 /** The names that a rule gives, looked up in the catalogue. */
 export interface ReadNames extends Pick<RuleCircumstances, "resources" | "reads"> {
-  readonly faults: readonly NameFault[];
+  readonly faults: readonly { readonly key: keyof typeof schema; readonly words: LazyFaultWords }[];
 }
 
 /** `given`: `match` of a rule as the file has it, however wrong the rest of the rule is. */
 export function readNames(given: unknown, all: readonly ResourceNames[]): ReadNames {
-  const unknown = (faults: readonly NameFault[]): ReadNames => ({ faults, resources: undefined, reads: undefined });
-  const [names, verbs] = [schema.resource, schema.operation].map((leaf, at) =>
-    leaf.safeParse(member(given, at === 0 ? "resource" : "operation")),
-  );
-  if (names?.success !== true || verbs?.success !== true) return unknown([]);
-  const faults: NameFault[] = [];
+  const unknown = (faults: ReadNames["faults"]): ReadNames => ({ faults, resources: undefined, reads: undefined });
+  const names = schema.resource.safeParse(member(given, "resource"));
+  const verbs = schema.operation.safeParse(member(given, "operation"));
+  if (!names.success || !verbs.success) return unknown([]);
+  const faults: ReadNames["faults"][number][] = [];
   const known =
     names.data &&
     [...new Set(names.data)].flatMap((name) => {
