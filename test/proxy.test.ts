@@ -407,7 +407,11 @@ describe("the rules in force", () => {
         write: true,
         guessed: false,
         client: "ci-bot",
-        headers: [["user-agent", "ci-bot"]],
+        head: expect.objectContaining({
+          method: "PUT",
+          target: "/iam/v1/things/a",
+          headers: [["user-agent", "ci-bot"]],
+        }),
       },
     ]);
     expect([exchange.mode, exchange.rule, exchange.ruleId]).toEqual(["translate", "ci-reads", "1"]);
