@@ -1,12 +1,12 @@
 /** The package's only entry: carryover inside another program (docs/embedding.md). */
 import { readFileSync } from "node:fs";
-import { loadConfigWithCatalogue } from "./config/config.ts";
 import type { CarryoverConfig } from "./config/embedded-config.ts";
 import { ConfigError } from "./config/faults.ts";
 import { optionFaults } from "./config/sources.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { scrub, scrubPath } from "./model/secrets.ts";
 import { type App, createApp } from "./runtime/app.ts";
+import { loadConfigWithCatalogue } from "./runtime/configuration.ts";
 import type { MetricsRegistry } from "./telemetry/foreign-registry.ts";
 import { createLog } from "./telemetry/log.ts";
 import type { Progress } from "./telemetry/progress.ts";

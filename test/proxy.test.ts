@@ -4,7 +4,8 @@ import type { ApiRequest, ApiResponse, ClientResponse, HeaderList } from "../src
 import { PROBLEMS, Problem, problemBody } from "../src/model/problem.ts";
 import type { OperationMatch, PassThroughObserver, Plan, RequestHead, RouteResult } from "../src/model/request.ts";
 import type { Operation, Resource } from "../src/model/resource.ts";
-import { EVERY_REQUEST, type ModeDecision, type Rule } from "../src/model/rules.ts";
+import type { ModeDecision } from "../src/model/rules.ts";
+import { EVERY_REQUEST, type Rule } from "../src/rules/rule.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../src/runtime/proxy.ts";
 import type { ComparisonRequest } from "../src/shadow/request.ts";
 import type { V1Request } from "../src/translate/operation.ts";
@@ -406,7 +407,11 @@ describe("the rules in force", () => {
         write: true,
         guessed: false,
         client: "ci-bot",
-        headers: [["user-agent", "ci-bot"]],
+        head: expect.objectContaining({
+          method: "PUT",
+          target: "/iam/v1/things/a",
+          headers: [["user-agent", "ci-bot"]],
+        }),
       },
     ]);
     expect([exchange.mode, exchange.rule, exchange.ruleId]).toEqual(["translate", "ci-reads", "1"]);

@@ -1,9 +1,10 @@
 /** `carryover serve`. */
 
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { type Config, loadConfigWithCatalogue } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { configSource } from "../config/reloaded-config.ts";
 import { createApp } from "../runtime/app.ts";
+import { loadConfigWithCatalogue } from "../runtime/configuration.ts";
 import { VERSION } from "../version.ts";
 import type { CommandIo } from "./command.ts";
 import { type ListenPort, openPorts } from "./listening.ts";

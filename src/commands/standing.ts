@@ -1,7 +1,7 @@
 /** Where a migration stands and what comes next, in one line: for `carryover report` and `carryover status`. */
 import { difficultyOf } from "../ledger/difficulty.ts";
 import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
-import type { Rules } from "../model/rules.ts";
+import type { Rules } from "../rules/rule.ts";
 import type { RuleStatus } from "../rules/status.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 

@@ -4,7 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { createSecureContext } from "node:tls";
-import { RESERVED_NAMES } from "../ledger/identity.ts";
+import { RESERVED_NAMES } from "../model/text.ts";
 import type { Settings } from "./schema.ts";
 import { isLoopback } from "./values.ts";
 

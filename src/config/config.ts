@@ -1,19 +1,17 @@
 /** Loads the configuration: flags, variables, file, defaults; checks it and names every fault. */
 
-import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue/catalogue.ts";
 import { deepFreeze } from "../model/json.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { CutoverMode } from "../model/rules.ts";
+import { didYouMean, nearest } from "../model/text.ts";
 import { ALL_OPTIONS } from "./all-options.ts";
 import { certificateFaults, contradictions, doubts, type OptionRemark, pathsOfTheApi, upstreamsOf } from "./checks.ts";
 import { ADMIN_TOKEN_VARIABLE } from "./command-variables.ts";
 import {
   ConfigError,
   type ConfigFault,
-  didYouMean,
   faultText,
   faultWords,
-  nearest,
   remedyOfRemoved,
   shownValue,
   valueAt,
@@ -358,27 +356,4 @@ function withAssumed(input: ConfigInput, assumed: ReadonlySet<string>): AssumedC
     const native = missing.includes("upstream.v2.url") ? { assumesNative: true as const } : {};
     return withAssumed({ ...input, flags, ...native }, new Set([...assumed, ...missing]));
   }
-}
-
-export interface ConfigWithCatalogue {
-  readonly config: Config;
-  readonly catalogue: Catalogue;
-  /** Settings that work but are probably not intended. */
-  readonly warnings: readonly string[];
-}
-
-/** Throws ConfigError with every fault. */
-export async function loadConfigWithCatalogue(input: ConfigInput): Promise<ConfigWithCatalogue> {
-  const { config, warnings, requireKnown } = loadConfig(input);
-  const catalogue = await catalogueFor(config.upstream.v2.version);
-  requireKnown(catalogue);
-  return { config, catalogue, warnings };
-}
-
-/** Throws ConfigError for a version without a catalogue. */
-async function catalogueFor(version: string): Promise<Catalogue> {
-  const known = await catalogueVersions();
-  if (known.includes(version)) return loadCatalogue(version);
-  const what = `there is no catalogue for ${JSON.stringify(version)}`;
-  throw new ConfigError([{ where: "upstream.v2.version", what, remedy: `known versions: ${known.join(", ")}` }]);
 }

@@ -8,11 +8,6 @@ export interface ConfigFault {
   readonly remedy: string;
 }
 
-/** The remedy for a name that does not exist, given the nearest one that does. */
-export function didYouMean(candidate: string | undefined): string {
-  return candidate === undefined ? "remove it" : `did you mean ${candidate}?`;
-}
-
 /** Options of earlier releases by their path, each with its remedy. */
 const REMOVED: ReadonlyMap<string, string> = new Map([
   ["grpc.maxMessageBytes", "set grpc.maxRequestBytes and grpc.maxResponseBytes instead"],
@@ -28,39 +23,6 @@ export function remedyOfRemoved(name: string): string | undefined {
       .replace(/[-_.]/g, "");
   for (const [old, remedy] of REMOVED) if (plain(name) === plain(old)) return remedy;
   return undefined;
-}
-
-/**
- * The candidate most like `name`, upper and lower case, `-` and `_` not distinguished; undefined when none is near. `most`:
- * how many letters may differ.
- */
-export function nearest(name: string, candidates: Iterable<string>, most?: number): string | undefined {
-  const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
-  const wanted = plain(name);
-  const limit = most ?? Math.max(2, wanted.length / 3);
-  let best: { readonly candidate: string; readonly distance: number } | undefined;
-  for (const candidate of candidates) {
-    const distance = editDistance(wanted, plain(candidate));
-    if (distance <= limit && (best === undefined || distance < best.distance)) {
-      best = { candidate, distance };
-    }
-  }
-  return best?.candidate;
-}
-
-function editDistance(from: string, to: string): number {
-  // Longer names are not keys, and would cost quadratic time.
-  if (Math.max(from.length, to.length) > 100) return Number.POSITIVE_INFINITY;
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }
 
 /** One line for a person. */

@@ -1,68 +1,16 @@
 /** The schema of a rules file: every key with type, default, limits and description. */
 import * as z from "zod";
-import {
-  form,
-  hoursLeaf,
-  instantLeaf,
-  linkLeaf,
-  oneOf,
-  oneOrMany,
-  percentage,
-  positiveShare,
-  seconds,
-  selector,
-  shareLeaf,
-  textLike,
-  whole,
-  yesNo,
-} from "./values.ts";
+import { form, instantLeaf } from "../rules/leaves.ts";
+import { MATCH_SHAPE } from "../rules/rule.ts";
+import { linkLeaf, oneOf, positiveShare, seconds, shareLeaf, whole, yesNo } from "./values.ts";
 
 /** Limits of a file: 500 large rules fit. */
 export const MAX_RULES = 500;
 export const MAX_BYTES = 256 * 1024;
 
-/** In the order of the calendar's numbers: 0 is Sunday. */
-export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
-
 const NAME = "expected a name of a-z, 0-9 and -, at most 63 characters, such as ci-reads";
-const CLIENT = "expected a client's name, as /clients shows it";
-const word = textLike(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/);
-
-const time = z
-  .strictObject({
-    from: instantLeaf.optional().describe("From this instant on"),
-    until: instantLeaf.optional().describe("Until this instant, excluding it"),
-    days: oneOrMany((error) => z.enum(DAYS, { error }), `one of ${DAYS.join(", ")}`, "days")
-      .optional()
-      .describe("On these days (UTC); hours over midnight belong to the day they begin on"),
-    hours: hoursLeaf.optional().describe("At these hours (UTC), excluding the end"),
-  })
-  .describe("When the rule applies");
-
 const match = z
-  .strictObject({
-    resource: oneOrMany(word, "the name of a resource", "resources")
-      .optional()
-      .describe("Resources, by name or as their paths spell them: group, groups. Without it: all"),
-    operation: oneOrMany(word, "an operation, reads or writes", "operations")
-      .optional()
-      .describe("Operations, by name; reads and writes are groups. Without it: all"),
-    client: oneOrMany(textLike(/^(?! )\P{Cc}{1,256}(?<! )$/u), CLIENT.slice(9), "clients")
-      .optional()
-      .describe("Clients, exactly as the ledger names them. Without it: all"),
-    header: selector(/^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/, "{ x-canary: always }")
-      .optional()
-      .describe(
-        "A header and the value that selects; the value never deselects, other values leave the decision to cookie and percent",
-      ),
-    cookie: selector(/^[\x21\x23-\x3a\x3c-\x5b\x5d-\x7e]{1,256}$/, "{ canary: always }")
-      .optional()
-      .describe("The same for a cookie"),
-    percent: percentage
-      .optional()
-      .describe("Share of clients; a client always stays on the same side. 0 switches the rule off"),
-    time: time.optional(),
-  })
+  .strictObject(MATCH_SHAPE)
   .describe("Which requests the rule matches: all conditions must hold; {} matches all");
 
 const comparisons = z

@@ -1,29 +1,14 @@
 /** Reads a rules file: its rules, or every fault with its line. */
 
 import { isJsonObject, member } from "../model/json.ts";
-import type { Rule, Rules } from "../model/rules.ts";
-import type { RequestedOperation } from "../rules/match.ts";
+import { didYouMean, nearest } from "../model/text.ts";
+import type { RequestedOperation, RuleRemark } from "../rules/conditions/condition.ts";
+import { type ResourceNames, readNames } from "../rules/conditions/subject.ts";
+import type { Rule, Rules } from "../rules/rule.ts";
 import { findUnreachable } from "../rules/unreachable.ts";
-import { ConfigError, type ConfigFault, didYouMean, faultText, faultWords, nearest, valueAt } from "./faults.ts";
-import {
-  buildRule,
-  contradictionsOf,
-  digestOf,
-  type LazyFaultWords,
-  operationFaults,
-  type ResourceNames,
-  type RuleRemark,
-  resourceNamed,
-} from "./rule.ts";
-import {
-  MAX_BYTES,
-  MAX_RULES,
-  OutlineSchema,
-  RuleSchema,
-  type RulesSchema,
-  type RuleText,
-  rulesJsonSchema,
-} from "./rules-schema.ts";
+import { ConfigError, type ConfigFault, faultText, faultWords, valueAt } from "./faults.ts";
+import { buildRule, digestOf, remarksOn } from "./rule.ts";
+import { MAX_BYTES, MAX_RULES, OutlineSchema, RuleSchema, type RulesSchema, rulesJsonSchema } from "./rules-schema.ts";
 import { type ConfigFile, readConfigFile } from "./yaml-file.ts";
 
 /**
@@ -135,12 +120,7 @@ export function requestedOperations(
   native: boolean,
 ): readonly RequestedOperation[] {
   return resources.flatMap(({ name: resource, operations }) =>
-    operations.map(({ name: operation, write, guessed }) => ({
-      resource,
-      operation,
-      write,
-      guessed: native && guessed === true,
-    })),
+    operations.map(({ name, write, guessed }) => ({ resource, operation: name, write, guessed: native && guessed })),
   );
 }
 
@@ -202,7 +182,7 @@ export function readRule(given: unknown, at: number, { file, context, explain }:
     what,
     remedy,
   });
-  const names = namesOf(ruleNames(given), context.resources);
+  const names = readNames(valueAt(given, ["match"]), context.resources);
   const misnamed = names.faults.map(
     ({ key, words }) =>
       () =>
@@ -214,121 +194,20 @@ export function readRule(given: unknown, at: number, { file, context, explain }:
     return { rule: undefined, at, faults: [...found, ...misnamed], warnings: [] };
   }
   const text = parsed.data;
-  const { native, now } = context;
+  const { native, now, clients = new Set() } = context;
   const saysSample = valueAt(given, ["shadow", "sample"]) !== undefined;
-  const remarks = [
-    ...withoutPrototypes(given),
-    ...contradictionsOf(text, { native, now, reads: names.reads, saysSample }),
-  ];
-  const [aged, wrong] = [remarks.filter(isAged), remarks.filter((remark) => !isAged(remark))];
+  const circumstances = { ...names, given, native, now, saysSample, clients };
+  const remarks = remarksOn(text, circumstances);
+  const [wrong = [], aged = [], doubtful = []] = [undefined, "aged", "doubtful"].map((kind) =>
+    remarks.filter((remark) => remark.kind === kind),
+  );
   const line = file.locationOf(base)?.line ?? 1;
   const right = misnamed.length + wrong.length === 0;
-  const rule = right ? buildRule(text, { line, resources: names.resources, native, saysSample }) : undefined;
+  const rule = right ? buildRule(text, line, circumstances) : undefined;
   const mayBeOver = context.expired === "warn" || (rule !== undefined && context.inForce?.has(rule.identity) === true);
   const faults = [...misnamed, ...(mayBeOver ? wrong : [...wrong, ...aged]).map((remark) => () => tell(remark))];
-  const doubtful = [
-    ...withoutEffect(text, given),
-    ...tinyPercentages(text),
-    ...nearMisses(text, context.clients ?? NO_NAMES),
-  ];
   const warnings = [...(mayBeOver ? aged : []), ...doubtful].map(tell);
   return { rule: faults.length > 0 ? undefined : rule, at, faults, warnings };
-}
-
-function isAged({ aged }: RuleRemark): boolean {
-  return aged === true;
-}
-
-interface RuleNames {
-  readonly resource: readonly string[] | undefined;
-  readonly operation: readonly string[] | undefined;
-}
-
-/** Whom a rule names, however wrong the rest of it is; undefined when even these names cannot be read. */
-function ruleNames(given: unknown): RuleNames | undefined {
-  const { resource, operation } = RuleSchema.shape.match.shape;
-  const parsed = [resource, operation].map((schema, at) =>
-    schema.safeParse(valueAt(given, ["match", at === 0 ? "resource" : "operation"])),
-  );
-  const [resources, operations] = parsed;
-  if (resources?.success !== true || operations?.success !== true) return undefined;
-  return { resource: resources.data, operation: operations.data };
-}
-
-interface NameFault {
-  readonly key: "resource" | "operation";
-  readonly words: LazyFaultWords;
-}
-
-/** Catalogue names of the rule's resources, and whether it is about reads; what is wrong with its names. */
-function namesOf(named: RuleNames | undefined, all: readonly ResourceNames[]) {
-  const unknown = (faults: readonly NameFault[]) => ({ faults, resources: undefined, reads: undefined });
-  if (named === undefined) return unknown([]);
-  const faults: NameFault[] = [];
-  const known =
-    named.resource &&
-    [...new Set(named.resource)].flatMap((name) => {
-      const found = resourceNamed(name, all);
-      if (typeof found !== "function") return [found];
-      faults.push({ key: "resource", words: found });
-      return [];
-    });
-  if (faults.length > 0) return unknown(faults);
-  const resources = known && [...new Set(known)];
-  const among = resources ?? all;
-  const operations = named.operation && new Set(named.operation);
-  faults.push(...operationFaults(operations ?? [], among).map((words) => ({ key: "operation", words }) as const));
-  const reads = among
-    .flatMap((resource) => resource.operations)
-    .some(({ name, write }) => !write && (operations === undefined || operations.has(name) || operations.has("reads")));
-  return { faults, resources: resources && new Set(resources.map(({ name }) => name)), reads };
-}
-
-/** The schema passes over a key of this name in maps of free keys. */
-function withoutPrototypes(given: unknown): readonly RuleRemark[] {
-  return ["header", "cookie"]
-    .map((key) => ["match", key])
-    .filter((path) => valueAt(given, [...path, "__proto__"]) !== undefined)
-    .map((path) => ({ path, what: "__proto__ is no name", remedy: "remove it" }));
-}
-
-function withoutEffect({ mode }: RuleText, given: unknown): readonly RuleRemark[] {
-  if (mode !== "native" || valueAt(given, ["shadow"]) === undefined) return [];
-  return [{ path: ["shadow"], what: "has no effect: a native rule compares nothing", remedy: "remove it" }];
-}
-
-/** `shadow.sample` and the thresholds are shares, of which 0.1 is a tenth. */
-function tinyPercentages({ match }: RuleText): readonly RuleRemark[] {
-  const { percent = 0 } = match;
-  if (percent <= 0 || percent >= 1) return [];
-  const clients = Math.round(100 / percent).toLocaleString("en-US");
-  const what = `${percent} percent is one client in ${clients}: percent goes from 0 to 100, and shadow.sample from 0 to 1`;
-  return [
-    {
-      path: ["match", "percent"],
-      what,
-      remedy: `write ${Number((percent * 100).toPrecision(6))} if you mean a share of ${percent}`,
-    },
-  ];
-}
-
-const NO_NAMES: ReadonlySet<string> = new Set();
-
-/** Rules name clients exactly, so that a name with one letter wrong takes nobody. */
-function nearMisses({ match }: RuleText, names: ReadonlySet<string>): readonly RuleRemark[] {
-  return (match.client ?? []).flatMap((client) => {
-    if (names.has(client)) return [];
-    // One of a series is another client, not a mistake: `worker-1` and `worker-2`, `team-a` and `team-b`.
-    const others = [...names].filter((name) => seriesOf(name) !== seriesOf(client));
-    const near = nearest(client, names, 0) ?? nearest(client, others, Math.floor(client.length / 4));
-    if (near === undefined) return [];
-    const what = `clients.names has no ${JSON.stringify(client)}: rules name clients exactly`;
-    return [{ path: ["match", "client"], what, remedy: didYouMean(near) }];
-  });
-}
-
-function seriesOf(name: string): string {
-  return name.replace(/[-_.]?((?<!\d)\d+|(?<=[-_.])[a-z])$/, "");
 }
 
 type RulesIssue = NonNullable<ReturnType<typeof RulesSchema.safeParse>["error"]>["issues"][number];
@@ -336,8 +215,7 @@ type RulesIssue = NonNullable<ReturnType<typeof RulesSchema.safeParse>["error"]>
 /** `name:line:column path`; for a missing key the line of its map. Paths count from 1: `rules.1` is the first rule. */
 export function locate(file: ConfigFile, name: string, path: readonly PropertyKey[], key?: string): string {
   const whole = key === undefined ? path : [...path, key];
-  const exact = file.locationOf(path, key);
-  let place = exact;
+  let place = file.locationOf(path, key);
   for (let length = path.length; place === undefined && length >= 0; length--)
     place = file.locationOf(path.slice(0, length));
   const shown = whole.map((step) => (typeof step === "number" ? step + 1 : String(step))).join(".");

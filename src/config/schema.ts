@@ -1,10 +1,10 @@
 /** The schema of the configuration: every option with type, default, limits and description. */
 import * as z from "zod";
+import { form } from "../rules/leaves.ts";
 import {
   bytes,
   directory,
   file,
-  form,
   isNetwork,
   isPathPrefix,
   listOf,

@@ -1,8 +1,9 @@
 /** Merges flags, variables and the file, and remembers where each value came from. */
 
 import { isJsonObject, type JsonObject, member } from "../model/json.ts";
+import { didYouMean, nearest } from "../model/text.ts";
 import { ADMIN_TOKEN_VARIABLE, CHECK_TOKEN_VARIABLE } from "./command-variables.ts";
-import { type ConfigFault, didYouMean, nearest, remedyOfRemoved, shownValue } from "./faults.ts";
+import { type ConfigFault, remedyOfRemoved, shownValue } from "./faults.ts";
 import { type ConfigFile, readConfigFile } from "./yaml-file.ts";
 
 /** The merged tree, and the source of each value. */

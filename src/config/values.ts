@@ -1,6 +1,7 @@
 /** The forms of values in configuration and rules: durations, sizes, addresses, dates, shares. */
 import { isIP } from "node:net";
 import * as z from "zod";
+import { form } from "../rules/leaves.ts";
 
 const DURATION = /^(\d{1,9}(?:\.\d{1,6})?) ?(ms|s|m|h)?$/;
 const SECONDS: ReadonlyMap<string, number> = new Map([
@@ -17,10 +18,6 @@ const BYTES: ReadonlyMap<string, number> = new Map([
   ["GiB", 1024 ** 3],
 ]);
 
-/** The spellings as regular expressions, for the JSON Schema. */
-const DURATION_PATTERN = DURATION;
-const SIZE_PATTERN = SIZE;
-
 /** Seconds of `45`, `"45"`, `"45s"`, `"500ms"`, `"1m"`, `"1h"`; undefined for anything else. */
 function readSeconds(value: number | string): number | undefined {
   if (typeof value === "number") return value;
@@ -35,19 +32,6 @@ export function readBytes(value: number | string): number | undefined {
   const parts = SIZE.exec(value);
   const unit = BYTES.get(parts?.[2] ?? "B");
   return parts === null || unit === undefined ? undefined : Number(parts[1]) * unit;
-}
-
-const INSTANT =
-  /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
-const INSTANT_PATTERN = INSTANT;
-
-/** Milliseconds since 1970 of `2027-03-01` (when that day begins in UTC) or of an RFC 3339 instant; undefined for anything else. */
-export function readInstant(text: string): number | undefined {
-  const [, year, month, day] = INSTANT.exec(text) ?? [];
-  if (year === undefined) return undefined;
-  // The standard library takes February 30 for March 2.
-  const midnight = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return midnight.toISOString().startsWith(`${year}-${month}-${day}`) ? Date.parse(text) : undefined;
 }
 
 /** `268435456` as `256 MiB`: the largest unit that divides it. */
@@ -91,9 +75,6 @@ export function isLoopback(host: string): boolean {
   return bare === "localhost" || bare.endsWith(".localhost") || bare === "::1" || /^127(\.\d{1,3}){3}$/.test(bare);
 }
 
-/** Every leaf states its form in `x-form` and the expected value in `error`. */
-export const form = (name: string) => ({ "x-form": name });
-
 export const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
 
 export const file = text("expected the path of a file").meta(form("file"));
@@ -116,7 +97,7 @@ export function portOrNone() {
 export function seconds(min: number, max: number) {
   const error = `expected a duration from ${min} to ${max} seconds, such as ${max}, ${max}s or 1500ms`;
   return z
-    .union([z.number().min(min, { error }).max(max, { error }), z.string().regex(DURATION_PATTERN, { error })], {
+    .union([z.number().min(min, { error }).max(max, { error }), z.string().regex(DURATION, { error })], {
       error,
     })
     .transform((value) => readSeconds(value) ?? Number.NaN)
@@ -127,7 +108,7 @@ export function seconds(min: number, max: number) {
 export function bytes(min: number, max: number) {
   const error = `expected a size from ${showBytes(min)} to ${showBytes(max)}, such as ${max}, 64KiB or 1MiB`;
   return z
-    .union([z.int({ error }).min(min, { error }).max(max, { error }), z.string().regex(SIZE_PATTERN, { error })], {
+    .union([z.int({ error }).min(min, { error }).max(max, { error }), z.string().regex(SIZE, { error })], {
       error,
     })
     .transform((value) => readBytes(value) ?? Number.NaN)
@@ -163,18 +144,6 @@ export const url = text("expected an http or https URL")
   })
   .meta({ ...form("url"), format: "uri" });
 
-/** Milliseconds since 1970. */
-export const instantLeaf = (() => {
-  const error =
-    "expected a date such as 2027-03-01 (it begins at 00:00 UTC), or an instant such as 2027-03-01T08:00:00Z";
-  return z
-    .string({ error })
-    .regex(INSTANT_PATTERN, { error })
-    .transform((text) => readInstant(text) ?? Number.NaN)
-    .refine((at) => !Number.isNaN(at), { error })
-    .meta(form("date"));
-})();
-
 /** A share from 0 to 1. */
 export const shareLeaf = (() => {
   const error = "expected a share from 0 to 1, such as 0.1 for every tenth";
@@ -186,59 +155,8 @@ export const positiveShare = (() => {
   return z.number({ error }).gt(0, { error }).max(1, { error }).meta(form("share"));
 })();
 
-export const percentage = (() => {
-  const error = "expected a percentage from 0 to 100";
-  return z.number({ error }).min(0, { error }).max(100, { error }).meta(form("percentage"));
-})();
-
 export function yesNo() {
   return z.boolean({ error: "expected true or false" }).meta(form("true|false"));
-}
-
-/** One text or a list of them; always a list afterwards. */
-export function oneOrMany<Item extends z.ZodType<string, string>>(
-  item: (error: string) => Item,
-  expected: string,
-  name: string,
-) {
-  const error = `expected ${expected}, or a list of them with something in it`;
-  const one = item(error);
-  return z
-    .union([one, z.array(one, { error }).min(1, { error })], { error })
-    .transform((given): readonly z.output<Item>[] => (Array.isArray(given) ? given : [given as z.output<Item>]))
-    .meta(form(name));
-}
-
-/** Text of a form. */
-export function textLike(pattern: RegExp) {
-  return (error: string) => z.string({ error }).regex(pattern, { error });
-}
-
-/** Minutes of the day. */
-export const hoursLeaf = (() => {
-  const error = "expected hours such as 08:00-18:00, or 22:00-06:00 over midnight";
-  return z
-    .string({ error })
-    .regex(/^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error })
-    .transform((text) => {
-      const [begin = 0, end = 0] = text.split("-").map((time) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3)));
-      return { begin, end };
-    })
-    .meta(form("HH:MM-HH:MM"));
-})();
-
-/** A map of one entry: a name and the value that selects. */
-export function selector(value: RegExp, example: string) {
-  const error = `expected one name with a text as its value, such as ${example} (quote numbers, and words like true)`;
-  return z
-    .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/), z.string({ error }).regex(value, { error }), {
-      error,
-    })
-    .superRefine((entries, context) => {
-      if (Object.keys(entries).length !== 1) context.addIssue({ code: "custom", message: error });
-    })
-    .transform((entries) => Object.entries(entries).map(([name, text]) => ({ name, value: text }))[0])
-    .meta({ ...form(example), minProperties: 1, maxProperties: 1 });
 }
 
 /** An address that goes into a Link field (RFC 8288). */

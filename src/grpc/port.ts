@@ -1,5 +1,5 @@
 /** The gRPC port: which upstream a call goes to, and whether it passes or is translated. */
-import type { ConnectionRenewal } from "../config/certificate-renewal.ts";
+
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
 import { type BodyLimitOptions, type BodyLimits, createBodyLimits } from "../edge/body-limits.ts";
@@ -19,6 +19,7 @@ import { MOST_VALUES } from "../translate/body.ts";
 import { MOST_NAMES } from "../translate/operation.ts";
 import { createBreaker, type UpstreamSessions } from "../upstream/breaker.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
+import type { ConnectionRenewal } from "../upstream/certificate-renewal.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
 import type { GrpcCall } from "./call.ts";
 import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";

@@ -4,7 +4,15 @@ import { bearerToken } from "../model/authorization.ts";
 import type { HeaderList } from "../model/http.ts";
 import { isJsonObject, member } from "../model/json.ts";
 import { holdsToken, isSecretField } from "../model/secrets.ts";
-import { detachedText, headerText, isPrintableAscii, MAX_NAME, plainName } from "../model/text.ts";
+import {
+  detachedText,
+  headerText,
+  isPrintableAscii,
+  MAX_NAME,
+  plainName,
+  RESERVED_NAMES,
+  UNKNOWN_CLIENT,
+} from "../model/text.ts";
 
 /** The options `clients.*`, as the configuration has them. */
 export interface IdentityOptions {
@@ -46,9 +54,6 @@ export interface NameMeanings {
   readonly names: readonly (readonly [name: string, identity: string])[];
 }
 
-const UNKNOWN = "unknown";
-/** Names that mean something else than one client. */
-export const RESERVED_NAMES: readonly string[] = [UNKNOWN, "other"];
 /** Precedes a client's own text that could be mistaken for a configured name or one that the ledger made. */
 const RAW = "raw:";
 const HASHED = /^h-[0-9a-f]{16}$/;
@@ -86,7 +91,7 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
       const name = nameOfFound(source(headers, claims));
       if (name !== undefined) return name;
     }
-    return UNKNOWN;
+    return UNKNOWN_CLIENT;
   };
   const nameOfFound = (found: FoundIdentity | undefined): string | undefined => {
     if (found === undefined) return undefined;

@@ -1,26 +1,17 @@
-/** The rules that say what serves a v1 request: valid, complete, frozen. */
+/** Settings of rules for v1 requests, and decisions by them. */
 
 /** What serves a v1 request that v2 could serve too. */
 export type CutoverMode = "native" | "shadow" | "translate";
 
-/** A valid rules file. */
-export interface Rules {
-  /** Overrides every rule and `cutover.mode` from the next request on. */
-  readonly force: "none" | "native" | "translate";
-  /** Overrides the option `fallback`. */
-  readonly fallback: "native" | "refuse" | undefined;
-  /** In order: the first that matches decides. */
-  readonly rules: readonly Rule[];
-  /** Digest of the file's bytes, to tell files apart: 12 hexadecimal digits. */
-  readonly digest: string;
-}
+/** What overrides every rule and `cutover.mode`; `none`: nothing. */
+export type Force = "none" | "native" | "translate";
 
-export interface Rule {
+/** A rule without what it matches. */
+export interface RuleSettings {
   /** Unique in its file; a label in metrics: `[a-z0-9-]`, at most 63 characters. */
   readonly name: string;
   /** Line in the file, from 1. */
   readonly line: number;
-  readonly match: RuleMatch;
   readonly mode: CutoverMode;
   /** When it stops matching, in milliseconds since 1970. */
   readonly expires: number | undefined;
@@ -37,48 +28,6 @@ export interface Rule {
   readonly evidenceKey: string;
 }
 
-/** All conditions must hold; of header, cookie and percent the first that decides counts, as in ingress controllers. */
-export interface RuleMatch {
-  /** Catalogue names; undefined: all. */
-  readonly resources: ReadonlySet<string> | undefined;
-  /** Catalogue names of operations, and the groups `reads` and `writes`; undefined: all. */
-  readonly operations: ReadonlySet<string> | undefined;
-  /** Names as the ledger has them; undefined: all. */
-  readonly clients: ReadonlySet<string> | undefined;
-  readonly time: TimeWindow | undefined;
-  /** Lower-case name and the value that selects; `never` deselects, any other value leaves the decision to the next. */
-  readonly header: CanarySelector | undefined;
-  readonly cookie: CanarySelector | undefined;
-  /** 0 to 100: share of clients, sticky. */
-  readonly percent: number | undefined;
-}
-
-/** Matches every request. */
-export const EVERY_REQUEST: RuleMatch = {
-  resources: undefined,
-  operations: undefined,
-  clients: undefined,
-  time: undefined,
-  header: undefined,
-  cookie: undefined,
-  percent: undefined,
-};
-
-export interface CanarySelector {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** Instants are milliseconds since 1970; hours and days are UTC. */
-export interface TimeWindow {
-  readonly from: number | undefined;
-  readonly until: number | undefined;
-  /** 0 is Sunday; of a window over midnight, the day on which it starts. */
-  readonly days: ReadonlySet<number> | undefined;
-  /** Minutes of the day; `end` below `begin` runs over midnight. */
-  readonly hours: { readonly begin: number; readonly end: number } | undefined;
-}
-
 export interface ShadowSettings {
   /** Share of requests that are compared, 0 to 1. A `translate` rule compares reads only, with native. */
   readonly sample: number;
@@ -89,9 +38,9 @@ export interface ShadowSettings {
 /** When a rule rolls back from `translate` by itself. */
 export interface StepBackSettings {
   /** Share of requests that failed because of translation; undefined: not checked. */
-  readonly failures: number | undefined;
+  readonly failures?: number | undefined;
   /** Share of comparisons with a difference; undefined: not checked. */
-  readonly differences: number | undefined;
+  readonly differences?: number | undefined;
   /** Translated requests in the window below which failures decide nothing. */
   readonly minRequests: number;
   /** Comparisons in the window below which differences decide nothing. */
@@ -101,7 +50,7 @@ export interface StepBackSettings {
   /** Milliseconds. */
   readonly window: number;
   /** Quiet milliseconds before a step towards `translate` is tried again; undefined: only an operator returns to it. */
-  readonly returnAfter: number | undefined;
+  readonly returnAfter?: number | undefined;
 }
 
 /** When a `shadow` rule may become `translate`. */
@@ -116,10 +65,10 @@ export interface PromoteSettings {
 
 /** Headers for clients (RFC 9745, RFC 8594); times in milliseconds since 1970. */
 export interface RuleHeaders {
-  readonly deprecation: number | undefined;
-  readonly sunset: number | undefined;
+  readonly deprecation?: number | undefined;
+  readonly sunset?: number | undefined;
   /** An http(s) URL for people. */
-  readonly documentation: string | undefined;
+  readonly documentation?: string | undefined;
   /** `Link: <v2 URL of this request>; rel="successor-version"`. */
   readonly successor: boolean;
 }
@@ -128,7 +77,7 @@ export interface RuleHeaders {
 export interface ModeDecision {
   readonly mode: CutoverMode;
   /** Undefined: no rule matched, or `force` decided, or v1's response is a guess and no rule names the operation. */
-  readonly rule: Rule | undefined;
+  readonly rule: RuleSettings | undefined;
   readonly shadow: ShadowSettings;
   readonly why: "rule" | "default" | "forced" | "guessed" | "stepped-back" | "unknown" | "promoted";
 }

@@ -8,6 +8,10 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
 /** Longest name of a client, in UTF-16 units. */
 export const MAX_NAME = 128;
+/** The name of all clients that cannot be told apart. */
+export const UNKNOWN_CLIENT = "unknown";
+/** Names that mean something else than one client. */
+export const RESERVED_NAMES: readonly string[] = [UNKNOWN_CLIENT, "other"];
 
 /**
  * A header's value decoded as UTF-8 (Node returns one character for each byte); undefined if it is not UTF-8.
@@ -82,4 +86,42 @@ export function snakeCase(name: string): string {
 /** `claim_match` → `claimMatch`; dots stay. */
 export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The remedy for a name that does not exist, given the nearest one that does. */
+export function didYouMean(candidate: string | undefined): string {
+  return candidate === undefined ? "remove it" : `did you mean ${candidate}?`;
+}
+
+/**
+ * The candidate most like `name`, upper and lower case, `-` and `_` not distinguished; undefined when none is near. `most`:
+ * how many letters may differ.
+ */
+export function nearest(name: string, candidates: Iterable<string>, most?: number): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
+  const wanted = plain(name);
+  const limit = most ?? Math.max(2, wanted.length / 3);
+  let best: { readonly candidate: string; readonly distance: number } | undefined;
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, plain(candidate));
+    if (distance <= limit && (best === undefined || distance < best.distance)) {
+      best = { candidate, distance };
+    }
+  }
+  return best?.candidate;
+}
+
+function editDistance(from: string, to: string): number {
+  // Longer names are not keys, and would cost quadratic time.
+  if (Math.max(from.length, to.length) > 100) return Number.POSITIVE_INFINITY;
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const changed = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
 }

@@ -4,7 +4,7 @@ import type { HeaderList } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { collectionPath, type OperationMatch, type RequestContext, v2PathOf } from "../model/request.ts";
 import type { CompositeName, Filter } from "../model/resource.ts";
-import type { Rule } from "../model/rules.ts";
+import type { Rule } from "../rules/rule.ts";
 import { readListQuery } from "../translate/query.ts";
 
 export interface DeprecationOptions {

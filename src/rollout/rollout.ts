@@ -1,8 +1,10 @@
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
-import type { CutoverMode, ModeDecision, Rule, Rules, ShadowSettings } from "../model/rules.ts";
+import type { CutoverMode, ModeDecision, ShadowSettings } from "../model/rules.ts";
+import { createChooser } from "../rules/choose.ts";
+import type { RuleInput } from "../rules/conditions/condition.ts";
+import type { Rule, Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceState, OwnRuleStatus } from "../rules/status.ts";
-import { createChooser, type RuleInput } from "./choose.ts";
 import {
   choiceFor,
   confirmed,
@@ -176,8 +178,8 @@ export function createRollout(options: RolloutOptions): Rollout {
       const at = wall();
       reportExpiries(at);
       // Spelled out: a copy by spreading costs more than choosing.
-      const { resource, operation, write, guessed, client, headers } = input;
-      const rule = present.chooser({ resource, operation, write, guessed, client, headers, at });
+      const { resource, operation, write, guessed, client, head } = input;
+      const rule = present.chooser({ resource, operation, write, guessed, client, head, at });
       const state = rule && present.states.get(rule.name);
       if (state === undefined) return other;
       // While the rule is forward, time alone changes nothing that the next observation would not.

@@ -1,6 +1,7 @@
 import { type Comparison, isConclusive, isDifference } from "../model/comparison.ts";
 import { CLIENT_LEFT, type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
-import type { CutoverMode, ModeDecision, Rule, ShadowSettings, StepBackSettings } from "../model/rules.ts";
+import type { CutoverMode, ModeDecision, ShadowSettings, StepBackSettings } from "../model/rules.ts";
+import type { Rule } from "../rules/rule.ts";
 import { percent } from "../rules/words.ts";
 import {
   canPromote,

@@ -11,8 +11,8 @@ import {
   type WatchedState,
 } from "../config/watched-file.ts";
 import type { Operation, Resource } from "../model/resource.ts";
-import type { Rules } from "../model/rules.ts";
 import { snakeCase } from "../model/text.ts";
+import type { Rules } from "../rules/rule.ts";
 
 /** `parse`: `first` is true for the file that the process starts with, whose rules may have expired without anybody's doing. */
 export interface RulesFileOptions extends Omit<WatchedFileOptions<ParsedRules>, "apply" | "unreadable" | "begin"> {

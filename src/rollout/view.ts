@@ -1,7 +1,7 @@
 /** Makes the record of a rule from its state, and the page `GET /rules`. */
-import type { Rule, RuleMatch, Rules } from "../model/rules.ts";
+import { matchView, matchWords, type Rule, type Rules } from "../rules/rule.ts";
 import type { OwnRuleStatus, RuleEvidence } from "../rules/status.ts";
-import { clock, counted, duration, matchWords, percent } from "../rules/words.ts";
+import { counted, duration, instant, percent } from "../rules/words.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
 import { canPromote, evidence } from "./promotion.ts";
 import {
@@ -199,28 +199,4 @@ function blockedOperationText({ operation, requests, ...blocker }: BlockedOperat
   if (compared === 0 && failure === "not-comparable")
     return `${operation}: ${counted(requests, "request")}, cannot be compared`;
   return `${operation}: ${percent(failures / (compared + failures), 2)} of its latest comparisons failed (${failure ?? "internal"})`;
-}
-
-function matchView({ resources, operations, clients, time, header, cookie, percent }: RuleMatch): unknown {
-  return {
-    resources: resources && [...resources],
-    operations: operations && [...operations],
-    clients: clients && [...clients],
-    header,
-    cookie,
-    percent,
-    time: time && {
-      from: instant(time.from),
-      until: instant(time.until),
-      days: time.days && [...time.days],
-      hours: time.hours && `${clock(time.hours.begin)}-${clock(time.hours.end)} UTC`,
-    },
-  };
-}
-
-/** ISO 8601; a number that is no date is shown as it is. */
-function instant(ms: number | undefined): string | number | undefined {
-  if (ms === undefined) return undefined;
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? ms : date.toISOString();
 }

@@ -1,5 +1,5 @@
 /** Words for people about rules, counts, shares and times. */
-import type { CanarySelector, PromoteSettings, Rule, RuleMatch, StepBackSettings, TimeWindow } from "../model/rules.ts";
+import type { PromoteSettings, RuleSettings, StepBackSettings } from "../model/rules.ts";
 
 /** `1 client`, `2 clients`. */
 export function counted(count: number, noun: string): string {
@@ -29,37 +29,19 @@ export function shownName(name: string): string {
   return /^[\w.@$-]+…?$/.test(short) ? short : JSON.stringify(short.replaceAll(/[^\x20-\x7e…]/g, "?"));
 }
 
-const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+/** In the order of the calendar's numbers: 0 is Sunday. */
+export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
+
+/** `Sun` of 0. */
+export function shortDay(day: number): string {
+  const name = DAYS[day] ?? "";
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+}
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-
-/** `reads of group or repo, client ci-bot, header x-canary: always`; `everything` for a rule that asks for nothing. */
-export function matchWords({ resources, operations, clients, time, header, cookie }: RuleMatch): string {
-  const what =
-    operations === undefined
-      ? anyOf(resources)
-      : [anyOf(operations), ...(resources === undefined ? [] : [`of ${anyOf(resources)}`])].join(" ");
-  const parts = [
-    ...(what === "" ? [] : [what]),
-    ...(clients === undefined ? [] : [`client ${anyOf(clients)}`]),
-    ...(header === undefined ? [] : [selectorWords("header", header)]),
-    ...(cookie === undefined ? [] : [selectorWords("cookie", cookie)]),
-    ...(time === undefined ? [] : timeWords(time)),
-  ];
-  return parts.length === 0 ? "everything" : parts.join(", ");
-}
-
-/**
- * `10 % of clients`, `10 % of those, each whole or not at all` of a rule that names some, `all clients`, or
- * `who is selected` of a rule with header or cookie but no percentage.
- */
-export function shareWords({ percent, header, cookie, clients }: RuleMatch): string {
-  if (percent !== undefined)
-    return `${percent} % of ${clients === undefined ? "clients" : "those, each whole or not at all"}`;
-  return header === undefined && cookie === undefined ? "all clients" : "who is selected";
-}
 
 /** `expires in 41 days`; empty for a rule without an end. `now`: milliseconds since 1970. */
 export function expiryWords(expires: number | undefined, now: number): string {
@@ -72,7 +54,7 @@ export function expiryWords(expires: number | undefined, now: number): string {
 }
 
 /** `translate`; with what is compared: `shadow, 10 % compared`. */
-export function modeWords({ mode, shadow }: Pick<Rule, "mode" | "shadow">): string {
+export function modeWords({ mode, shadow }: Pick<RuleSettings, "mode" | "shadow">): string {
   const compares = mode !== "native" && shadow.sample > 0;
   return compares ? `${mode}, ${shareOf(shadow.sample)} compared` : mode;
 }
@@ -100,27 +82,21 @@ export function promoteWords(settings: PromoteSettings | undefined): string | nu
   return automatic ? `moves to translate ${when}` : `says when it could move to translate: ${when}`;
 }
 
-function selectorWords(kind: string, { name, value }: CanarySelector): string {
-  return `${kind} ${name}: ${shownName(value)}`;
-}
-
-function timeWords({ from, until, days, hours }: TimeWindow): string[] {
-  return [
-    ...(days === undefined ? [] : [[...days].map((day) => DAYS[day]).join(" ")]),
-    ...(hours === undefined ? [] : [`${clock(hours.begin)} to ${clock(hours.end)} UTC`]),
-    ...(from === undefined ? [] : [`from ${instantWords(from)}`]),
-    ...(until === undefined ? [] : [`until ${instantWords(until)}`]),
-  ];
-}
-
 /** `09:30` of minutes since midnight. */
 export function clock(minutes: number): string {
   const two = (number: number) => String(number).padStart(2, "0");
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** Without what is zero. */
-function instantWords(at: number): string {
+/** ISO 8601; a number that is no date is shown as it is. */
+export function instant(ms: number | undefined): string | number | undefined {
+  if (ms === undefined) return undefined;
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? ms : date.toISOString();
+}
+
+/** ISO 8601 without what is zero. */
+export function shortInstant(at: number): string {
   return new Date(at).toISOString().replace(/(?:T00:00)?(?::00)?\.000Z$/, (end) => (end.startsWith("T") ? "" : "Z"));
 }
 
@@ -136,7 +112,7 @@ function durationWords(ms: number): string {
   return `${ms / size}${unit}`;
 }
 
-/** Empty for undefined. */
-function anyOf(names: ReadonlySet<string> | undefined): string {
-  return [...(names ?? [])].map(shownName).join(" or ");
+/** `group or repo`. */
+export function anyOf(names: Iterable<string>): string {
+  return [...names].join(" or ");
 }

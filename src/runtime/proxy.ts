@@ -17,7 +17,7 @@ import type {
   SettledPlan,
 } from "../model/request.ts";
 import type { Operation } from "../model/resource.ts";
-import type { ModeDecision, Rule } from "../model/rules.ts";
+import type { ModeDecision, RuleSettings } from "../model/rules.ts";
 import type { Signal } from "../model/signal.ts";
 import type { Rollout } from "../rollout/rollout.ts";
 import { formAsGet, formTooLong, runsAsGet } from "../router/form.ts";
@@ -255,13 +255,13 @@ function routeOf(request: RequestContext, parts: ProxyParts, known?: ModeDecisio
 }
 
 /** What the rules in force say of a request; its exchange says which operation it is, and whose. */
-function rulesOn({ method, headers, exchange }: RequestContext, { rollout }: Cutover, guessed = false): ModeDecision {
-  const { resource, operation, client } = exchange;
-  const write = method !== "GET" && method !== "HEAD";
-  return rollout.choose({ resource, operation, write, guessed, client, headers });
+function rulesOn(head: RequestContext, { rollout }: Cutover, guessed = false): ModeDecision {
+  const { resource, operation, client } = head.exchange;
+  const write = head.method !== "GET" && head.method !== "HEAD";
+  return rollout.choose({ resource, operation, write, guessed, client, head });
 }
 
-function noteRule(exchange: Exchange, rule: Rule | undefined): void {
+function noteRule(exchange: Exchange, rule: RuleSettings | undefined): void {
   exchange.rule = rule?.name;
   exchange.ruleId = rule?.evidenceKey;
 }

@@ -1,5 +1,5 @@
 /** The connections, queues and breakers of all upstreams. */
-import type { ConnectionRenewal, EventLog } from "../config/certificate-renewal.ts";
+
 import type { Config } from "../config/config.ts";
 import { later, TIME } from "../model/clock.ts";
 import type { Upstream } from "../model/exchange.ts";
@@ -7,6 +7,7 @@ import { compose, type Send, type StreamSend } from "../model/http.ts";
 import type { UpstreamSessions } from "../upstream/breaker.ts";
 import { createBreaker } from "../upstream/breaker.ts";
 import { type CallQueue, createCallQueue, type LongQueue } from "../upstream/call-queue.ts";
+import type { ConnectionRenewal, EventLog } from "../upstream/certificate-renewal.ts";
 import { createSend, MAX_RESPONSE_BYTES } from "../upstream/client.ts";
 import { createPool, type Pool } from "../upstream/pool.ts";
 import { createRetryBudget, type RetryBudget } from "../upstream/retry.ts";

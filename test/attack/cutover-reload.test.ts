@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Rules } from "../../src/model/rules.ts";
 import { createRulesFile } from "../../src/rollout/rules-file.ts";
+import type { Rules } from "../../src/rules/rule.ts";
 
 const flush = async () => {
   for (let i = 0; i < 12; i++) await Promise.resolve();

@@ -167,6 +167,20 @@ describe("what a file says", () => {
     expect(windows.digest).not.toBe(read(DESIGN).rules.digest);
   });
 
+  test("a rule keeps identity and evidence across releases: state is saved under their digests", () => {
+    const match =
+      "resource: [repos, groups], operation: [reads, create], client: [b, a], header: { X-Canary: always }, cookie: { c: d }, percent: 10, time: { from: 2026-12-01, days: [tue, mon], hours: 08:00-17:00 }";
+    const rest =
+      "stepBack: { window: 5m, failures: 0.02, returnAfter: 1h }, headers: { sunset: 2027-06-30, deprecation: 2026-12-01 }, match: {}";
+    const { rules } = read(
+      file(`{ name: a, match: { ${match} }, mode: translate }`, `{ name: b, mode: translate, ${rest} }`),
+    ).rules;
+    expect(rules.map(({ identity, evidenceKey }) => [identity, evidenceKey])).toEqual([
+      ["045e26779eb76f08", "e790c62c4e591cfb"],
+      ["0d74b09b6b84aef4", "44136fa355b3678a"],
+    ]);
+  });
+
   test("a rule's identity changes with what is said, not with where or in which order", () => {
     const identity = (text: string, ...before: string[]) => read(file(...before, text)).rules.rules.at(-1)?.identity;
     const plain = identity("{ name: a, mode: translate, match: { resource: [group, repo], client: x } }");

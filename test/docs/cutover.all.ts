@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { createIdentity } from "../../src/ledger/identity.ts";
 import { type ComparisonResult, DIFFERENCE_CLASSES, isConclusive, isDifference } from "../../src/model/comparison.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import { EVERY_REQUEST, type Rule } from "../../src/model/rules.ts";
 import { SLICES } from "../../src/rollout/evidence-window.ts";
 import { FIRST_RISK } from "../../src/rollout/promotion.ts";
 import { failedByTranslation, initialRuleState } from "../../src/rollout/rule-state.ts";
 import { LONGEST_WAIT, MAX_QUIET_TIMES_PER_STEP, STEPS } from "../../src/rollout/step-back.ts";
 import { upperBound } from "../../src/rollout/upper-bound.ts";
+import { EVERY_REQUEST, type Rule } from "../../src/rules/rule.ts";
 import { tableOf } from "./tables.ts";
 
 const ROOT = new URL("../../", import.meta.url);

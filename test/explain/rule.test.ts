@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import type { Rule, Rules } from "../../src/model/rules.ts";
+import type { Rule, Rules } from "../../src/rules/rule.ts";
 import { createExplain } from "../../src/runtime/explain/explain.ts";
 import type { Explanation } from "../../src/runtime/explain/explanation.ts";
 import { readRequest } from "../../src/runtime/explain/request.ts";

@@ -6,10 +6,11 @@ import type { ClientResponse, HeaderList } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { PassPlan, ResponsePlan, RouteResult, SettledPlan } from "../../src/model/request.ts";
 import type { Operation } from "../../src/model/resource.ts";
-import { EVERY_REQUEST, type Rule, type RuleHeaders } from "../../src/model/rules.ts";
+import type { RuleHeaders } from "../../src/model/rules.ts";
 import { createSignalController } from "../../src/model/signal.ts";
 import { createDeprecationNotice, type DeprecationOptions } from "../../src/rollout/deprecation.ts";
 import { createRouter } from "../../src/router/router.ts";
+import { EVERY_REQUEST, type Rule } from "../../src/rules/rule.ts";
 import { examplesOf } from "../support/examples.ts";
 
 const version = "v2beta1";

@@ -1,9 +1,10 @@
 /** Rules and requests of few names, so that they meet often. */
 import fc from "fast-check";
 import type { HeaderList } from "../../src/model/http.ts";
-import type { Rule, RuleMatch, TimeWindow } from "../../src/model/rules.ts";
-import type { RuleInput } from "../../src/rollout/choose.ts";
-import { makeRule } from "./make-rule.ts";
+import type { RuleInput } from "../../src/rules/conditions/condition.ts";
+import type { TimeWindow } from "../../src/rules/conditions/time.ts";
+import type { Rule, RuleMatch } from "../../src/rules/rule.ts";
+import { headOf, makeRule } from "./make-rule.ts";
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -81,7 +82,13 @@ export const request: fc.Arbitrary<RuleInput> = fc
       instant.map((at) => at + 1),
     ),
   })
-  .map(({ subject: [resource, [operation, write]], ...rest }) => ({ resource, operation, write, ...rest }));
+  .map(({ subject: [resource, [operation, write]], headers, ...rest }) => ({
+    resource,
+    operation,
+    write,
+    head: headOf(headers),
+    ...rest,
+  }));
 
 /** A bucket for each client of `request`. */
 export const buckets: fc.Arbitrary<(client: string) => number> = fc

@@ -2,17 +2,11 @@
 
 import type { Comparison } from "../../src/model/comparison.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import {
-  type CutoverMode,
-  EVERY_REQUEST,
-  type ModeDecision,
-  type Rule,
-  type RuleMatch,
-  type Rules,
-  type StepBackSettings,
-} from "../../src/model/rules.ts";
+import type { CutoverMode, ModeDecision, StepBackSettings } from "../../src/model/rules.ts";
 import { createRollout, type Rollout } from "../../src/rollout/rollout.ts";
 import type { RolloutEvent } from "../../src/rollout/rule-state.ts";
+import { EVERY_REQUEST, type Rule, type RuleMatch, type Rules } from "../../src/rules/rule.ts";
+import { headOf } from "./make-rule.ts";
 
 export const MINUTE = 60_000;
 
@@ -93,7 +87,7 @@ export function rig(
       clock.ahead = ahead;
     },
     choose: (client = "c0") =>
-      control.choose({ resource: "group", operation: "list", write: false, client, headers: [] }),
+      control.choose({ resource: "group", operation: "list", write: false, client, head: headOf() }),
     requests: (count, facts = {}) => {
       for (let n = 0; n < count; n++) control.observe(finished(`c${n % 5}`, facts));
     },

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Rule } from "../../src/model/rules.ts";
 import { createBucket } from "../../src/rollout/callers.ts";
 import { createRollout, DEFAULT_SHADOW } from "../../src/rollout/rollout.ts";
+import type { Rule } from "../../src/rules/rule.ts";
 import { MINUTE, rig, rule, rulesOf, START, STEP_BACK } from "./control-rig.ts";
+import { headOf } from "./make-rule.ts";
 
 const BROKEN = { status: 502, reason: "UPSTREAM_INVALID" };
 
@@ -17,7 +18,7 @@ describe("choosing", () => {
         const wall = (): number => (started ? refuse() : START);
         const control = createRollout({ rules, mode, native: true, bucketOf: refuse, wall, onEvent: refuse });
         started = true;
-        const asked = { resource: "group", operation: "list", write: false, client: "c", headers: [] };
+        const asked = { resource: "group", operation: "list", write: false, client: "c", head: headOf() };
         const choice = control.choose(asked);
         const shadow = mode === "shadow" ? DEFAULT_SHADOW : { sample: 0, control: 0 };
         expect(choice).toEqual({ mode, rule: undefined, shadow, why: "default" });
@@ -36,7 +37,7 @@ describe("choosing", () => {
   });
 
   test("what is guessed stays native whatever the mode, unless a rule names it or force decides", () => {
-    const asked = { resource: "group", operation: "list", write: false, guessed: true, client: "c", headers: [] };
+    const asked = { resource: "group", operation: "list", write: false, guessed: true, client: "c", head: headOf() };
     const native = { mode: "native", rule: undefined, shadow: { sample: 0, control: 0 }, why: "guessed" };
     for (const rules of [undefined, rulesOf([rule()])]) {
       const { control } = rig(rules, { mode: "shadow" });

@@ -1,5 +1,7 @@
 /** Rules for tests: everything left out is as if the file did not say it. */
-import { EVERY_REQUEST, type Rule, type RuleMatch } from "../../src/model/rules.ts";
+import type { HeaderList } from "../../src/model/http.ts";
+import type { RuleInput } from "../../src/rules/conditions/condition.ts";
+import { EVERY_REQUEST, type Rule, type RuleMatch } from "../../src/rules/rule.ts";
 
 export function makeRule(name: string, match: Partial<RuleMatch> = {}, rest: Partial<Rule> = {}): Rule {
   return {
@@ -16,4 +18,9 @@ export function makeRule(name: string, match: Partial<RuleMatch> = {}, rest: Par
     evidenceKey: name,
     ...rest,
   };
+}
+
+/** Of a request for a list of groups; no rule looks at its method and target. */
+export function headOf(headers: HeaderList = []): RuleInput["head"] {
+  return { method: "GET", target: "/iam/v1/groups", headers };
 }

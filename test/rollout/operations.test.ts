@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ComparisonFailure } from "../../src/model/comparison.ts";
 import type { PromoteSettings } from "../../src/model/rules.ts";
 import { type Rig, rig, rule, rulesOf } from "./control-rig.ts";
+import { headOf } from "./make-rule.ts";
 
 const GROUPS = { resource: "group", operation: "list" } as const;
 const ROLES = { resource: "role", operation: "list" } as const;
@@ -24,7 +25,7 @@ function asked(
 }
 
 function modeOf(made: Rig, named: typeof GROUPS | typeof ROLES | typeof CREATES): string {
-  return made.control.choose({ ...named, write: false, client: "c0", headers: [] }).mode;
+  return made.control.choose({ ...named, write: false, client: "c0", head: headOf() }).mode;
 }
 
 function says(made: Rig): string {

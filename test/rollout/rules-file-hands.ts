@@ -1,8 +1,8 @@
 /** A rules file whose looks happen when a test says so, and everything that comes of them. */
 
 import type { FileFault } from "../../src/config/watched-file.ts";
-import type { Rules } from "../../src/model/rules.ts";
 import { createRulesFile, type RulesFile, type RulesFileOptions } from "../../src/rollout/rules-file.ts";
+import type { Rules } from "../../src/rules/rule.ts";
 
 export interface Hands {
   readonly file: RulesFile;

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { HeaderList } from "../../src/model/http.ts";
-import type { CanarySelector, Rule, RuleMatch } from "../../src/model/rules.ts";
-import { createChooser } from "../../src/rollout/choose.ts";
+import { createChooser } from "../../src/rules/choose.ts";
+import type { CanarySelector } from "../../src/rules/conditions/canary.ts";
+import type { Rule, RuleMatch } from "../../src/rules/rule.ts";
 import { findUnreachable } from "../../src/rules/unreachable.ts";
 import {
   buckets,
@@ -14,7 +15,7 @@ import {
   ruleList,
   ruleMatch,
 } from "../rollout/arbitrary-rules.ts";
-import { makeRule } from "../rollout/make-rule.ts";
+import { headOf, makeRule } from "../rollout/make-rule.ts";
 
 const SUBJECTS = RESOURCES.flatMap((resource) =>
   OPERATIONS.map(([operation, write]) => ({ resource, operation, write })),
@@ -93,7 +94,7 @@ test("a rule that is not called unreachable because of one earlier rule takes so
           FIELDS.some((headers) =>
             [0, 10, 50, 99.5].some((now) => {
               bucket.now = now;
-              return choose({ ...subject, client, headers, at: MONDAY }) === second;
+              return choose({ ...subject, client, head: headOf(headers), at: MONDAY }) === second;
             }),
           ),
         ),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { rowOf, rulesLines } from "../../src/commands/check/rules.ts";
-import { EVERY_REQUEST } from "../../src/model/rules.ts";
-import { expiryWords, matchWords, modeWords, promoteWords, shareWords, stepBackWords } from "../../src/rules/words.ts";
+import { shareWords } from "../../src/rules/conditions/canary.ts";
+import { EVERY_REQUEST, matchWords } from "../../src/rules/rule.ts";
+import { expiryWords, modeWords, promoteWords, stepBackWords } from "../../src/rules/words.ts";
 import { makeRule } from "../rollout/make-rule.ts";
 
 const MINUTE = 60_000;

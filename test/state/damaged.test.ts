@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Rule } from "../../src/model/rules.ts";
+import type { Rule } from "../../src/rules/rule.ts";
 import { finished, rule, STEP_BACK } from "../rollout/control-rig.ts";
 import { takeDownAfterEach } from "../support/take-down.ts";
 import { stateFolder, stateProcess } from "./state-rig.ts";

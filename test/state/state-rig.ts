@@ -6,7 +6,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import { createIdentity } from "../../src/ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../../src/ledger/ledger.ts";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
-import type { Rule } from "../../src/model/rules.ts";
+import type { Rule } from "../../src/rules/rule.ts";
 import { createCredentialDigests, createSavedState, type SavedState } from "../../src/runtime/persistence.ts";
 import { createTotals } from "../../src/telemetry/totals.ts";
 import { type Rig, rig, rulesOf } from "../rollout/control-rig.ts";

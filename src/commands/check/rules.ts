@@ -3,19 +3,14 @@ import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config, ConfigInput } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { requestedOperations } from "../../config/rules.ts";
-import { type CutoverMode, EVERY_REQUEST, type Rule, type Rules } from "../../model/rules.ts";
+import type { CutoverMode } from "../../model/rules.ts";
 import { givenRulesFile, readGivenRules, resourceNames } from "../../rollout/rules-file.ts";
-import { isAbout, type RequestedOperation } from "../../rules/match.ts";
-import { coversCanary, findUnreachable } from "../../rules/unreachable.ts";
-import {
-  counted,
-  expiryWords,
-  matchWords,
-  modeWords,
-  promoteWords,
-  shareWords,
-  stepBackWords,
-} from "../../rules/words.ts";
+import { shareWords } from "../../rules/conditions/canary.ts";
+import type { RequestedOperation } from "../../rules/conditions/condition.ts";
+import { isAbout } from "../../rules/conditions/subject.ts";
+import { covers, EVERY_REQUEST, matchWords, type Rule, type Rules } from "../../rules/rule.ts";
+import { findUnreachable } from "../../rules/unreachable.ts";
+import { counted, expiryWords, modeWords, promoteWords, stepBackWords } from "../../rules/words.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, warn } from "./finding.ts";
 
 /** What a rules file says, for people and programs. */
@@ -146,17 +141,12 @@ function takesTheRest(rule: Rule, later: readonly Rule[], catalogue: Catalogue, 
  */
 export function servingMode(rules: Rules | undefined, mode: CutoverMode, asked: RequestedOperation): CutoverMode {
   const about = (rules?.rules ?? []).filter(({ match }) => isAbout(match, asked));
-  const last = about.findIndex(takesEverybody);
+  const last = about.findIndex((rule) => covers(rule, { match: EVERY_REQUEST }, asked));
   const otherwise = asked.guessed === true ? "native" : mode;
   const modes =
     last < 0 ? [...about.map((rule) => rule.mode), otherwise] : about.slice(0, last + 1).map((rule) => rule.mode);
   if (rules?.force === "translate" || modes.includes("translate")) return "translate";
   return modes.includes("shadow") ? "shadow" : "native";
-}
-
-function takesEverybody({ match, expires }: Rule): boolean {
-  const { clients, time } = match;
-  return clients === undefined && time === undefined && expires === undefined && coversCanary(match, EVERY_REQUEST);
 }
 
 /** One line of the table of rules. */

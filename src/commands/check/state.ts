@@ -2,9 +2,9 @@
 import { constants } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
-import type { Rules } from "../../model/rules.ts";
 import { createRollout } from "../../rollout/rollout.ts";
 import { ALL_LOST, readSavedRollout } from "../../rollout/saved-rollout.ts";
+import type { Rules } from "../../rules/rule.ts";
 import { createFolderReader } from "../../state/store.ts";
 import { type Finding, findingsOf, type Judgement, listed, ok, skipped, warn } from "./finding.ts";
 

@@ -4,8 +4,8 @@ import type { ClientEntry, LedgerSnapshot } from "../../ledger/entry.ts";
 import { mergeSnapshots } from "../../ledger/snapshot.ts";
 import { LAST_TIME } from "../../model/clock.ts";
 import { grouped } from "../../model/group.ts";
-import type { Rules } from "../../model/rules.ts";
 import { upperBound } from "../../rollout/upper-bound.ts";
+import type { Rules } from "../../rules/rule.ts";
 import type { RuleEvidence, RuleStatus } from "../../rules/status.ts";
 import type { DifferenceBound, Progress, RequestTotalsRow } from "../../telemetry/progress.ts";
 

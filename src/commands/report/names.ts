@@ -1,8 +1,8 @@
 /** The names that `--resource` and `--client` may give. */
 import { catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
-import { nearest } from "../../config/faults.ts";
-import { resourceNamed } from "../../config/rule.ts";
+import { nearest } from "../../model/text.ts";
 import { rulesContext } from "../../rollout/rules-file.ts";
+import { resourceNamed } from "../../rules/conditions/subject.ts";
 import { oneLine } from "../terminal.ts";
 import type { InstanceResult } from "./ask.ts";
 import { matching } from "./scope.ts";

@@ -3,7 +3,8 @@
 import { difficultyOf } from "../../ledger/difficulty.ts";
 import type { ClientEntry, ClientNeeds, Difficulty, OperationErrors } from "../../ledger/entry.ts";
 import { grouped } from "../../model/group.ts";
-import type { CutoverMode, Rules } from "../../model/rules.ts";
+import type { CutoverMode } from "../../model/rules.ts";
+import type { Rules } from "../../rules/rule.ts";
 import type { RequestTotalsRow } from "../../telemetry/progress.ts";
 import { callsV1, type Standing, standingOf } from "../standing.ts";
 import type { InstanceResult } from "./ask.ts";

@@ -1,5 +1,5 @@
 /** May a rule go further? The verdict and its reasons, from what instances tell. */
-import { nearest } from "../../config/faults.ts";
+import { nearest } from "../../model/text.ts";
 import { comparisonsNeeded, RISK, upperBound } from "../../rollout/upper-bound.ts";
 import type { RuleEvidence } from "../../rules/status.ts";
 import { percent } from "../../rules/words.ts";

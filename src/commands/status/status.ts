@@ -1,6 +1,7 @@
 /** Where the migration stands: what `carryover status` shows, as data and as one screen. */
 import { grouped } from "../../model/group.ts";
-import type { CutoverMode, Rules } from "../../model/rules.ts";
+import type { CutoverMode } from "../../model/rules.ts";
+import type { Rules } from "../../rules/rule.ts";
 import type { RespondingInstance } from "../report/merge.ts";
 import { createReport } from "../report/report.ts";
 import { movedText, type Standing } from "../standing.ts";

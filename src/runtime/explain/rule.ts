@@ -1,13 +1,14 @@
 /** Which rule takes a request, why the others do not, and what follows for the client. */
 import type { Config } from "../../config/config.ts";
-import { readInstant } from "../../config/values.ts";
 import { createIdentity } from "../../ledger/identity.ts";
 import type { HeaderList } from "../../model/http.ts";
 import type { OperationMatch } from "../../model/request.ts";
-import type { ModeDecision, Rules } from "../../model/rules.ts";
+import type { ModeDecision } from "../../model/rules.ts";
 import { createBucket } from "../../rollout/callers.ts";
-import { judgeRules } from "../../rollout/choose.ts";
 import { createRollout, type Rollout } from "../../rollout/rollout.ts";
+import { judgeRules } from "../../rules/choose.ts";
+import { readInstant } from "../../rules/leaves.ts";
+import type { Rules } from "../../rules/rule.ts";
 import { shareOf } from "../../rules/words.ts";
 import type { ExplainedCutover } from "./explanation.ts";
 import { type AskedRequest, invalidRequest } from "./request.ts";
@@ -29,14 +30,14 @@ export interface ExplainCutover {
  */
 export function ruleDecision(
   { rollout, bucketOf, nameOf, wall }: ExplainCutover,
-  { method, headers }: AskedRequest,
+  head: AskedRequest,
   { resource, operation }: OperationMatch,
   native: boolean,
-  client: string = nameOf(headers),
+  client: string = nameOf(head.headers),
 ): ExplainedCutover | undefined {
-  const write = method !== "GET";
+  const write = head.method !== "GET";
   const guessed = native && operation.guessed === true;
-  const asked = { resource: resource.name, operation: operation.name, write, guessed, client, headers };
+  const asked = { resource: resource.name, operation: operation.name, write, guessed, client, head };
   // In a running carryover this may advance a rule whose time has come, as any request would.
   const choice = rollout.choose(asked);
   const rules = rollout.rules();

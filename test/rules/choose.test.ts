@@ -1,14 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Rule } from "../../src/model/rules.ts";
-import { createChooser, judgeRules, type RuleInput } from "../../src/rollout/choose.ts";
-import { buckets, DAY, MONDAY, request, ruleList } from "./arbitrary-rules.ts";
-import { makeRule } from "./make-rule.ts";
+import type { HeaderList } from "../../src/model/http.ts";
+import { createChooser, judgeRules } from "../../src/rules/choose.ts";
+import type { RuleInput } from "../../src/rules/conditions/condition.ts";
+import type { Rule } from "../../src/rules/rule.ts";
+import { buckets, DAY, MONDAY, request, ruleList } from "../rollout/arbitrary-rules.ts";
+import { headOf, makeRule } from "../rollout/make-rule.ts";
 
 /** The rules as the documentation tells them, word for word and as slow as it likes. */
 function literally(rules: readonly Rule[], bucketOf: (client: string) => number, asked: RuleInput): Rule | undefined {
-  const firstHeader = (name: string) => asked.headers.filter(([field]) => field === name).map(([, value]) => value)[0];
-  const cookies = asked.headers
+  const firstHeader = (name: string) =>
+    asked.head.headers.filter(([field]) => field === name).map(([, value]) => value)[0];
+  const cookies = asked.head.headers
     .filter(([field]) => field === "cookie")
     .flatMap(([, value]) => value.split(";"))
     .map((pair) => /^\s*([^=]*?)\s*=\s*"?(.*?)"?\s*$/.exec(pair))
@@ -60,7 +63,14 @@ function isTime(time: NonNullable<Rule["match"]["time"]>, at: number): boolean {
   return begun >= 0 && (time.days === undefined || time.days.has(begun));
 }
 
-const ASKED: RuleInput = { resource: "group", operation: "list", write: false, client: "ci", headers: [], at: MONDAY };
+const ASKED: RuleInput = {
+  resource: "group",
+  operation: "list",
+  write: false,
+  client: "ci",
+  head: headOf(),
+  at: MONDAY,
+};
 const at = (bucket: number) => (): number => bucket;
 
 test("every request takes the rule that the documentation says", () => {
@@ -118,8 +128,8 @@ describe("cookies", () => {
     cookie: { name: "canary", value: "yes" },
     percent: 10,
   });
-  const taken = (headers: RuleInput["headers"], bucket: number) =>
-    createChooser([rule], at(bucket))({ ...ASKED, headers }) !== undefined;
+  const taken = (headers: HeaderList, bucket: number) =>
+    createChooser([rule], at(bucket))({ ...ASKED, head: headOf(headers) }) !== undefined;
   test("cookies are read from every field, with quotes and spaces, and names in their own case", () => {
     for (const cookie of ["canary=yes", 'a=b; canary="yes"', "a=b;canary=yes ;c=d", "broken; =x; canary = yes"]) {
       const fields = ["session=1", cookie].map((value) => ["cookie", value] as const);

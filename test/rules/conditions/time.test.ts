@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { TimeWindow } from "../../src/model/rules.ts";
-import { coversWeek, everHolds, isWithin } from "../../src/rules/match.ts";
-import { DAY, HOUR, MONDAY, timeWindow } from "./arbitrary-rules.ts";
+import type { TimeWindow } from "../../../src/rules/conditions/time.ts";
+import { coversWeek, everHolds, isWithin } from "../../../src/rules/conditions/time.ts";
+import { DAY, HOUR, MONDAY, timeWindow } from "../../rollout/arbitrary-rules.ts";
 
 const ALWAYS: TimeWindow = { from: undefined, until: undefined, days: undefined, hours: undefined };
 

@@ -1,12 +1,12 @@
 /** Renews upstream connections when certificate files change or names resolve to other addresses. */
 import type { LookupFunction } from "node:net";
+import { certificateFaults, MAX_PEM_BYTES } from "../config/checks.ts";
+import type { Config, Tls, TlsFiles } from "../config/config.ts";
+import { faultText } from "../config/faults.ts";
+import { createWatchedFile, type FileFault, type WatchedFile } from "../config/watched-file.ts";
 import type { Timer } from "../model/clock.ts";
 import type { Upstream } from "../model/exchange.ts";
-import { createAddressWatch, type RenewedPool } from "../upstream/address-watch.ts";
-import { certificateFaults, MAX_PEM_BYTES } from "./checks.ts";
-import type { Config, Tls, TlsFiles } from "./config.ts";
-import { faultText } from "./faults.ts";
-import { createWatchedFile, type FileFault, type WatchedFile } from "./watched-file.ts";
+import { createAddressWatch, type RenewedPool } from "./address-watch.ts";
 
 /** Where renewals are logged. */
 export interface EventLog {

@@ -1,0 +1,72 @@
+/** Which rule matches a request, and why others do not. */
+
+import { type RuleInput, RuleRequest, type Test } from "./conditions/condition.ts";
+import { indexRules, subject } from "./conditions/subject.ts";
+import { ASKED, type Rule } from "./rule.ts";
+
+/** Whether a rule matched; `why` is for people. */
+export interface RuleJudgement {
+  readonly rule: Rule;
+  readonly matched: boolean;
+  readonly why: string;
+}
+
+/**
+ * Returns a function that finds the first rule that matches a request, by an index of `rules` that is built once.
+ * `bucketOf`: 0 to 100, by client alone.
+ */
+export function createChooser(
+  rules: readonly Rule[],
+  bucketOf: (client: string) => number,
+): (input: RuleInput) => Rule | undefined {
+  if (rules.length === 0) return () => undefined;
+  // The index knows what each rule is about.
+  const others = ASKED.filter((condition) => condition !== subject);
+  const about = indexRules(
+    rules.map((rule) => ({
+      rule,
+      match: rule.match,
+      holds: all(others.flatMap((condition) => condition.holds(rule) ?? [])),
+    })),
+  );
+  return (input) => {
+    const candidates = about(input);
+    if (candidates.length === 0) return undefined;
+    const request = new RuleRequest(input, bucketOf);
+    return candidates.find(({ holds }) => holds(request))?.rule;
+  };
+}
+
+/** Most rules have one condition or none, and then nothing is in between. */
+function all(tests: readonly Test[]): Test {
+  const [first = () => true, ...more] = tests;
+  if (more.length === 0) return first;
+  const rest = all(more);
+  return (request) => first(request) && rest(request);
+}
+
+/** Every rule up to and with the first that matched, each with what decided; all of them when none did. */
+export function judgeRules(
+  rules: readonly Rule[],
+  bucketOf: (client: string) => number,
+  input: RuleInput,
+): readonly RuleJudgement[] {
+  const request = new RuleRequest(input, bucketOf);
+  const judged: RuleJudgement[] = [];
+  for (const rule of rules) {
+    judged.push(judge(rule, request));
+    if (judged.at(-1)?.matched === true) break;
+  }
+  return judged;
+}
+
+function judge(rule: Rule, request: RuleRequest): RuleJudgement {
+  let why = "everything it asks for holds";
+  for (const condition of ASKED) {
+    const matched = condition.holds(rule)?.(request);
+    if (matched === undefined) continue;
+    why = condition.why(rule, request, matched) ?? why;
+    if (!matched) return { rule, matched, why };
+  }
+  return { rule, matched: true, why };
+}
