@@ -7,7 +7,7 @@ import { createGrpcSessions, type GrpcSessions, type SessionsOptions } from "../
 import type { Problem } from "../../src/model/problem.ts";
 import { type Breaker, noBreaker } from "../../src/upstream/breaker.ts";
 import { later, listening, takeDownAfterEach } from "../support/take-down.ts";
-import { frame } from "./support/frames.ts";
+import { frame } from "./support/frames.mjs";
 import { rawPlatform } from "./support/raw.ts";
 import { platform } from "./support/rpc.ts";
 
