@@ -20,6 +20,9 @@ const some = (least: number) => (value: number) => value >= least;
 const below = (most: number) => (value: number) => value < most;
 const most = (limit: number) => (value: number) => value <= limit;
 
+/** Tests that look for markers of other clients in responses over gRPC. */
+const MARKERS_OVER_GRPC: readonly string[] = ["T-RPC-01", "T-RPC-09", "T-RPC-10"];
+
 export const GOALS: readonly Goal[] = [
   {
     what: "requests per second, passed through",
@@ -264,7 +267,7 @@ export const GOALS: readonly Goal[] = [
   },
   {
     what: "gRPC responses checked for another client's markers",
-    of: ["T-RPC-01", "T-RPC-09", "T-RPC-10"],
+    of: MARKERS_OVER_GRPC,
     figure: /^answers looked through/,
     take: "sum",
     goal: "at least 100,000",
@@ -272,7 +275,7 @@ export const GOALS: readonly Goal[] = [
   },
   {
     what: "such markers, and tokens in the log, found over gRPC",
-    of: ["T-RPC-01", "T-RPC-09", "T-RPC-10"],
+    of: MARKERS_OVER_GRPC,
     figure: /^foreign markers/,
     take: "sum",
     goal: "0",

@@ -1,9 +1,10 @@
 /** How often the callers of a connection may cancel calls. Beyond that, they make others work for nothing (CVE-2023-44487). */
 
-/** Tokens that a bucket holds at most, and that come back each second. */
+/** Tokens that a bucket holds at most, and that come back each second. `debt`: what may be taken from an empty one, and has to come back first. */
 export interface TokenRate {
   readonly burst: number;
   readonly perSecond: number;
+  readonly debt?: number;
 }
 
 export interface TokenBucket {
@@ -13,7 +14,7 @@ export interface TokenBucket {
 }
 
 /** A bucket that is full. `now`: a clock in milliseconds. */
-export function createTokens(now: () => number, { burst, perSecond }: TokenRate): TokenBucket {
+export function createTokens(now: () => number, { burst, perSecond, debt = 1 }: TokenRate): TokenBucket {
   let left = burst;
   let at = now();
   const refill = (): void => {
@@ -24,7 +25,7 @@ export function createTokens(now: () => number, { burst, perSecond }: TokenRate)
   return {
     take() {
       refill();
-      left = Math.max(-1, left - 1);
+      left = Math.max(-debt, left - 1);
       return left >= 0;
     },
     isEmpty() {
@@ -34,8 +35,11 @@ export function createTokens(now: () => number, { burst, perSecond }: TokenRate)
   };
 }
 
-/** Of one caller on one connection. */
-const OF_CALLER: TokenRate = { burst: 500, perSecond: 100 };
+/** Of one caller on one connection. A debt: the calls that are in progress when the bucket gets empty may all be cancelled, too. */
+const OF_CALLER: TokenRate = { burst: 500, perSecond: 100, debt: 500 };
+/** Where `RESET_LIMITS` have no effect: half of what then ends the connection for all its callers. */
+const OF_CALLER_IN_NODE_20: TokenRate = { burst: 500, perSecond: 16, debt: 500 };
+const FIRST_WITH_LIMITS = 24;
 /** Of all callers of a connection, just below what nghttp2 bears by default: 1,000, and 33 each second. */
 const OF_CONNECTION: TokenRate = { burst: 950, perSecond: 30 };
 /** Callers with a bucket of their own on one connection: the latest that cancelled. */
@@ -54,13 +58,14 @@ export interface Cancels {
   refused(): boolean;
 }
 
-/** A caller is a credential. Invented credentials share the bucket of the connection. */
-export function createCancels(now: () => number): Cancels {
+/** A caller is a credential. Invented credentials share the bucket of the connection. `node`: the version of Node. */
+export function createCancels(now: () => number, node = process.versions.node): Cancels {
+  const ofCaller = Number.parseInt(node, 10) < FIRST_WITH_LIMITS ? OF_CALLER_IN_NODE_20 : OF_CALLER;
   const all = createTokens(now, OF_CONNECTION);
   const callers = new Map<string, TokenBucket>();
   return {
     add(caller) {
-      const own = callers.get(caller) ?? createTokens(now, OF_CALLER);
+      const own = callers.get(caller) ?? createTokens(now, ofCaller);
       own.take();
       callers.delete(caller);
       callers.set(caller, own);

@@ -4,22 +4,13 @@
  * list a file twice. So files are joined by the types that they need, and file names mean nothing.
  */
 import { clone, create, createFileRegistry, type FileRegistry, fromBinary } from "@bufbuild/protobuf";
-import {
-  type DescriptorProto,
-  type EnumDescriptorProto,
-  type FieldDescriptorProto,
-  type FileDescriptorProto,
-  FileDescriptorProtoSchema,
-  FileDescriptorSetSchema,
-  file_google_protobuf_any,
-  file_google_protobuf_descriptor,
-  file_google_protobuf_duration,
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_struct,
-  file_google_protobuf_timestamp,
-  file_google_protobuf_wrappers,
+import type {
+  DescriptorProto,
+  EnumDescriptorProto,
+  FieldDescriptorProto,
+  FileDescriptorProto,
 } from "@bufbuild/protobuf/wkt";
+import * as wkt from "@bufbuild/protobuf/wkt";
 
 /** A file that cannot be used. */
 export interface IncompleteFile {
@@ -37,14 +28,14 @@ export interface LinkedFiles {
 
 /** Types that every language brings along, and that Go's registry has only where they are used. */
 const WELL_KNOWN: readonly FileDescriptorProto[] = [
-  file_google_protobuf_any,
-  file_google_protobuf_descriptor,
-  file_google_protobuf_duration,
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_struct,
-  file_google_protobuf_timestamp,
-  file_google_protobuf_wrappers,
+  wkt.file_google_protobuf_any,
+  wkt.file_google_protobuf_descriptor,
+  wkt.file_google_protobuf_duration,
+  wkt.file_google_protobuf_empty,
+  wkt.file_google_protobuf_field_mask,
+  wkt.file_google_protobuf_struct,
+  wkt.file_google_protobuf_timestamp,
+  wkt.file_google_protobuf_wrappers,
 ].map(({ proto }) => proto);
 
 interface FileNode {
@@ -58,7 +49,7 @@ interface FileNode {
 
 /** Throws Error if `bytes` are not a FileDescriptorSet. */
 export function linkFiles(bytes: Uint8Array): LinkedFiles {
-  const { file: given } = fromBinary(FileDescriptorSetSchema, bytes);
+  const { file: given } = fromBinary(wkt.FileDescriptorSetSchema, bytes);
   const ownerOf = new Map<string, FileNode>();
   const nodes: FileNode[] = [];
   for (const proto of [...given, ...WELL_KNOWN]) {
@@ -77,7 +68,7 @@ export function linkFiles(bytes: Uint8Array): LinkedFiles {
   const ordered: FileNode[] = [];
   for (const node of nodes) visit(node, ownerOf, names, ordered);
   return {
-    registry: createFileRegistry(create(FileDescriptorSetSchema, { file: renamed(ordered) })),
+    registry: createFileRegistry(create(wkt.FileDescriptorSetSchema, { file: renamed(ordered) })),
     incomplete: nodes
       .filter(({ state }) => state === "incomplete")
       .map(({ proto, lacks, imports }) => ({ proto, lacks: [...lacks], imports: [...imports] })),
@@ -123,7 +114,7 @@ function renamed(nodes: readonly FileNode[]): FileDescriptorProto[] {
     nameOf.set(node, own);
     const dependency = [...node.dependencies].map((other) => nameOf.get(other) ?? "");
     const changes = { name: own, dependency, publicDependency: [], weakDependency: [] };
-    return Object.assign(clone(FileDescriptorProtoSchema, node.proto), changes);
+    return Object.assign(clone(wkt.FileDescriptorProtoSchema, node.proto), changes);
   });
 }
 

@@ -5,8 +5,8 @@ import { createGrpcServer } from "../../src/grpc/server.ts";
 import { createStatusCodec } from "../../src/grpc/status.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
-import { FRAME, frame, literal } from "./support/frames.ts";
-import { callHead, raw, rawPlatform } from "./support/raw.ts";
+import { callHead, FRAME, frame, literal } from "./support/frames.mjs";
+import { raw, rawPlatform } from "./support/raw.ts";
 import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
 
 takeDownAfterEach();

@@ -6,8 +6,8 @@ import { createLingering } from "../../src/grpc/lingering.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { type Carryover, startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
-import { FRAME, frame } from "./support/frames.ts";
-import { callHead, type RawConnection, raw } from "./support/raw.ts";
+import { callHead, FRAME, frame } from "./support/frames.mjs";
+import { type RawConnection, raw } from "./support/raw.ts";
 import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
 
 takeDownAfterEach();

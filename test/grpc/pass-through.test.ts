@@ -8,7 +8,7 @@ import { createStatusCodec } from "../../src/grpc/status.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { type Carryover, type CarryoverOptions, startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
-import { FRAME, frame, literal } from "./support/frames.ts";
+import { FRAME, frame, literal } from "./support/frames.mjs";
 import { rawPlatform } from "./support/raw.ts";
 import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
 import { fileWith } from "./support/translating.ts";

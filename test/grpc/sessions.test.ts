@@ -7,7 +7,7 @@ import { createGrpcSessions, type GrpcSessions, type SessionsOptions } from "../
 import type { Problem } from "../../src/model/problem.ts";
 import { type Breaker, noBreaker } from "../../src/upstream/breaker.ts";
 import { later, listening, takeDownAfterEach } from "../support/take-down.ts";
-import { frame } from "./support/frames.ts";
+import { frame } from "./support/frames.mjs";
 import { rawPlatform } from "./support/raw.ts";
 import { platform } from "./support/rpc.ts";
 
@@ -112,6 +112,15 @@ async function wireTo(url: string): Promise<{ readonly url: string; cut(): void 
   };
 }
 
+/** Sessions that have served a call. */
+async function calledOnce() {
+  const behind = await platform(begin);
+  const wire = await wireTo(behind.url);
+  const sessions = sessionsTo(wire.url);
+  await head(await openStream(sessions));
+  return { behind, wire, sessions };
+}
+
 it("T-RPC-26: a frame that ends a session, and one of the wrong size right behind it, do not abort the process", async () => {
   const ALTSVC = 10;
   const [withoutValue, tooShort] = [Buffer.from([0, 1, 64]), Buffer.from([0, 1])];
@@ -126,10 +135,7 @@ it("T-RPC-26: a frame that ends a session, and one of the wrong size right behin
 it("T-RPC-27: a session with a late response gets no further call until it acknowledges a ping", {
   timeout: 10_000,
 }, async () => {
-  const behind = await platform(begin);
-  const wire = await wireTo(behind.url);
-  const sessions = sessionsTo(wire.url);
-  await head(await openStream(sessions));
+  const { behind, wire, sessions } = await calledOnce();
   sessions.suspect(await openStream(sessions));
   await new Promise((resolve) => setTimeout(resolve, 100));
   await head(await openStream(sessions));
@@ -143,10 +149,7 @@ it("T-RPC-27: a session with a late response gets no further call until it ackno
 it("T-RPC-27: a session that stays silent after a call is found dead within seconds, and its calls end", {
   timeout: 10_000,
 }, async () => {
-  const behind = await platform(begin);
-  const wire = await wireTo(behind.url);
-  const sessions = sessionsTo(wire.url);
-  await head(await openStream(sessions));
+  const { behind, wire, sessions } = await calledOnce();
   await new Promise((resolve) => setTimeout(resolve, 350));
   wire.cut();
   const lost = await openStream(sessions);

@@ -16,6 +16,7 @@ import { gzipSync } from "node:zlib";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { startCarryover } from "../../bench/processes.mjs";
+import { callHead, FRAME, frame, PREFACE } from "../grpc/support/frames.mjs";
 
 const DIST = pathToFileURL(`${process.env.DIST ?? join(import.meta.dirname, "../../dist")}/`);
 const HEAP_MIB = Number(process.env.HEAP ?? 256);
@@ -204,23 +205,32 @@ async function watched({ server }, during) {
   }
 }
 
-async function attack(name) {
-  const [rpc, make, encoding] = attacks[name];
-  const message = make();
-  const body = encoding === "gzip" ? framed(gzipSync(message), 1) : framed(message);
-  const here = await stage();
+/** Runs `work` for `SECONDS`, which gets a promise of their end and whether it has come, and prints what it says. */
+async function trial(name, here, work) {
   await good(here, sleep(500));
-  const line = await watched(here, async () => {
+  const line = await watched(here, () => {
     const over = sleep(SECONDS * 1_000);
     let going = true;
     void over.finally(() => {
       going = false;
     });
+    return work(over, () => going);
+  });
+  console.log(`${name}: ${line}`);
+  await here.end();
+}
+
+async function attack(name) {
+  const [rpc, make, encoding] = attacks[name];
+  const message = make();
+  const body = encoding === "gzip" ? framed(gzipSync(message), 1) : framed(message);
+  const here = await stage();
+  await trial(name, here, async (over, going) => {
     const statuses = new Map();
     const hog = async (i) => {
       const session = connect(`http://127.0.0.1:${here.port}`);
       session.on("error", () => {});
-      while (going && !session.destroyed) {
+      while (going() && !session.destroyed) {
         const { status } = await Promise.race([
           call(session, here.path(rpc), process.env.KNOWN === "1" ? here.token : `bad${i}`, body, encoding),
           over.then(() => ({ status: "waiting" })),
@@ -234,26 +244,18 @@ async function attack(name) {
     await Promise.all(hogs);
     return `good ${seen}; hogs ${shown(statuses)}`;
   });
-  console.log(`${name}: ${line}`);
-  await here.end();
 }
 
 /** Lists of the sandbox's records, by an accepted client, while the good one calls. */
 async function lists() {
   const here = await stage({ records: Number(process.env.RECORDS ?? 9_500), heap: Number(process.env.HEAP ?? 1_024) });
-  await good(here, sleep(500));
-  const line = await watched(here, async () => {
-    const over = sleep(SECONDS * 1_000);
-    let going = true;
-    void over.finally(() => {
-      going = false;
-    });
+  await trial("lists", here, async (over, going) => {
     const statuses = new Map();
     let bytes = 0;
     const session = connect(`http://127.0.0.1:${here.port}`);
     session.on("error", () => {});
     const list = async () => {
-      while (going) {
+      while (going()) {
         const answer = await call(session, here.path(LIST), here.token, framed(Buffer.alloc(0)));
         count(statuses, answer.status);
         bytes = answer.bytes;
@@ -265,39 +267,17 @@ async function lists() {
     session.destroy();
     return `good ${seen}; lists ${shown(statuses)} of ${bytes} bytes`;
   });
-  console.log(`lists: ${line}`);
-  await here.end();
 }
 
 /** Messages in frames of one byte each, written by hand. */
 async function crumbs() {
-  const frame = (type, flags, stream, payload) => {
-    const head = Buffer.alloc(9);
-    head.writeUIntBE(payload.length, 0, 3);
-    head[3] = type;
-    head[4] = flags;
-    head.writeUInt32BE(stream, 5);
-    return Buffer.concat([head, payload]);
-  };
-  const literal = (name, value) =>
-    Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
   for (const [what, target] of [
     ["translated", (here) => here.path(LIST)],
     ["passed", (here) => here.path("iam.v2beta1.GroupsService/ListGroups")],
   ]) {
     const here = await stage();
-    await good(here, sleep(500));
-    const line = await watched(here, async () => {
-      const over = sleep(SECONDS * 1_000);
-      const head = Buffer.concat([
-        literal(":method", "POST"),
-        literal(":scheme", "http"),
-        literal(":path", target(here)),
-        literal(":authority", "h"),
-        literal("content-type", "application/grpc"),
-        literal("authorization", "Bearer bad"),
-        literal("te", "trailers"),
-      ]);
+    await trial(`crumbs, ${what}`, here, async (over) => {
+      const head = callHead(target(here), [["authorization", "Bearer bad"]]);
       const prefix = Buffer.from([0, 0, 0, 0, 0]);
       prefix.writeUInt32BE(1_000_000, 1);
       const sockets = [];
@@ -305,13 +285,13 @@ async function crumbs() {
         const socket = connectTcp(here.port, "127.0.0.1");
         socket.on("error", () => {}).resume();
         await once(socket, "connect");
-        socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-        socket.write(frame(4, 0, 0, Buffer.alloc(0)));
-        socket.write(frame(8, 0, 0, Buffer.from([0x7f, 0, 0, 0])));
+        socket.write(PREFACE);
+        socket.write(frame(FRAME.settings, 0, 0));
+        socket.write(frame(FRAME.window, 0, 0, Buffer.from([0x7f, 0, 0, 0])));
         for (let id = 1; id < 40; id += 2) {
-          socket.write(frame(1, 4, id, head));
-          socket.write(frame(0, 0, id, prefix));
-          const one = frame(0, 0, id, Buffer.from([1]));
+          socket.write(frame(FRAME.headers, 4, id, head));
+          socket.write(frame(FRAME.data, 0, id, prefix));
+          const one = frame(FRAME.data, 0, id, Buffer.from([1]));
           socket.write(Buffer.alloc(one.length * 65_000, one));
         }
         sockets.push(socket);
@@ -320,8 +300,6 @@ async function crumbs() {
       for (const socket of sockets) socket.destroy();
       return `good ${seen}`;
     });
-    console.log(`crumbs, ${what}: ${line}`);
-    await here.end();
   }
 }
 

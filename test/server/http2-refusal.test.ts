@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { credentials, Client as GrpcJs, type ServiceError } from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
-import { FRAME, frame, literal, onFrames, PREFACE } from "../grpc/support/frames.ts";
+import { FRAME, frame, literal, onFrames, PREFACE } from "../grpc/support/frames.mjs";
 import { dial } from "./support/client.ts";
 import { later, rig, takeDownAfterEach } from "./support/rig.ts";
 

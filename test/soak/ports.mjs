@@ -4,28 +4,26 @@
  * the same requests.
  */
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "../../scripts/free-ports.mjs";
-import { optionsOf } from "../../scripts/options.mjs";
 import { flood } from "./floods.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
 import { createRandom, nextRequest } from "./mix.mjs";
 import { createRpcLoad } from "./rpc-load.mjs";
 import {
-  byMinute,
+  amount,
   descriptorsIn,
-  growthOf,
   MB,
   openFiles,
+  optionsOfSoak,
+  runSoak,
   sampleFor,
+  slopes,
   startCarryover,
   startPlatform,
-  stopAll,
-  tell,
 } from "./stage.mjs";
 
 /** Each second, on each port. */
@@ -37,25 +35,13 @@ const AWAY_MS = 3_000;
 /** After a restart: the breaker looks for the platform every few seconds. */
 const RECOVERY_MS = 6_000;
 const IDLE_MS = 7_000;
-const MOST_GROWTH = 1;
 const MOST_LEFT = 2;
 /** Share of requests that may be refused for load. */
 const MOST_SHED = 0.001;
 
-const values = optionsOf(
-  { minutes: { type: "string", default: "30" }, seed: { type: "string", default: "20261128" } },
-  "npm run real -- soak-ports [--minutes N] [--seed N]",
-  (given) => {
-    if (!(Number(given.minutes) > 0)) return `${given.minutes} is no number of minutes`;
-    return Number.isSafeInteger(Number(given.seed)) ? undefined : `${given.seed} is no seed, which is a whole number`;
-  },
-);
-const minutes = Number(values.minutes);
-const seed = Number(values.seed);
+const { minutes, seed } = optionsOfSoak("soak-ports", { minutes: "30", seed: "20261128" });
 const wholeMs = minutes * 60_000;
 const cycleMs = Math.min(CYCLE_MS, wholeMs);
-const work = mkdtempSync(join(tmpdir(), "carryover-soak-"));
-
 /** Who serves `x-soak: moving` is another one each time. */
 const rulesOf = (round) => `version: carryover/v1
 rules:
@@ -85,7 +71,7 @@ function connectionsTo(port) {
   return lines.filter((line) => line.trim().split(/\s+/)[2]?.endsWith(to)).length;
 }
 
-async function main() {
+async function main(work) {
   const rules = { file: join(work, "rules.yaml"), of: rulesOf };
   writeFileSync(rules.file, rulesOf(0));
   const descriptors = await descriptorsIn(work);
@@ -150,10 +136,7 @@ async function main() {
 
 /** [what, value, unit, whether the goal is met (undefined: there is none)] */
 function judged({ samples, reloads, loads, hogs, counts, atFirst, atLast, kept, leftOpen, code }) {
-  const growth = growthOf(samples);
-  const rss = growth((sample) => sample.rss / MB);
-  const many = (resources) => Object.values(resources).reduce((sum, count) => sum + count, 0);
-  const handles = many(atLast.resources) - many(atFirst.resources);
+  const handles = amount(atLast.resources) - amount(atFirst.resources);
   const sum = (name) => loads.reduce((total, load) => total + (load.counts[name] ?? 0), 0);
   const [overHttp, overRpc] = loads.map((load) => load.counts.sent);
   return [
@@ -176,11 +159,7 @@ function judged({ samples, reloads, loads, hogs, counts, atFirst, atLast, kept, 
     ["answers that only a restart of the platform explains", sum("excused"), "answers"],
     ["answers that no fault explains", sum("unexpected"), "answers", sum("unexpected") === 0],
     ["most memory (RSS)", Math.max(...samples.map((sample) => sample.rss)) / MB, "MB"],
-    ["memory slope after warming up (RSS)", rss, "MB/min", rss < MOST_GROWTH],
-    ["heap after collection, before", atFirst.heap / MB, "MB"],
-    ["heap after collection, after", atLast.heap / MB, "MB"],
-    ["slope of open files and sockets under load", growth(({ files }) => files), "files/min"],
-    ["slope of timers under load", growth(({ timers }) => timers), "timers/min"],
+    ...slopes(samples, atFirst, atLast),
     ["connections kept for gRPC calls to the platform", kept, "connections"],
     ["other files and sockets left open", leftOpen - kept, "files", leftOpen - kept <= MOST_LEFT],
     ["other handles left over", handles - kept, "handles", handles - kept <= MOST_LEFT],
@@ -188,14 +167,7 @@ function judged({ samples, reloads, loads, hogs, counts, atFirst, atLast, kept, 
   ];
 }
 
-try {
-  const result = await main();
-  const rows = judged(result);
-  tell({ id: "T-RPC-01", rows });
-  console.log(`RSS by the minute, MB: ${byMinute(result.samples).join(" ")}`);
-  for (const { examples } of result.loads) for (const example of examples) console.log(`  ${example}`);
-  if (rows.some(([, , , met]) => met === false)) process.exitCode = 1;
-} finally {
-  stopAll();
-  rmSync(work, { recursive: true, force: true });
-}
+await runSoak("T-RPC-01", async (work) => {
+  const result = await main(work);
+  return { rows: judged(result), samples: result.samples, examples: result.loads.flatMap(({ examples }) => examples) };
+});

@@ -4,54 +4,36 @@
  * repeats the same requests; `--hard` adds everything in `hogs.mjs`.
  */
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { optionsOf } from "../../scripts/options.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
 import { createRandom, nextRequest, rulesOf } from "./mix.mjs";
 import {
-  byMinute,
-  growthOf,
+  amount,
   MB,
   openFiles,
+  optionsOfSoak,
+  runSoak,
   sampleFor,
+  slopes,
   startCarryover,
   startPlatform,
-  stopAll,
-  tell,
 } from "./stage.mjs";
 
 const CALIBRATE_MS = 10_000;
 const CLIENTS = 32;
 /** Idle connections to the platform are gone after four seconds, and those of clients with the clients. */
 const IDLE_MS = 7_000;
-/** Goals: growth in MB a minute, and what may be open at the end beyond what was at the beginning. */
-const MOST_GROWTH = 1;
+/** The goal for files and handles: so many more may be open at the end than at the beginning. */
 const MOST_LEFT = 2;
 /** Share of requests that may be refused at half load: something else on the machine may take the processor for a moment. */
 const MOST_SHED = 0.001;
 
-const values = optionsOf(
-  {
-    minutes: { type: "string", default: "10" },
-    seed: { type: "string", default: "20261122" },
-    hard: { type: "boolean", default: false },
-  },
-  "npm run real -- soak [--minutes N] [--seed N] [--hard]",
-  (given) => {
-    if (!(Number(given.minutes) > 0)) return `${given.minutes} is no number of minutes`;
-    return Number.isSafeInteger(Number(given.seed)) ? undefined : `${given.seed} is no seed, which is a whole number`;
-  },
-);
-const minutes = Number(values.minutes);
-const seed = Number(values.seed);
+const { minutes, seed, hard } = optionsOfSoak("soak", { minutes: "10", seed: "20261122", hard: false });
 
-const work = mkdtempSync(join(tmpdir(), "carryover-soak-"));
-
-async function main() {
+async function main(work) {
   const rulesFile = join(work, "rules.yaml");
   writeFileSync(rulesFile, rulesOf(0));
   const platform = await startPlatform("platform.mjs");
@@ -64,11 +46,11 @@ async function main() {
   const atFirst = await ask("settle");
   const filesAtFirst = openFiles(carryover.child.pid);
   const random = createRandom(seed);
-  const load = createLoad(url, () => nextRequest(random, values.hard));
+  const load = createLoad(url, () => nextRequest(random, hard));
   const most = await load.flatOut(CALIBRATE_MS, CLIENTS);
   const rate = Math.max(10, Math.floor(most / 2));
   console.log(`flat out ${Math.round(most)} requests/s; now ${rate} requests/s for ${minutes} min, seed ${seed}`);
-  const hogs = values.hard ? createHogs(url, load.judge) : undefined;
+  const hogs = hard ? createHogs(url, load.judge) : undefined;
   const watching = sampleFor(minutes * 60_000, carryover, { file: rulesFile, of: rulesOf });
   await load.steady(minutes * 60_000, rate);
   const { samples, reloads } = await watching;
@@ -84,11 +66,8 @@ async function main() {
 
 /** [what, value, unit, whether the goal is met (undefined: there is none)] */
 function judged({ samples, reloads, load, hogs, rate, atFirst, atLast, leftOpen, code }) {
-  const growth = growthOf(samples);
-  const rss = growth((sample) => sample.rss / MB);
   const { counts } = load;
-  const many = (resources) => Object.values(resources).reduce((sum, count) => sum + count, 0);
-  const handles = many(atLast.resources) - many(atFirst.resources);
+  const handles = amount(atLast.resources) - amount(atFirst.resources);
   return [
     ["length", minutes, "min"],
     ["requests a second", rate, "requests/s"],
@@ -105,26 +84,14 @@ function judged({ samples, reloads, load, hogs, rate, atFirst, atLast, leftOpen,
     ["most memory (RSS)", Math.max(...samples.map((sample) => sample.rss)) / MB, "MB"],
     ["requests refused for load", counts.shed, "requests", counts.shed <= counts.sent * MOST_SHED],
     ["answers that no fault explains", counts.unexpected, "answers", counts.unexpected === 0],
-    ["memory slope after warming up (RSS)", rss, "MB/min", rss < MOST_GROWTH],
-    ["heap slope after warming up, not collected", growth((sample) => sample.heap / MB), "MB/min"],
-    ["heap after collection, before", atFirst.heap / MB, "MB"],
-    ["heap after collection, after", atLast.heap / MB, "MB"],
-    ["slope of open files and sockets under load", growth(({ files }) => files), "files/min"],
-    ["slope of timers under load", growth(({ timers }) => timers), "timers/min"],
+    ...slopes(samples, atFirst, atLast),
     ["files and sockets left open", leftOpen, "files", leftOpen <= MOST_LEFT],
     ["handles left over", handles, "handles", handles <= MOST_LEFT],
     ["exit status on SIGTERM", code ?? -1, "", code === 0],
   ];
 }
 
-try {
-  const result = await main();
-  const rows = judged(result);
-  tell({ id: "T-LOD-11", rows });
-  console.log(`RSS by the minute, MB: ${byMinute(result.samples).join(" ")}`);
-  for (const example of result.load.examples) console.log(`  ${example}`);
-  if (rows.some(([, , , met]) => met === false)) process.exitCode = 1;
-} finally {
-  stopAll();
-  rmSync(work, { recursive: true, force: true });
-}
+await runSoak("T-LOD-11", async (work) => {
+  const result = await main(work);
+  return { rows: judged(result), samples: result.samples, examples: result.load.examples };
+});

@@ -1,11 +1,13 @@
 /** The processes of the soak tests, the memory of carryover while they run, and the output of their results. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, openSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { NODE_FLAGS } from "../../bench/processes.mjs";
+import { optionsOf } from "../../scripts/options.mjs";
 import { slope } from "./slope.mjs";
 
 const HERE = import.meta.dirname;
@@ -15,6 +17,8 @@ const SAMPLE_MS = 5_000;
 const RELOAD_MS = 15_000;
 /** Of the whole time: caches, pools and compiled code fill in the beginning. */
 const WARM_UP = 0.25;
+/** The goal: growth in MB a minute. */
+const MOST_GROWTH = 1;
 
 const children = [];
 
@@ -64,8 +68,34 @@ export async function startCarryover(folder, given) {
   return { child, url: match[1], ask };
 }
 
+/** The options `--minutes N`, `--seed N`, and switches that are false in `defaults`. */
+export function optionsOfSoak(name, defaults) {
+  const kinds = Object.entries(defaults).map(([key, value]) => [key, { type: typeof value, default: value }]);
+  const usage = kinds.map(([key, { type }]) => `[--${key}${type === "string" ? " N" : ""}]`).join(" ");
+  const values = optionsOf(Object.fromEntries(kinds), `npm run real -- ${name} ${usage}`, (given) => {
+    if (!(Number(given.minutes) > 0)) return `${given.minutes} is no number of minutes`;
+    return Number.isSafeInteger(Number(given.seed)) ? undefined : `${given.seed} is no seed, which is a whole number`;
+  });
+  return { ...values, minutes: Number(values.minutes), seed: Number(values.seed) };
+}
+
+/** Runs `work` with a folder of its own, tells its rows as figures of `id`, and fails where a goal is missed. */
+export async function runSoak(id, work) {
+  const folder = mkdtempSync(join(tmpdir(), "carryover-soak-"));
+  try {
+    const { rows, samples, examples } = await work(folder);
+    tell({ id, rows });
+    console.log(`RSS by the minute, MB: ${byMinute(samples).join(" ")}`);
+    for (const example of examples) console.log(`  ${example}`);
+    if (rows.some(([, , , met]) => met === false)) process.exitCode = 1;
+  } finally {
+    stopAll();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** Ends all that was started here. */
-export function stopAll() {
+function stopAll() {
   for (const child of children) child.kill("SIGKILL");
 }
 
@@ -98,14 +128,31 @@ export async function sampleFor(ms, { child, ask }, rules) {
   return { samples, reloads: round };
 }
 
+/** Handles of all kinds. */
+export const amount = (resources) => Object.values(resources).reduce((sum, count) => sum + count, 0);
+
+/** Rows on what grew: between `samples`, and from the beginning to the end. */
+export function slopes(samples, atFirst, atLast) {
+  const growth = growthOf(samples);
+  const rss = growth((sample) => sample.rss / MB);
+  return [
+    ["memory slope after warming up (RSS)", rss, "MB/min", rss < MOST_GROWTH],
+    ["heap slope after warming up, not collected", growth((sample) => sample.heap / MB), "MB/min"],
+    ["heap after collection, before", atFirst.heap / MB, "MB"],
+    ["heap after collection, after", atLast.heap / MB, "MB"],
+    ["slope of open files and sockets under load", growth(({ files }) => files), "files/min"],
+    ["slope of timers under load", growth(({ timers }) => timers), "timers/min"],
+  ];
+}
+
 /** The slope of a value of each sample, a minute, once it has warmed up. */
-export function growthOf(samples) {
+function growthOf(samples) {
   const warm = samples.slice(Math.floor(samples.length * WARM_UP));
   return (of) => slope(warm.map((sample) => [sample.minute, of(sample)]));
 }
 
 /** The mean of each whole minute. */
-export function byMinute(samples) {
+function byMinute(samples) {
   const all = [];
   for (const { minute, rss } of samples) {
     all[Math.floor(minute)] ??= [];
@@ -115,7 +162,7 @@ export function byMinute(samples) {
 }
 
 /** Prints `rows` of [what, value, unit, whether the goal is met (undefined: there is none)], and leaves them as figures of `id`. */
-export function tell({ id, rows }) {
+function tell({ id, rows }) {
   const shown = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : value.toFixed(2));
   const width = Math.max(...rows.map(([what]) => what.length));
   for (const [what, value, unit, met] of rows) {

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../../sandbox/src/data/vendor.ts";
 import { takeDownAfterEach } from "../../support/take-down.ts";
-import { FRAME, frame, literal } from "../support/frames.ts";
-import { callHead, raw } from "../support/raw.ts";
+import { callHead, FRAME, frame, literal } from "../support/frames.mjs";
+import { raw } from "../support/raw.ts";
 import { call, framed } from "../support/rpc.ts";
 import { translating } from "../support/translating.ts";
 import { byId } from "./request.ts";

@@ -2,7 +2,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect } from "vitest";
 import { later } from "../../support/take-down.ts";
-import { FRAME, type FrameFacts, frame, literal, onFrames, PREFACE } from "./frames.ts";
+import { FRAME, type FrameFacts, frame, onFrames, PREFACE } from "./frames.mjs";
 
 export interface RawConnection {
   readonly socket: Socket;
@@ -35,18 +35,6 @@ function named({ type, flags, payload }: FrameFacts & { type: number }): string 
   if (type === FRAME.reset) return `RST(${payload.readUInt32BE(0)})`;
   const name = type === FRAME.headers ? "HEADERS" : type === FRAME.data ? "DATA" : String(type);
   return (flags & 1) === 1 ? `${name}+ES` : name;
-}
-
-/** The head of a call. */
-export function callHead(path: string): Buffer {
-  return Buffer.concat([
-    literal(":method", "POST"),
-    literal(":scheme", "http"),
-    literal(":path", path),
-    literal(":authority", "h"),
-    literal("content-type", "application/grpc"),
-    literal("te", "trailers"),
-  ]);
 }
 
 /** A platform whose frames are written by hand: `onCall` is called for each call, with the number of its connection. */

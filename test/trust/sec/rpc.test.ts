@@ -1,27 +1,21 @@
 import { createSecureServer } from "node:http2";
-import { createServer, type TlsOptions } from "node:tls";
+import { createServer } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
-import { EXPIRED } from "../../check/certificates.ts";
 import { call } from "../../grpc/support/rpc.ts";
 import { fileWith } from "../../grpc/support/translating.ts";
-import { LOCALHOST, OTHER_NAME } from "../../server/support/certificates.ts";
+import { LOCALHOST } from "../../server/support/certificates.ts";
 import { startCarryover } from "../../support/carryover.ts";
 import { figure } from "../../support/figures.ts";
 import { later, listening, takeDownAfterEach } from "../../support/take-down.ts";
+import { BAD, type Identity, upstreamsAt } from "./upstreams.ts";
 
 takeDownAfterEach();
 
-const BAD: readonly (readonly [what: string, shows: TlsOptions, trusted: string | undefined])[] = [
-  ["signed by nobody that is trusted", LOCALHOST, undefined],
-  ["expired", EXPIRED, EXPIRED.cert],
-  ["for another name", OTHER_NAME, OTHER_NAME.cert],
-  [
-    "right, over TLS 1.0",
-    { ...LOCALHOST, minVersion: "TLSv1", maxVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" },
-    LOCALHOST.cert,
-  ],
-  ["right, without HTTP/2", { ...LOCALHOST, ALPNProtocols: ["http/1.1"] }, LOCALHOST.cert],
+const WITHOUT_HTTP2: Identity = [
+  "right, without HTTP/2",
+  { ...LOCALHOST, ALPNProtocols: ["http/1.1"] },
+  LOCALHOST.cert,
 ];
 const CALLS = [
   ["passed to v2", "acme.platform.iam.v2beta1.GroupsService/ListGroups", {}],
@@ -32,17 +26,10 @@ const CALLS = [
 
 /** carryover before one place as every upstream, each call tried. */
 async function inFrontOf(url: string, trusted: string | undefined): Promise<string> {
-  const names = ["V2", "V1", "Sts"];
-  const ca = trusted === undefined ? undefined : fileWith(trusted);
-  const flags = names.flatMap((name) => [
-    [`upstream${name}Url`, url],
-    [`upstream${name}Breaker`, "false"],
-    ...(ca === undefined ? [] : [[`upstream${name}TlsCaFile`, ca]]),
-  ]);
   const started = await startCarryover({
     v2Url: url,
     flags: {
-      ...Object.fromEntries(flags),
+      ...upstreamsAt(url, trusted, ["V2", "V1", "Sts"]),
       listenGrpcPort: "0",
       grpcDescriptors: fileWith(seededSandbox().descriptors()),
     },
@@ -52,7 +39,7 @@ async function inFrontOf(url: string, trusted: string | undefined): Promise<stri
 }
 
 describe("T-RPC-12: over gRPC a platform whose certificate is", () => {
-  it.each(BAD)("%s sees no token, however it is called", async (_, shows, trusted) => {
+  it.each([...BAD, WITHOUT_HTTP2])("%s sees no token, however it is called", async (_, shows, trusted) => {
     let received = "";
     let attempts = 0;
     const server = createServer(shows, (socket) => {

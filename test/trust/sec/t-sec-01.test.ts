@@ -1,29 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createServer, type TlsOptions } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { later, listening, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
-import { EXPIRED } from "../../check/certificates.ts";
-import { LOCALHOST, OTHER_NAME } from "../../server/support/certificates.ts";
+import { listening, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { fileWith } from "../../grpc/support/translating.ts";
+import { LOCALHOST } from "../../server/support/certificates.ts";
 import { figure } from "../../support/figures.ts";
+import { BAD, type Identity, upstreamsAt } from "./upstreams.ts";
 
 takeDownAfterEach();
 
-/** The certificate that it shows, and the authority that carryover trusts; undefined: those of the machine. */
-type Identity = readonly [what: string, shows: TlsOptions, trusted: string | undefined];
-
-const BAD: readonly Identity[] = [
-  ["signed by nobody that is trusted", LOCALHOST, undefined],
-  ["expired", EXPIRED, EXPIRED.cert],
-  ["for another name", OTHER_NAME, OTHER_NAME.cert],
-  [
-    "right, over TLS 1.0",
-    { ...LOCALHOST, minVersion: "TLSv1", maxVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" },
-    LOCALHOST.cert,
-  ],
-];
 const GOOD: Identity = ["right", LOCALHOST, LOCALHOST.cert];
 
 interface Impostor {
@@ -53,13 +38,6 @@ async function impostor(shows: TlsOptions): Promise<Impostor> {
   };
 }
 
-function fileWith(name: string, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "sec-"));
-  later(async () => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-}
-
 /** Carryover before `place` as the upstreams called `names`; others are the sandbox. */
 async function inFrontOf(
   place: Impostor,
@@ -67,14 +45,7 @@ async function inFrontOf(
   names: readonly string[],
   flags: Record<string, string> = {},
 ): Promise<Rig> {
-  const all: Record<string, string> = { ...flags };
-  for (const name of names) {
-    all[`upstream${name}Url`] = place.url;
-    // Each call is to be tried: none is spared for those before it.
-    all[`upstream${name}Breaker`] = "false";
-    if (trusted !== undefined) all[`upstream${name}TlsCaFile`] = fileWith("ca.pem", trusted);
-  }
-  return rigForTest({ flags: all });
+  return rigForTest({ flags: { ...flags, ...upstreamsAt(place.url, trusted, names) } });
 }
 
 const BODY = { body: '{"name":"a"}' };
@@ -127,7 +98,7 @@ describe("T-SEC-01, T-FLT-17: a platform whose certificate is", () => {
       CALLS.filter(([, , path]) => path.startsWith("/iam/v1")),
     );
 
-    const rules = fileWith("rules.yaml", SHADOW);
+    const rules = fileWith(SHADOW);
     const shadow = await inFrontOf(place, trusted, ["V2"], { cutoverRulesFile: rules, cutoverMode: "native" });
     expect((await shadow.ask("GET", "/iam/v1/groups")).status).toBe(200);
     while ((await failures(shadow)) === 0) await sleep(10);
