@@ -2,7 +2,15 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take longest. Started last, each would keep one core busy while the other has nothing left to do. */
-const LONGEST = ["comparison/", "pages/run.", "drain/", "check/", "trust/", "property", "cutover-e2e/"];
+const LONGEST = [
+  "end-to-end/comparison/",
+  "pages/run.",
+  "end-to-end/lists/",
+  "commands/check/",
+  "trust/",
+  "property",
+  "end-to-end/cutover/",
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -15,7 +15,7 @@ export default defineConfig({
     // The corpus has its ids in its file of requests, and the model of a drain belongs together.
     include: [
       "test/corpus/*.{test,all}.ts",
-      "test/drain-model/*.{test,all}.ts",
+      "test/drain/model/*.{test,all}.ts",
       "test/trust/**/*.{test,all}.ts",
       ...files,
     ],

@@ -15,7 +15,7 @@ import {
   createCarryover,
   type ServedRequest,
 } from "../src/index.ts";
-import { later, listening, takeDownAfterEach } from "./app/rig.ts";
+import { later, listening, takeDownAfterEach } from "./end-to-end/app/rig.ts";
 
 takeDownAfterEach();
 

@@ -1,7 +1,7 @@
 /** Writes docs/traps.md and docs/v1-behaviour.md: each trap and each difference, with the tests that are named after it. */
 import { readdirSync, readFileSync } from "node:fs";
-import { type DifferenceGroup, differences } from "../../test/traps/differences.ts";
-import { type Trap, traps, type Verdict } from "../../test/traps/traps.ts";
+import { type DifferenceGroup, differences } from "../../test/end-to-end/traps/differences.ts";
+import { type Trap, traps, type Verdict } from "../../test/end-to-end/traps/traps.ts";
 
 /** `docs/traps.md`. */
 export function trapsPage(): string {
@@ -17,7 +17,7 @@ export function trapsPage(): string {
     "# Traps between v1 and v2",
     "",
     "This page lists where v1 and v2 look alike but differ, or differ in a way that a client would not expect. Each trap that affects one of the",
-    "ten resources has tests named after it (`test/traps`); most of them compare carryover with native v1. A refused request is a",
+    "ten resources has tests named after it (`test/end-to-end/traps`); most of them compare carryover with native v1. A refused request is a",
     "difference for clients: its verdict links to the row of [v1-behaviour.md](v1-behaviour.md).",
     "",
     `${verdicts.map((verdict) => `${count(verdict)} ${verdict === "does not apply" ? "do not apply" : `are ${verdict}`}`).join("; ")}.`,
@@ -36,7 +36,7 @@ function verdictOf({ verdict, differences = [] }: Trap): string {
 const HEAD = [
   "# What v1 clients see",
   "",
-  "`npm run docs` generates this page from `test/traps/differences.ts`.",
+  "`npm run docs` generates this page from `test/end-to-end/traps/differences.ts`.",
   "",
   "**carryover answers a translated v1 request as native v1 did, except for the rows below.** A client that does not depend on",
   "*what v1 did* is not affected. The rows describe the default options; *option* names the option that changes a row. Requests that native v1 serves through",

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { carryover } from "../app/process.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
 import { started } from "../cluster/kubelet.ts";
+import { carryover } from "../end-to-end/app/process.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { CHART, type Manifest, objects } from "./chart.ts";
 import { finderWith } from "./given.ts";
 import { seenBy } from "./pod.ts";

@@ -2,9 +2,9 @@
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { carryover, type Running } from "../app/process.ts";
-import { later } from "../app/rig.ts";
 import type { Mount, Seen } from "../chart/pod.ts";
+import { carryover, type Running } from "../end-to-end/app/process.ts";
+import { later } from "../end-to-end/app/rig.ts";
 
 export interface Container {
   readonly process: Running;

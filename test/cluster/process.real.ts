@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { carryover } from "../app/process.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
 import type { Manifest } from "../chart/chart.ts";
 import { finderIn, type Seen, seenBy } from "../chart/pod.ts";
+import { carryover } from "../end-to-end/app/process.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { type Cluster, startCluster } from "./control-plane.ts";
 import { got, helmed, namespaceIn, type Release, readyPods } from "./helm.ts";
 import { started } from "./kubelet.ts";

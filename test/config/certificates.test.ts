@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { assumedConfig, type ConfigInput, loadConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/faults.ts";
-import { EXPIRED } from "../check/certificates.ts";
+import { EXPIRED } from "../commands/check/certificates.ts";
 import { LOCALHOST, OTHER_NAME } from "../server/support/certificates.ts";
 
 const BROKEN = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";

@@ -5,7 +5,7 @@ import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { configOptions } from "../../src/config/config.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import type { Row } from "../../src/model/resource.ts";
-import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { rigForTest, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 
 takeDownAfterEach();
 

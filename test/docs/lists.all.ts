@@ -8,7 +8,7 @@ import { FIXED_LIMITS } from "../../src/drain/limits.ts";
 import { planReadAhead } from "../../src/drain/read-ahead.ts";
 import { type Exchange, LIST_OUTCOMES } from "../../src/model/exchange.ts";
 import { outcomeLabel } from "../../src/telemetry/series.ts";
-import { exchange } from "../comparison/http.ts";
+import { exchange } from "../end-to-end/comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { DRAIN_LIMITS } from "../support/drains.ts";
 import { cellsOf } from "./tables.ts";

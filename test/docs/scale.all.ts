@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { createSandbox } from "../../sandbox/src/sandbox.ts";
-import { later, takeDownAfterEach } from "../app/rig.ts";
-import { exchange } from "../comparison/http.ts";
+import { later, takeDownAfterEach } from "../end-to-end/app/rig.ts";
+import { exchange } from "../end-to-end/comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { tableOf } from "./tables.ts";
 

@@ -1,77 +1,223 @@
-/** A list one of whose pages fails after its first byte was sent, as bytes on the wire. T-DRN-15, 16. */
 import { describe, expect, it } from "vitest";
-import { unchunked } from "../server/support/client.ts";
-import { getRaw } from "./client.ts";
-import { isJson } from "./outcome.ts";
-import type { Fault, Habits } from "./platform.ts";
-import { checkAfterEach, GROUPS, STREAMED, uidsOf, wireRigFor } from "./rig.ts";
-import { createShelf, rowsOf } from "./shelf.ts";
-import { onRank, refusal } from "./spoil.ts";
+import { Problem } from "../../src/model/problem.ts";
+import {
+  broken,
+  drainedByCursor as drained,
+  drained as inParallel,
+  keysOf,
+  type Platform,
+  pageOf,
+  quiet,
+  raw,
+  respond,
+  uidsOf,
+} from "./simulator.ts";
+import { knowing, SMALL, streamed } from "./stage.ts";
 
-checkAfterEach();
+const KEYS = keysOf(40);
+const TEN = { limits: { pageSize: 10 } };
 
-/** In the middle of page 37. */
-const PAGE_37 = 36 * 200 + 100;
-const EIGHT_THOUSAND = rowsOf(8_000);
+/** Answers like page one, with a token of its own. */
+const pageOne: Platform = (selector, call) => {
+  return respond({ ...pageOf(KEYS, { size: selector.size }, "keyset"), next: `k:u000009 ${call}` });
+};
 
-/** Ways in which page 37 comes after 36 others. */
-const WAYS: readonly { name: string; habits: Partial<Habits>; flags: Readonly<Record<string, string>> }[] = [
-  { name: "by cursor", habits: { skip: "ignored" }, flags: {} },
-  { name: "in windows", habits: {}, flags: {} },
-];
+describe("pages that go in a circle", () => {
+  it("T-DRN-07 a token that restarts at page one costs a second reading, and the list is exact", async () => {
+    const outcome = await drained(broken(quiet(KEYS), 2, pageOne), TEN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.result).toMatchObject({ witness: "count", pages: 3 + 4 });
+    expect(outcome.notes).toEqual(["list-read-again"]);
+  });
 
-describe("T-DRN-15, V01: a page that always fails, after 36 pages were sent", () => {
-  it.each(WAYS)("$name: breaks the response: no final chunk, and no JSON", async ({ habits, flags }) => {
-    for (const fault of [refusal(500), refusal(404)]) {
-      const shelf = createShelf(EIGHT_THOUSAND);
-      const rig = await wireRigFor({
-        habits: { ...habits, fault: onRank(PAGE_37, fault) },
-        shelf,
-        flags: { ...flags, ...STREAMED },
+  it("T-DRN-07 a platform that restarts for ever is an error, not a short list", async () => {
+    const outcome = await drained(pageOne, TEN);
+    expect(outcome.problem).toMatchObject({ reason: "DRAIN_INCOMPLETE", http: 502 });
+    expect(outcome.requests).toHaveLength(4);
+    expect(outcome.facts[0]).toMatchObject({ outcome: "incomplete", witness: "none" });
+  });
+
+  it("T-DRN-07 known pages that come again and again with new tokens are no progress", async () => {
+    const second: Platform = (s, call) => {
+      return respond({ ...pageOf(KEYS, { ...s, token: "k:u000009" }, "keyset"), next: `again ${call}` });
+    };
+    const outcome = await drained((s, call) => (s.token === undefined ? quiet(KEYS) : second)(s, call), TEN);
+    expect(outcome.problem?.reason).toBe("DRAIN_INCOMPLETE");
+    expect(outcome.requests).toHaveLength(6);
+  });
+
+  it("T-DRN-07 a restart that also lost its token is not taken for the end", async () => {
+    const cut: Platform = (selector) => respond({ ...pageOf(KEYS, { size: selector.size }, "keyset"), next: "" });
+    expect(uidsOf(await drained(broken(quiet(KEYS), 2, cut), TEN))).toEqual(KEYS);
+    const always = await drained((selector, call) => (selector.token ? cut : quiet(KEYS))(selector, call), TEN);
+    expect(always.problem?.reason).toBe("DRAIN_INCOMPLETE");
+  });
+
+  it("T-DRN-07 a restart under churn is followed to the end, each record once", async () => {
+    const later = ["a", ...KEYS];
+    const platform: Platform = (selector, call) => {
+      if (call < 2) return respond(pageOf(KEYS, selector, "keyset"));
+      return respond(pageOf(later, call === 2 ? { size: selector.size } : selector, "keyset"));
+    };
+    const outcome = await drained(platform, TEN);
+    expect(outcome.problem?.reason ?? uidsOf(outcome).toSorted()).toEqual(later);
+  });
+
+  for (const cycle of ["AA", "ABAB", "ABCA", "ABCB"]) {
+    it(`T-DRN-08 tokens ${[...cycle].join(", ")} are noticed within one cycle`, async () => {
+      const outcome = await drained((_, call) => {
+        const next = cycle[call % cycle.length]!;
+        return respond({ items: [{ uid: `new${call}` }], next });
       });
-      const text = await getRaw({ url: rig.url, target: GROUPS, as: "alice" }, "1.1");
-      const [head, body] = split(text);
-      expect(head).toMatch(/^HTTP\/1\.1 200 /);
-      expect(head.toLowerCase()).toContain("transfer-encoding: chunked");
-      expect(body).not.toMatch(/\r\n0\r\n/);
-      const records = body.split('"createdAt"').length - 1;
-      expect(records).toBeGreaterThan(0);
-      expect(records).toBeLessThanOrEqual(PAGE_37);
-      expect(isJson(unchunked(body))).toBe(false);
-      const shown = [...unchunked(body).matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id!);
-      expect(shown).toEqual(uidsOf(shelf).slice(0, shown.length));
-    }
+      expect(outcome.problem?.reason).toBe("DRAIN_INCOMPLETE");
+      // The client's list was begun twice; each time the repeated token was never followed.
+      expect(outcome.requests.length).toBeLessThanOrEqual(2 * cycle.length);
+    });
+  }
+});
+
+describe("answers that are not the page asked for", () => {
+  const page = pageOf(KEYS, { size: 10, token: "k:u000009" }, "keyset");
+  const faults: readonly (readonly [string, Platform])[] = [
+    ["cut short", () => raw(200, JSON.stringify(page).slice(0, 60))],
+    ["not JSON", () => raw(200, "<html>")],
+    ["one record longer than asked", (s) => respond(pageOf(KEYS, { ...s, size: s.size + 1 }, "keyset"))],
+    ["with a record without uid", () => respond({ ...page, items: [{ name: "x" }] })],
+    ["without its array", () => raw(200, "{}")],
+    ["with an object for its array", () => raw(200, '{"items":{}}')],
+  ];
+  for (const [name, fault] of faults) {
+    it(`T-DRN-17 a page ${name} is asked for again, once`, async () => {
+      const outcome = await drained(broken(quiet(KEYS), 1, fault), TEN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.notes).toEqual(["list-page-again"]);
+      expect(outcome.requests).toHaveLength(5);
+    });
+    it(`T-DRN-17 a first page ${name} is read again with its list, once`, async () => {
+      const outcome = await drained(broken(quiet(KEYS), 0, fault), TEN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.notes).toEqual(["list-read-again"]);
+    });
+    it(`T-DRN-17 a page that stays ${name} is a clean 502`, async () => {
+      const platform: Platform = (s, call) => (s.token === "k:u000009" ? fault : quiet(KEYS))(s, call);
+      const outcome = await drained(platform, TEN);
+      expect(outcome.problem).toMatchObject({ reason: "UPSTREAM_INVALID", http: 502 });
+      // The page twice, the list again, the page twice.
+      expect(outcome.requests).toHaveLength(6);
+    });
+  }
+
+  it("T-DRN-11 a first page that skipped records is never the left edge of a list", async () => {
+    const outcome = await drained(() => respond({ items: [{ uid: "z" }], next: "", skipped: 5 }));
+    expect(outcome.problem?.reason).toBe("UPSTREAM_INVALID");
+  });
+
+  it("T-DRN-26 a page that the connection refuses to read is its own 502", async () => {
+    const tooBig = new Problem("UPSTREAM_INVALID", "answer too large");
+    const outcome = await drained((s, call) => {
+      if (s.token !== undefined) throw tooBig;
+      return quiet(KEYS)(s, call);
+    }, TEN);
+    expect(outcome.problem).toBe(tooBig);
   });
 });
 
-describe("T-DRN-16, V02: a client of HTTP/1.0", () => {
-  const sizes = { listsBufferBytes: "1MiB" };
+describe("answers other than 200", () => {
+  for (const status of [401, 403, 429, 206, 204]) {
+    it(`T-DRN-18 a ${status} on page one or later is handed on as the platform sent it`, async () => {
+      for (const n of [0, 3]) {
+        const answer = raw(status, '{"code":7}');
+        const outcome = await drained(
+          broken(quiet(KEYS), n, () => answer),
+          TEN,
+        );
+        expect(outcome.result).toEqual({ kind: "refused", response: answer });
+        expect(outcome.facts[0]).toMatchObject({ outcome: "refused", witness: "none" });
+        expect(outcome.requests).toHaveLength(n + 1);
+      }
+    });
+  }
 
-  it("gets a list within the buffer whole, with its length", async () => {
-    const shelf = createShelf(rowsOf(900));
-    const rig = await wireRigFor({ shelf, flags: sizes });
-    const [head, body] = split(await getRaw({ url: rig.url, target: GROUPS, as: "alice" }, "1.0"));
-    expect(head).toMatch(/^HTTP\/1\.[01] 200 /);
-    expect(head.toLowerCase()).toContain(`content-length: ${body.length}`);
-    expect(head.toLowerCase()).not.toContain("chunked");
-    expect((JSON.parse(body) as { items: { id: string }[] }).items.map(({ id }) => id)).toEqual(uidsOf(shelf));
+  describe.each([400, 404, 410])("T-DRN-18 %i", (status) => {
+    const answer = raw(status, '{"code":5}');
+    const once = (n: number) => broken(quiet(KEYS), n, () => answer);
+    const ways = [
+      ["by cursor", { limits: SMALL, parts: knowing(false) }],
+      ["in windows", { limits: SMALL, parts: knowing(true) }],
+      ["in segments", { limits: { ...SMALL, windowRecords: 20 }, parts: knowing(true, "keyset") }],
+    ] as const;
+
+    it("on page one is the platform's refusal", async () => {
+      const outcome = await drained(once(0), TEN);
+      expect(outcome.result).toEqual({ kind: "refused", response: answer });
+      expect(outcome.requests).toHaveLength(1);
+    });
+
+    it.each(ways)("on a later page costs the list another reading, %s", async (_, options) => {
+      for (const n of [1, 2, 3]) {
+        expect(uidsOf(await inParallel(once(n), options))).toEqual(KEYS);
+        expect(await streamed(once(n), options)).toMatchObject({ uids: KEYS, error: undefined });
+      }
+    });
+
+    it.each(ways)("on every later page is an error, and never the client's fault, %s", async (_, options) => {
+      const always: Platform = (s) => (s.token === undefined && s.skip === undefined ? quiet(KEYS)(s, 0) : answer);
+      const outcome = await inParallel(always, options);
+      expect(outcome.problem).toMatchObject({ reason: "DRAIN_INCOMPLETE", metadata: { status: String(status) } });
+      expect(outcome.requests.filter((s) => s.token === undefined && s.skip === undefined)).toHaveLength(2);
+    });
+
+    it.each(ways)("on every later page once a part went out breaks the list off, %s", async (_, options) => {
+      let calls = 0;
+      const always: Platform = (s) => {
+        calls += 1;
+        return calls < 4 || (s.token === undefined && s.skip === undefined) ? quiet(KEYS)(s, 0) : answer;
+      };
+      const { uids, error } = await streamed(always, options);
+      expect(error).toMatchObject({ reason: "DRAIN_INCOMPLETE" });
+      expect(uids.length).toBeGreaterThan(0);
+    });
   });
 
-  it.each([
-    { name: "that goes well", fault: ((page) => page) as Fault },
-    { name: "that fails in the middle", fault: onRank(PAGE_37, refusal(500)) },
-  ])("gets an error for a list beyond it $name, never a part of it", async ({ fault }) => {
-    for (const habits of [{}, { skip: "ignored" }] as const) {
-      const rig = await wireRigFor({ habits: { ...habits, fault }, shelf: createShelf(EIGHT_THOUSAND), flags: sizes });
-      const [head, body] = split(await getRaw({ url: rig.url, target: GROUPS, as: "alice" }, "1.0"));
-      expect(head).toMatch(/^HTTP\/1\.[01] [45]\d\d /);
-      expect(Object.keys(JSON.parse(body) as object)).toEqual(["code", "message", "details"]);
-      expect(body).not.toContain("createdAt");
-    }
+  for (const status of [500, 503]) {
+    it(`T-DRN-18 a ${status} on page one is handed on, a later one is asked for once more`, async () => {
+      const answer = raw(status, '{"code":7}');
+      const first = await drained(
+        broken(quiet(KEYS), 0, () => answer),
+        TEN,
+      );
+      expect(first.result).toEqual({ kind: "refused", response: answer });
+      expect(first.requests).toHaveLength(1);
+      const later = await drained((s, call) => (s.token === "k:u000019" ? answer : quiet(KEYS)(s, call)), TEN);
+      expect(later.result).toEqual({ kind: "refused", response: answer });
+      expect(later.requests).toHaveLength(4);
+    });
+  }
+
+  it("T-DRN-13 an error on page 37 is healed by asking for it again", async () => {
+    const keys = keysOf(400);
+    const outcome = await drained(
+      broken(quiet(keys), 36, () => raw(500, "{}")),
+      TEN,
+    );
+    expect(uidsOf(outcome)).toEqual(keys);
+    expect(outcome.notes).toEqual(["list-page-again"]);
+  });
+
+  it("T-DRN-13 an error on a page of a list that is not counted is healed as well", async () => {
+    const uncounted: Platform = (s) => respond({ ...pageOf(KEYS, s, "keyset"), total: undefined });
+    const outcome = await drained(
+      broken(uncounted, 2, () => raw(500, "{}")),
+      TEN,
+    );
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes).toEqual(["list-page-again"]);
+  });
+
+  it("T-DRN-14 an error on page 37 for ever gives the platform's error and no list", async () => {
+    const keys = keysOf(400);
+    const outcome = await drained((s, call) => (call >= 36 ? raw(500, "{}") : quiet(keys)(s, call)), TEN);
+    expect(outcome.result).toMatchObject({ kind: "refused", response: { status: 500 } });
+    expect(outcome.facts).toEqual([{ pages: 36, records: 360, witness: "none", outcome: "refused" }]);
   });
 });
-
-function split(text: string): [head: string, body: string] {
-  const at = text.indexOf("\r\n\r\n");
-  return [text.slice(0, at), text.slice(at + 4)];
-}

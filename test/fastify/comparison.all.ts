@@ -9,10 +9,10 @@ import { createServerAround } from "../../sandbox/src/http.ts";
 import { settingsOf } from "../../sandbox/src/options.ts";
 import carryover from "../../src/fastify/plugin.ts";
 import type { Send } from "../../src/model/http.ts";
-import type { StartFront } from "../comparison/harness.ts";
-import { exchange } from "../comparison/http.ts";
-import { expectNone, record, replay } from "../comparison/replay.ts";
-import { isLong, scenarios } from "../comparison/scenarios.ts";
+import type { StartFront } from "../end-to-end/comparison/harness.ts";
+import { exchange } from "../end-to-end/comparison/http.ts";
+import { expectNone, record, replay } from "../end-to-end/comparison/replay.ts";
+import { isLong, scenarios } from "../end-to-end/comparison/scenarios.ts";
 
 const current: { send: Send } = { send: () => Promise.reject(new Error("the platform is not ready yet")) };
 const platform = createServerAround((request, options) => current.send(request, options), settingsOf({}).maxBodyBytes);

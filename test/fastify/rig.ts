@@ -5,9 +5,9 @@ import type { Sandbox } from "../../sandbox/src/sandbox.ts";
 import { recordingSandbox } from "../../sandbox/test/seeded.ts";
 import carryover, { type CarryoverConfig, type CarryoverPluginOptions } from "../../src/fastify/plugin.ts";
 import type { ApiRequest } from "../../src/model/http.ts";
-import { type Answer, type Ask, later, send } from "../app/rig.ts";
+import { type Answer, type Ask, later, send } from "../end-to-end/app/rig.ts";
 
-export { later, listening, reasonOf, takeDownAfterEach } from "../app/rig.ts";
+export { later, listening, reasonOf, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 
 export interface FastifyRig {
   readonly app: FastifyInstance;

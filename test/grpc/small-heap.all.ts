@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { framed, grpcClient } from "../../sandbox/test/grpc-client.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
-import { carryover } from "../app/process.ts";
+import { carryover } from "../end-to-end/app/process.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { call } from "./support/rpc.ts";
 import { fileWith } from "./support/translating.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { takeDownAfterEach } from "../app/rig.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { arrivalOf } from "./arrival.ts";
 import { MISTAKES } from "./mistakes.ts";
 import { PROGRAMS, type Program } from "./programs.ts";

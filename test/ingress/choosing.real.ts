@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { rigForTest, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { startTap } from "../peers/tap.ts";
 import { ask } from "./ask.ts";
 import { CHOICES, type Choice } from "./choice.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { takeDownAfterEach } from "../app/rig.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { ask } from "./ask.ts";
 import { PROGRAMS } from "./programs.ts";
 import { startProxy } from "./proxy.ts";

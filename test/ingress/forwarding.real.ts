@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Rig, rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { type Rig, rigForTest, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { ask } from "./ask.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import { type Ingress, startProxy } from "./proxy.ts";

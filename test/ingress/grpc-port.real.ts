@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { grpcClient } from "../../sandbox/test/grpc-client.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { call, framed, platform, unary } from "../grpc/support/rpc.ts";
 import { type Translating, translating } from "../grpc/support/translating.ts";
 import { later } from "../support/take-down.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { rigForTest, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { ask, askH2 } from "./ask.ts";
 import { callGrpc, startGrpcPlatform } from "./grpc.ts";
 import { PROGRAMS } from "./programs.ts";

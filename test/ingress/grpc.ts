@@ -1,6 +1,6 @@
 /** What of gRPC matters to a proxy: HTTP/2 streams in both directions, `te`, trailers. A platform and a client of it. */
 import { type ClientHttp2Session, connect, createServer, type IncomingHttpHeaders } from "node:http2";
-import { later } from "../app/rig.ts";
+import { later } from "../end-to-end/app/rig.ts";
 
 export interface GrpcPlatform {
   readonly url: string;

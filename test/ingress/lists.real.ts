@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SendLayer } from "../../src/model/http.ts";
-import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { rigForTest, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { ask, askH2 } from "./ask.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import { startProxy } from "./proxy.ts";

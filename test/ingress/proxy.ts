@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { freePorts } from "../../scripts/free-ports.mjs";
-import { later } from "../app/rig.ts";
+import { later } from "../end-to-end/app/rig.ts";
 import { LOCALHOST } from "../server/support/certificates.ts";
 import { environment, filledIn, installed, type Program, RECIPES } from "./programs.ts";
 

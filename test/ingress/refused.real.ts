@@ -3,7 +3,7 @@ import type { ClientHttp2Session } from "node:http2";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { grpcClient } from "../../sandbox/test/grpc-client.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { answered, framed, open, session } from "../grpc/support/rpc.ts";
 import { translating } from "../grpc/support/translating.ts";
 import { later } from "../support/take-down.ts";

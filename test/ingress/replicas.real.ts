@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../sandbox/src/sandbox.ts";
-import { later, takeDownAfterEach } from "../app/rig.ts";
+import { later, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { ask, type Outgoing } from "./ask.ts";
 import { type Replica, requestsOf, startReplica, startReplicas } from "./replicas.ts";
 import { type Arrived, startHangUp, startStandIn } from "./standin.ts";

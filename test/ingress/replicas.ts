@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { freePort } from "../../scripts/free-ports.mjs";
-import { carryover, type Running } from "../app/process.ts";
-import { later } from "../app/rig.ts";
+import { carryover, type Running } from "../end-to-end/app/process.ts";
+import { later } from "../end-to-end/app/rig.ts";
 import { installed, PROGRAMS, type Program } from "./programs.ts";
 import { listens, spawned } from "./proxy.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { takeDownAfterEach } from "../app/rig.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { ask } from "./ask.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import { startProxy } from "./proxy.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { header, type SendLayer } from "../../sandbox/src/http.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { ALIKE } from "../grpc/clients/same.ts";
 import { STEPS, sequence, withoutIds, withoutTimes } from "../grpc/clients/sequence.ts";
 import { translating } from "../grpc/support/translating.ts";

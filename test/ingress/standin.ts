@@ -1,6 +1,6 @@
 /** Servers in the place of carryover or the platform that record what arrives. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import { later } from "../app/rig.ts";
+import { later } from "../end-to-end/app/rig.ts";
 
 export interface Arrived {
   readonly method: string;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { ask } from "./ask.ts";
 import { PROGRAMS, RECIPES } from "./programs.ts";
 import { startProxy } from "./proxy.ts";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { Agent, fetch } from "undici";
 import { describe, expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { grpcJs, readDescriptors } from "../grpc/clients/clients.ts";
 import { fileWith, translating } from "../grpc/support/translating.ts";
 import { LOCALHOST } from "../server/support/certificates.ts";

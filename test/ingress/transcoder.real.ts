@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { type GrpcClient, grpcClient } from "../../sandbox/test/grpc-client.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
-import { later, takeDownAfterAll } from "../app/rig.ts";
+import { later, takeDownAfterAll } from "../end-to-end/app/rig.ts";
 import { everyCall } from "../grpc/clients/calls.ts";
 import { fileWith } from "../grpc/support/translating.ts";
 import { type Carryover, startCarryover } from "../support/carryover.ts";

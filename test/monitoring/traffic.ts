@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
 import type { ApiRequest, ApiResponse, SendLayer } from "../../src/model/http.ts";
-import { exchange } from "../comparison/http.ts";
+import { exchange } from "../end-to-end/comparison/http.ts";
 import { call } from "../grpc/support/rpc.ts";
 import { later } from "./processes.ts";
 

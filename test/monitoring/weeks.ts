@@ -10,7 +10,7 @@ import { Agent } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { stringify } from "yaml";
-import { exchange } from "../comparison/http.ts";
+import { exchange } from "../end-to-end/comparison/http.ts";
 import { filledIn } from "./dashboard.ts";
 import { type Instance, type Prometheus, type Series, startInstance, startPrometheus, until } from "./processes.ts";
 import { DASHBOARDS, RULES, tool } from "./programs.ts";

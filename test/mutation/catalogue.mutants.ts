@@ -6,8 +6,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import { record } from "../comparison/replay.ts";
-import { scenarios } from "../comparison/scenarios.ts";
+import { record } from "../end-to-end/comparison/replay.ts";
+import { scenarios } from "../end-to-end/comparison/scenarios.ts";
 import { firstDifference } from "../fixtures/run.ts";
 import { mutantsOf } from "./mutants.ts";
 import { createHunt } from "./run.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import { record } from "../comparison/replay.ts";
-import { groupScenarios } from "../comparison/scenarios.ts";
+import { record } from "../end-to-end/comparison/replay.ts";
+import { groupScenarios } from "../end-to-end/comparison/scenarios.ts";
 import { mutantsOf } from "./mutants.ts";
 import { createHunt } from "./run.ts";
 

@@ -6,8 +6,8 @@
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Catalogue } from "../../src/catalogue/catalogue.ts";
 import { createRouter } from "../../src/router/router.ts";
-import { inMemory, type StartFront } from "../comparison/harness.ts";
-import { type Noticed, type Recording, replay } from "../comparison/replay.ts";
+import { inMemory, type StartFront } from "../end-to-end/comparison/harness.ts";
+import { type Noticed, type Recording, replay } from "../end-to-end/comparison/replay.ts";
 import { firstDifference } from "../fixtures/run.ts";
 import { frontOf } from "../support/front.ts";
 import type { Mutant } from "./mutants.ts";

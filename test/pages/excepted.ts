@@ -42,7 +42,7 @@ export const EXCEPTED: readonly Exception[] = [
     page: "docs/runbook.md",
     begins: "carryover force native --token-file /etc/carryover/admin-token",
     why: "It needs the units of deploy/systemd; the page forces by the same command later.",
-    instead: "test/status/force.test.ts",
+    instead: "test/commands/status/force.test.ts",
   },
   {
     page: "docs/deploy.md",

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { later, type Rig, rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { later, type Rig, rigForTest, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { ask } from "../ingress/ask.ts";
 import { spawned, startProxy } from "../ingress/proxy.ts";
 import { FRONTS } from "./fronts.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
-import { type Rig, rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { type Rig, rigForTest, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { figure } from "../support/figures.ts";
 import { campaign } from "./schemathesis.ts";
 

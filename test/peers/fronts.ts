@@ -1,6 +1,6 @@
 /** The fronts that the gate is tried behind, and how each reports what it read. */
 
-import { later } from "../app/rig.ts";
+import { later } from "../end-to-end/app/rig.ts";
 import { PROGRAMS, type Program } from "../ingress/programs.ts";
 import { type Ingress, startProxy } from "../ingress/proxy.ts";
 import { startCarryover } from "../support/carryover.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { takeDownAfterEach } from "../app/rig.ts";
 import { requests as corpus } from "../corpus/requests.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { figure } from "../support/figures.ts";
 import { scale } from "../support/scale.ts";
 import { chainOf, FRONTS } from "./fronts.ts";

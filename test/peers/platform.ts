@@ -1,6 +1,6 @@
 /** A platform that records requests with a strict parser. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { later } from "../app/rig.ts";
+import { later } from "../end-to-end/app/rig.ts";
 import { type Read, readStream, valuesOf } from "./wire.ts";
 
 export interface Platform {

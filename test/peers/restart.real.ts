@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { freePort } from "../../scripts/free-ports.mjs";
-import { later, takeDownAfterEach } from "../app/rig.ts";
+import { later, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { PROGRAMS } from "../ingress/programs.ts";
 import { startProxy } from "../ingress/proxy.ts";
 import { startReplicas } from "../ingress/replicas.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { later } from "../app/rig.ts";
+import { later } from "../end-to-end/app/rig.ts";
 import { type Child, spawned } from "../ingress/proxy.ts";
 
 const TOOLS = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci/peers");

@@ -1,6 +1,6 @@
 /** A relay between a front and carryover that changes nothing and records every byte. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { later } from "../app/rig.ts";
+import { later } from "../end-to-end/app/rig.ts";
 
 /** One connection. Latin-1: one character is one byte. */
 export interface Taken {

@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { scale } from "../support/scale.ts";
-import { variants } from "../support/tier.ts";
 import {
   drained,
   drainedByCursor,
@@ -12,7 +10,9 @@ import {
   respond,
   type Tokens,
   uidsOf,
-} from "../upstream/drain/simulator.ts";
+} from "../drain/simulator.ts";
+import { scale } from "../support/scale.ts";
+import { variants } from "../support/tier.ts";
 
 const FAULTS = [
   "none",

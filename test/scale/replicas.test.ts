@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { MigrationReport } from "../../src/commands/report/report.ts";
 import type { SendLayer } from "../../src/model/http.ts";
-import { type Ask, takeDownAfterEach } from "../app/rig.ts";
-import { type CutoverChoices, cutover, type Front } from "../cutover-e2e/rig.ts";
-import { report } from "../report/support.ts";
+import { report } from "../commands/report/support.ts";
+import { type Ask, takeDownAfterEach } from "../end-to-end/app/rig.ts";
+import { type CutoverChoices, cutover, type Front } from "../end-to-end/cutover/rig.ts";
 
 takeDownAfterEach();
 

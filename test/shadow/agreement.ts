@@ -1,9 +1,9 @@
 /** Native and translated agree about a scenario of the comparison suite, and v2 is only ever read. */
 import { expect } from "vitest";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
-import { callsOf, type Scenario } from "../comparison/call.ts";
-import { createSide, sandboxOptions } from "../comparison/harness.ts";
-import { groupScenarios, otherScenarios } from "../comparison/scenarios.ts";
+import { callsOf, type Scenario } from "../end-to-end/comparison/call.ts";
+import { createSide, sandboxOptions } from "../end-to-end/comparison/harness.ts";
+import { groupScenarios, otherScenarios } from "../end-to-end/comparison/scenarios.ts";
 import { createRig } from "./rig.ts";
 
 export const scenarios: readonly Scenario[] = [...groupScenarios, ...otherScenarios];

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
-import { carryover } from "../app/process.ts";
-import { later, takeDownAfterEach } from "../app/rig.ts";
+import { carryover } from "../end-to-end/app/process.ts";
+import { later, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { scale } from "../support/scale.ts";
 import { type Instance, serve } from "../trust/lod/serving.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createSandbox } from "../../sandbox/src/sandbox.ts";
-import { later, takeDownAfterEach } from "../app/rig.ts";
+import { later, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { serve } from "../trust/lod/serving.ts";
 
 takeDownAfterEach();

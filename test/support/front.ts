@@ -9,7 +9,7 @@ import { createRouter } from "../../src/router/router.ts";
 import { createProxy } from "../../src/runtime/proxy.ts";
 import type { MaskMemory, Tools } from "../../src/translate/operation.ts";
 import { createTranslations } from "../../src/translate/translations.ts";
-import type { MemoryFront } from "../comparison/harness.ts";
+import type { MemoryFront } from "../end-to-end/comparison/harness.ts";
 import { readingTools } from "./drains.ts";
 import { gathered } from "./whole.ts";
 

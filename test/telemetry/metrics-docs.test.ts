@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
-import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { rigForTest, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { parsePrometheus } from "./prometheus.ts";
 
 takeDownAfterEach();

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { later, takeDownAfterEach } from "../app/rig.ts";
+import { later, takeDownAfterEach } from "../end-to-end/app/rig.ts";
 import { serve } from "../trust/lod/serving.ts";
 
 takeDownAfterEach();

@@ -2,7 +2,7 @@
 import { guards } from "../guard.ts";
 
 const SOCKET = ["test/server/unix-socket.test.ts"];
-const CONFIG = ["test/config.test.ts > a Unix socket", "test/config.test.ts > the path of a Unix socket"];
+const CONFIG = ["test/config/config.test.ts > a Unix socket", "test/config/config.test.ts > the path of a Unix socket"];
 const PLUGIN = "test/fastify/plugin.test.ts";
 const TRAFFIC = "test/fastify/traffic.test.ts";
 const TRANSPORT = ["test/fastify/transport.test.ts"];

@@ -50,7 +50,7 @@ export const FRONT = [
     ],
     ["no dot segments", "&& DOT_SEGMENT.test(path)", "&& false"],
     ["dot segments that are encoded", "(?:\\.|%2e){1,2}", "(?:\\.){1,2}", WITHOUT_PARSER],
-    ["no way round in circles", "VIA_CARRYOVER.test(value)", "false", ["test/app/loop.test.ts"]],
+    ["no way round in circles", "VIA_CARRYOVER.test(value)", "false", ["test/end-to-end/app/loop.test.ts"]],
     ["known methods", "(METHODS.has(method) ? undefined :", "(true ? undefined :", sent("T-SMG-12")],
     ["no upgrade", "if (!wantsUpgrade ||", "if (true ||"],
     [
@@ -261,7 +261,10 @@ export const FRONT = [
   ),
   ...guards(
     "src/server/request-lifecycle.ts",
-    ["test/server/server.test.ts > of a request whose head could not be read", "test/app/secrets.test.ts > T-ISO-09"],
+    [
+      "test/server/server.test.ts > of a request whose head could not be read",
+      "test/end-to-end/app/secrets.test.ts > T-ISO-09",
+    ],
     [["bytes that could not be read are not told", "cause: new Error(error.code)", "cause: error"]],
   ),
 ];

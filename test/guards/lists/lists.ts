@@ -2,12 +2,12 @@
 import { guards } from "../guard.ts";
 
 const DRAINS = [
-  "test/upstream/drain/limits.test.ts",
-  "test/upstream/drain/step.test.ts",
-  "test/upstream/drain/faults.test.ts",
-  "test/upstream/drain/cursor.test.ts",
-  "test/upstream/drain/windows.test.ts",
-  "test/upstream/drain/long.test.ts",
+  "test/drain/limits.test.ts",
+  "test/drain/step.test.ts",
+  "test/drain/faults.test.ts",
+  "test/drain/cursor.test.ts",
+  "test/drain/windows.test.ts",
+  "test/drain/long.test.ts",
 ];
 
 export const LISTS = [
@@ -22,7 +22,7 @@ export const LISTS = [
       "the bytes of a list as it is shown",
       "if (bytes > limits.maxBytes) throw",
       "if (false) throw",
-      ["test/upstream/drain/shown.test.ts > over all chunks"],
+      ["test/drain/shown.test.ts > over all chunks"],
     ],
   ]),
   ...guards(
@@ -43,7 +43,7 @@ export const LISTS = [
       "an empty page that counts less than came before it is read again",
       "return total < rank && rank < highestTotal(list);",
       "return false;",
-      ["test/upstream/drain/cursor.test.ts"],
+      ["test/drain/cursor.test.ts"],
     ],
     [
       "a page without its records is none",
@@ -54,7 +54,7 @@ export const LISTS = [
       "a chain that may skip again is not followed",
       'return chain > 0 ? { kind: "unskipped" } :',
       "return",
-      ["test/upstream/drain/segments.test.ts"],
+      ["test/drain/segments.test.ts"],
     ],
   ]),
   ...guards("src/drain/step.ts", DRAINS, [
@@ -62,13 +62,13 @@ export const LISTS = [
       "repairs have an end",
       "if (state.repairs <= 0) return fallBack(",
       "if (false) return fallBack(",
-      ["test/upstream/drain/step.test.ts > repairs"],
+      ["test/drain/step.test.ts > repairs"],
     ],
     [
       "a refusal that concerns the client is no refusal of skip",
       "!REFUSES_CLIENT.has(got.response.status)",
       "true",
-      ["test/upstream/drain/windows.test.ts"],
+      ["test/drain/windows.test.ts"],
     ],
     [
       "a token that may skip proves nothing",
@@ -79,24 +79,24 @@ export const LISTS = [
       "records that a page says it left out must be counted",
       "if (list.leftOut !== undefined && !isCounted(list))",
       "if (false)",
-      ["test/upstream/drain/segments.test.ts"],
+      ["test/drain/segments.test.ts"],
     ],
     [
       "a refusal of a page that only carryover asked for is not the client's",
       'if (state.phase.kind !== "first" && isPageRefused(got)) {',
       "if (false) {",
-      ["test/upstream/drain/faults.test.ts"],
+      ["test/drain/faults.test.ts"],
     ],
     [
       "a proof that was announced is kept",
       'if (before.announced === "cover" && !proved) throw',
       "if (false) throw",
-      ["test/upstream/drain/long.test.ts"],
+      ["test/drain/long.test.ts"],
     ],
   ]),
   ...guards(
     "src/drain/committed-list.ts",
-    ["test/drain/short.test.ts", "test/upstream/drain/ends.test.ts", "test/upstream/drain/worlds.test.ts"],
+    ["test/end-to-end/lists/short.test.ts", "test/drain/ends.test.ts", "test/drain/worlds.test.ts"],
     [
       [
         "a list that falls short is no list",

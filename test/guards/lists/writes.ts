@@ -48,7 +48,7 @@ export const WRITES = [
   ),
   ...guards(
     "src/translate/replace.ts",
-    ["test/traps/updates.test.ts"],
+    ["test/end-to-end/traps/updates.test.ts"],
     [
       ["a name that v2 dropped is an error", "(zero || dropped)", "zero"],
       [

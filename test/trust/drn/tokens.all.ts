@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { takeDownAfterEach } from "../../app/rig.ts";
-import { platform } from "../../check/support.ts";
+import { platform } from "../../commands/check/support.ts";
+import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 

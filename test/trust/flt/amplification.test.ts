@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { later, type Rig, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { later, type Rig, rigForTest, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { createDouble, type Double, ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";

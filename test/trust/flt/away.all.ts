@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { createDouble, ok } from "../../server/support/double.ts";
 
 takeDownAfterEach();

@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { type Answer, later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { type Answer, later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 

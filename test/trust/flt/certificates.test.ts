@@ -7,7 +7,7 @@ import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { createApp } from "../../../src/runtime/app.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { LOCALHOST, OTHER_NAME, RENEWED } from "../../server/support/certificates.ts";
 import { ask } from "../../server/support/client.ts";
 import { createDouble, type Double, ok } from "../../server/support/double.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { dial, parse, talk } from "../../server/support/client.ts";
 import { createDouble, ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";

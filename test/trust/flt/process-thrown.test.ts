@@ -4,7 +4,7 @@ import { createSandbox } from "../../../sandbox/src/sandbox.ts";
 import { createAdminServer } from "../../../src/admin/server.ts";
 import type { ClientResponse } from "../../../src/model/http.ts";
 import type { PassThroughObserver, Plan } from "../../../src/model/request.ts";
-import { takeDownAfterEach as takeDownProcesses } from "../../app/rig.ts";
+import { takeDownAfterEach as takeDownProcesses } from "../../end-to-end/app/rig.ts";
 import { ask, request, talk } from "../../server/support/client.ts";
 import { later, pass, rig, takeDownAfterEach } from "../../server/support/rig.ts";
 import { figure } from "../../support/figures.ts";

@@ -2,8 +2,8 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:f
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { Running } from "../../app/process.ts";
-import { takeDownAfterEach } from "../../app/rig.ts";
+import type { Running } from "../../end-to-end/app/process.ts";
+import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { ask, kinds, SECRET, started } from "./support/hush.ts";

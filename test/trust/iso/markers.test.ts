@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { takeDownAfterEach } from "../../app/rig.ts";
+import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { emptyTally, type Lane, lane } from "./support/client.ts";

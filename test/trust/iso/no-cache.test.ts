@@ -1,6 +1,6 @@
 /** No response of v1 is left for a cache to keep. */
 import { expect, it } from "vitest";
-import { rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { rigForTest, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
 
 takeDownAfterEach();

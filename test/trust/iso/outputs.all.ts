@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { carryover } from "../../app/process.ts";
-import { takeDownAfterEach } from "../../app/rig.ts";
+import { carryover } from "../../end-to-end/app/process.ts";
+import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { talk } from "../../server/support/client.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SendLayer } from "../../../src/model/http.ts";
-import { type Rig, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { type Rig, rigForTest, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 
 takeDownAfterEach();
 

@@ -3,7 +3,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
-import { takeDownAfterEach } from "../../app/rig.ts";
+import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { answered, framed, open, platform, session, unary } from "../../grpc/support/rpc.ts";
 import { fileWith } from "../../grpc/support/translating.ts";
 import { figure } from "../../support/figures.ts";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { takeDownAfterEach } from "../../app/rig.ts";
+import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { bytesOf, dial, type Errand, emptyTally, lane, type Tally, takeAnswer } from "./support/client.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createSandbox } from "../../../sandbox/src/sandbox.ts";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { createBalancer } from "../../support/balancer.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";

@@ -1,6 +1,6 @@
 /** Starts carryover as a separate process in front of a platform, and counts what clients lose. */
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
-import { carryover, type Running } from "../../app/process.ts";
+import { carryover, type Running } from "../../end-to-end/app/process.ts";
 
 /** One process that serves. */
 export interface Instance {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../../sandbox/src/sandbox.ts";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { dial, parse } from "../../server/support/client.ts";
 import { createDouble, ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";

@@ -1,6 +1,6 @@
 /** A stopping process finishes what it can, and ends in time. (Under load: stop.all.ts.) */
 import { describe, expect, it } from "vitest";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { dial, parse } from "../../server/support/client.ts";
 import { createDouble, ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";

@@ -1,7 +1,7 @@
 /** A write takes effect once, however the platform breaks off after its first byte. */
 import type { Socket } from "node:net";
 import { expect, it } from "vitest";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { ok } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";

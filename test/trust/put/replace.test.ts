@@ -1,7 +1,7 @@
-/** A PUT of v1 is a whole replace of one record. (What its PATCH clears and leaves alone: test/traps/updates.test.ts, test/translate/replace.test.ts.) */
+/** A PUT of v1 is a whole replace of one record. (What its PATCH clears and leaves alone: test/end-to-end/traps/updates.test.ts, test/translate/replace.test.ts.) */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/model/json.ts";
-import { at, items, platform } from "../../traps/support.ts";
+import { at, items, platform } from "../../end-to-end/traps/support.ts";
 
 const WHO = { issuer: "https://a.example", subject: "s" };
 

@@ -2,7 +2,7 @@ import { createServer, request as httpRequest, type IncomingMessage } from "node
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SendLayer } from "../../../src/model/http.ts";
-import { listening, type Rig, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { listening, type Rig, rigForTest, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 

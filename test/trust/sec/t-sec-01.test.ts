@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createServer, type TlsOptions } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { listening, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { listening, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { fileWith } from "../../grpc/support/translating.ts";
 import { LOCALHOST } from "../../server/support/certificates.ts";
 import { figure } from "../../support/figures.ts";

@@ -1,6 +1,6 @@
 /** Upstreams whose certificate does not hold, and the options of carryover in front of one place as several upstreams. */
 import type { TlsOptions } from "node:tls";
-import { EXPIRED } from "../../check/certificates.ts";
+import { EXPIRED } from "../../commands/check/certificates.ts";
 import { fileWith } from "../../grpc/support/translating.ts";
 import { LOCALHOST, OTHER_NAME } from "../../server/support/certificates.ts";
 

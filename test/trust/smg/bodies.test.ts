@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { dial, type Front, front, ok, parse, reasonOf, serving, TOKEN, V1, V2, valuesOf } from "./front.ts";
 

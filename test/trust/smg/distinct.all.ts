@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { createDouble } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";

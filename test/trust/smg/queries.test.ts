@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deprecationHeaders } from "../../../src/model/deprecation.ts";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { type Front, front, ok, serving, TOKEN, V1, V2 } from "./front.ts";
 
 let here: Front;

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent, createServer, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { carryover } from "../../../app/process.ts";
-import { later, listening } from "../../../app/rig.ts";
+import { carryover } from "../../../end-to-end/app/process.ts";
+import { later, listening } from "../../../end-to-end/app/rig.ts";
 
 /** Begins each secret of a request; a number and the kind follow. */
 export const SECRET = "hush-";

@@ -1,7 +1,7 @@
 /** A fast platform, v1 and v2, that marks every record with the tenant whose token requested it. */
 
 import { createServer, type Socket } from "node:net";
-import { listening } from "../../../app/rig.ts";
+import { listening } from "../../../end-to-end/app/rig.ts";
 import { markerOf } from "./tenants.ts";
 
 export interface Behaviour {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Exchange } from "../../../../src/model/exchange.ts";
-import { later } from "../../../app/rig.ts";
+import { later } from "../../../end-to-end/app/rig.ts";
 import { startCarryover } from "../../../support/carryover.ts";
 import type { Errand } from "./client.ts";
 import type { MarkerPlatform } from "./platform.ts";

@@ -1,0 +1,217 @@
+import { describe, expect, test } from "vitest";
+import { fleetOf } from "../../../src/commands/status/fleet.ts";
+import { createStatus, type MigrationStatus } from "../../../src/commands/status/status.ts";
+import type { ClientOperation } from "../../../src/ledger/entry.ts";
+import type { Progress } from "../../../src/telemetry/progress.ts";
+import { client, row, totals } from "../report/support.ts";
+import { HOUR, instances, NOW, progress, rule, run } from "./support.ts";
+
+const addresses = (told: readonly unknown[]) => told.map((_, at) => `${String.fromCharCode(97 + at)}:1`);
+
+async function status(...told: readonly (Progress | undefined)[]) {
+  const { code, out } = await run(["status", ...addresses(told), "--json"], { fetch: instances(...told) });
+  return { code, ...(JSON.parse(out) as MigrationStatus) };
+}
+
+async function screen(...told: readonly (Progress | undefined)[]): Promise<readonly string[]> {
+  const { out } = await run(["status", ...addresses(told)], { fetch: instances(...told) });
+  return out.trimEnd().split("\n");
+}
+
+const since = (hours: number) => ({ since: NOW - hours * HOUR });
+
+/** A usual rollout. */
+const USUAL = progress({
+  mode: "native",
+  totals: totals([row({ requests: 31 }), row({ mode: "native", requests: 69 })]),
+  ledger: { clients: [client("terraform"), client("web", { lastV1: undefined })] },
+  rules: [
+    rule("ci", "translate", { whom: "reads, client ci-bot", percent: 10, requests: 50, failures: 1 }, since(2)),
+    rule("roles", "shadow", { whom: "reads of role", comparisons: 200 }, since(26)),
+    rule("repos", "native", { whom: "repo" }),
+  ],
+});
+
+describe("carryover status", () => {
+  test("is one screen: where things stand, what each rule does for whom, what it lacks, what is next", async () => {
+    expect(await screen(USUAL)).toEqual([
+      "31 % of v1 requests translated; 1 of 2 clients moved (since 2026-11-18);",
+      "next: roles may go further: carryover gate roles",
+      "1 instance, 2026-11-21 21:30Z; without a rule: native; force: none",
+      "",
+      "Rules",
+      "  ci               translate reads, client ci-bot, 10 % of clients",
+      "    translate for 2 h; 1 of 50 requests failed because of translation: at most",
+      "    12.8 % do (95 %), not yet below 2 %; 288 more without one are enough",
+      "  roles            shadow    reads of role",
+      "    shadow for 26 h; may go further; 0 of 200 comparisons differed: at most",
+      "    1.83 % do (95 %), below 2 %; 3 of 3 clients needed were compared",
+      "  repos            native    repo",
+      "    native",
+      "",
+      "Nothing needs attention",
+    ]);
+  });
+
+  test("says that a force is kept which has no effect without a native v1", async () => {
+    const forcedBy = { effective: "none", file: "none", command: "native", commandAt: undefined } as const;
+    const { attention } = await status(progress({ forcedBy }));
+    expect(attention).toEqual([
+      "http://a:1 has no native v1: carryover force native is kept for it, and has no effect until then",
+    ]);
+  });
+
+  test("names what needs attention, and what is in the way of everything comes first", async () => {
+    const forcedBy = { effective: "native", file: "none", command: "native", commandAt: NOW } as const;
+    const ill = progress({
+      instance: "ill",
+      force: "native",
+      forcedBy,
+      lastReloadSuccessful: false,
+      saved: false,
+      changeable: false,
+      ready: false,
+      openBreakers: ["v2"],
+      rules: [
+        rule("back", "translate", {}, { state: "stepped-back", doing: "native", ...since(3) }),
+        rule("over", "translate", {}, { state: "expired", doing: "nothing" }),
+      ],
+    });
+    const { code, attention, next } = await status(ill, undefined);
+    expect(code).toBe(2);
+    expect(next).toBe("find out why http://b:1 does not respond");
+    expect(attention).toEqual([
+      "http://b:1 cannot be reached (ECONNREFUSED)",
+      "http://a:1 is forced to native (by carryover force): no rule decides",
+      "http://a:1 has an invalid rules file and keeps the rules before it: see /rules",
+      "http://a:1 gets no response from upstream v2: its circuit breaker is open",
+      "back stepped back 3 h ago, native v1 responds",
+      "http://a:1 is not ready: it starts or stops",
+      "http://a:1 cannot write its state.dir: a restart would lose what is new",
+      "http://a:1 takes no carryover force or confirm: their token is not in its state.dir",
+      "over has expired and matches nothing: remove it",
+    ]);
+  });
+
+  test("names a rule whose state is unknown first, before everything else", async () => {
+    const forcedBy = {
+      effective: "native",
+      file: "none",
+      command: "native",
+      commandAt: undefined,
+      lost: true,
+    } as const;
+    const told = progress({
+      force: "native",
+      forcedBy,
+      countsLostAt: NOW - HOUR,
+      rules: [rule("lost", "translate", {}, { state: "stepped-back", unknown: true, doing: "native", ...since(3) })],
+    });
+    const { next, attention, rules } = await status(told, undefined);
+    expect(next).toBe("lost: see /rules, then carryover confirm lost");
+    expect(rules[0]).toMatchObject({
+      state: "unknown",
+      missing: expect.arrayContaining(["its saved state cannot be read; carryover confirm lets it go on"]),
+    });
+    expect(attention).toEqual([
+      "http://b:1 cannot be reached (ECONNREFUSED)",
+      "http://a:1 is forced to native (by a lost state of carryover force): no rule decides",
+      "lost has a saved state that cannot be read, native v1 responds for 3 h",
+      "http://a:1 lost what it had counted on 2026-11-21: the file cannot be read",
+    ]);
+  });
+
+  test("names clients whose requests failed because of translation, most failures first", () => {
+    const failed = (name: string, errors: ClientOperation["errors"]) =>
+      client(name, { operations: [{ resource: "tag", operation: "get", requests: 9, lastSeen: NOW, errors }] });
+    const clients = [failed("a", { client: 7 }), failed("b", { translation: 1 }), failed("c", { translation: 6 })];
+    const [one, two] = [progress({ ledger: { clients } }), progress({ instance: "2", ledger: { clients } })];
+    const told = [one, two].map((told, at) => ({ address: `http://${at}:1`, progress: told }));
+    expect(createStatus(fleetOf(told)).attention).toEqual([
+      "client c: 12 requests failed because of translation (tag get)",
+      "client b: 2 requests failed because of translation (tag get)",
+    ]);
+  });
+
+  test("shows instances that disagree one by one, and says so", async () => {
+    const rules = [rule("reads", "translate", { requests: 1 }), rule("rest", "native")];
+    const back = [rule("reads", "translate", {}, { state: "stepped-back", doing: "native" }), rule("rest", "native")];
+    const told = [
+      progress({ digest: "aaa", rules }),
+      progress({ instance: "2", digest: "bbb", mode: "native", rules: back }),
+    ];
+    const { rules: lines, attention } = await status(...told);
+    expect(lines.map(({ says }) => says)).toEqual([
+      "translate (on http://a:1)",
+      "stepped back, native v1 responds (on http://b:1)",
+      "native",
+    ]);
+    expect(attention).toEqual([
+      "reads stepped back, native v1 responds (on http://b:1)",
+      "instances have different rules: http://a:1 has aaa, http://b:1 has bbb",
+      "instances differ in cutover.mode: http://a:1 has translate, http://b:1 has native",
+    ]);
+    expect((await screen(...told)).join("\n")).toContain("without a rule: they differ");
+  });
+
+  test.each([
+    ["correct the rules file: carryover check --rules-only --rules FILE", { lastReloadSuccessful: false }],
+    ["when the emergency is over: force: none in the rules file", { force: "native" }],
+    [
+      "unless a person forced native v1, carryover force none: its state is lost",
+      {
+        force: "native",
+        forcedBy: { effective: "native", file: "none", command: "native", commandAt: undefined, lost: true },
+      },
+    ],
+    ["find out why upstream v2 does not respond", { openBreakers: ["v2"], rules: [rule("r", "shadow")] }],
+    ["wait for r: carryover gate r", { rules: [rule("r", "shadow")] }],
+    ["send clients to carryover: none has called yet", { rules: [rule("r", "native")] }],
+    ["move a to v2 (hardest need: renames)", { totals: totals([row({})]), ledger: { clients: [client("a")] } }],
+    [
+      "remove carryover, once carryover report --fail-if-v1 --since 14d ends with 0",
+      { ledger: { clients: [client("a", { lastV1: undefined })] } },
+    ],
+  ] as const)("the next step may be: %s", async (next, facts) => {
+    expect((await status(progress(facts as Parameters<typeof progress>[0]))).next).toBe(next);
+  });
+
+  test("fits into 24 lines of 80 characters, however much there is", async () => {
+    for (const count of [0, 1, 4, 6, 40]) {
+      for (const troubles of [0, 1, 9]) {
+        const rules = Array.from({ length: count }, (_, at) =>
+          rule(`a-rule-with-a-name-${at}`, "shadow", {
+            whom: "reads of group, client ci-bot",
+            comparisons: 5,
+            heldBack: ["x".repeat(200)],
+          }),
+        );
+        const silent = Array.from({ length: troubles }, () => undefined);
+        const lines = await screen(progress({ rules }), ...silent);
+        expect([count, troubles, lines.length <= 24, lines.every((line) => line.length <= 80)]).toEqual([
+          count,
+          troubles,
+          true,
+          true,
+        ]);
+        if (count > 6) expect(lines.join("\n")).toContain("more: --json has them all");
+      }
+    }
+  });
+
+  test("prints neither the token nor what a terminal obeys", async () => {
+    const hostile = progress({ rules: [rule("reads", "shadow", { whom: "a\u009b2J\ntoken-123" })] });
+    for (const form of [[], ["--json"]]) {
+      const { out } = await run(["status", "a:1", ...form], {
+        fetch: instances(hostile),
+        env: { CARRYOVER_ADMIN_TOKEN: "token-123" },
+      });
+      expect(out).toContain("[token]");
+      expect(out).not.toMatch(/token-123|\u009b/);
+    }
+  });
+
+  test("says why when no instance responded", async () => {
+    expect(await screen(undefined)).toEqual(["No instance responded", "  http://a:1 cannot be reached (ECONNREFUSED)"]);
+  });
+});

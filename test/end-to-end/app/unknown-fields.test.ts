@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
+import { createDouble, ok } from "../../server/support/double.ts";
+import { parsePrometheus } from "../../telemetry/prometheus.ts";
+import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";
+
+takeDownAfterEach();
+
+const { resources } = await loadCatalogue("v2beta1");
+const GROUP = "/iam/v1/groups/abc";
+const SECRET = "V4lue";
+
+interface Seen {
+  readonly resource: string;
+  readonly direction: string;
+  readonly fields: readonly { readonly name: string; readonly count: number }[];
+  readonly others: number;
+}
+
+async function seen(rig: Rig): Promise<readonly Seen[]> {
+  const answer = await fetch(`${rig.adminUrl}/unknown-fields`);
+  expect(answer.headers.get("content-type")).toContain("application/json");
+  return (await answer.json()) as readonly Seen[];
+}
+
+/** `{"group request": {"novelty": 2}}`. */
+async function counts(rig: Rig): Promise<Record<string, Record<string, number>>> {
+  const entries = (await seen(rig)).map(({ resource, direction, fields }) => {
+    return [`${resource} ${direction}`, Object.fromEntries(fields.map(({ name, count }) => [name, count]))];
+  });
+  return Object.fromEntries(entries);
+}
+
+async function series(rig: Rig): Promise<ReadonlyMap<string, number>> {
+  const { samples } = parsePrometheus(await (await fetch(`${rig.adminUrl}/metrics`)).text());
+  const own = samples.filter(({ name }) => name === "carryover_unknown_fields_total");
+  return new Map(own.map(({ labels, value }) => [[...labels].map((pair) => pair.join("=")).join(" "), value]));
+}
+
+async function inFrontOf(record: object, flags: Record<string, string> = {}) {
+  const double = await createDouble(({ line }, socket) => {
+    socket.write(ok(JSON.stringify(line.includes("page_size") ? { groups: [record, record] } : record)));
+  });
+  later(double.close);
+  return { rig: await rigForTest({ v2Url: double.url, native: false, flags }), double };
+}
+
+describe("a field that the catalogue does not know", () => {
+  it("of a request is counted by resource and name, once a request, wherever it stands", async () => {
+    const rig = await rigForTest({ native: false });
+    const { someGroup, identity } = rig.sandbox.wellKnown;
+    const put = { name: "a", novelty: SECRET, snake_novelty: [SECRET] };
+    for (let at = 0; at < 2; at++) await rig.ask("PUT", `/iam/v1/groups/${someGroup}`, { body: put });
+    await rig.ask("POST", `/iam/v1/groups/${someGroup}`, { body: { name: "b", novelty: { [SECRET]: SECRET } } });
+    const claimMatch = { issuer: "https://a.example", subject: "s", deep: SECRET, claims: { [SECRET]: "x" } };
+    await rig.ask("PUT", `/iam/v1/identities/${identity}`, { body: { name: "i", claimMatch, company: SECRET } });
+    expect(await counts(rig)).toEqual({
+      "group request": { novelty: 3, snake_novelty: 2 },
+      "identity request": { "claimMatch.deep": 1, company: 1 },
+    });
+    expect(await series(rig)).toEqual(
+      new Map([
+        ["resource=group direction=request", 5],
+        ["resource=identity direction=request", 2],
+      ]),
+    );
+    const shown = [JSON.stringify(await seen(rig)), ...rig.lines].join("\n");
+    expect(shown).toContain("snake_novelty");
+    expect(shown).not.toContain(SECRET);
+  });
+
+  it("of an answer is counted the same way, whatever was asked", async () => {
+    const { rig } = await inFrontOf({ uid: "abc", name: "a", novelty: { [SECRET]: SECRET }, company: SECRET });
+    await rig.ask("GET", GROUP);
+    await rig.ask("GET", "/iam/v1/groups?id=abc");
+    await rig.ask("GET", "/iam/v1/groups");
+    await rig.ask("POST", GROUP, { body: { name: "a" } });
+    expect(await counts(rig)).toEqual({ "group response": { novelty: 4, company: 4 } });
+    expect((await series(rig)).get("resource=group direction=response")).toBe(8);
+    expect([JSON.stringify(await seen(rig)), ...rig.lines].join("\n")).not.toContain(SECRET);
+  });
+
+  it("is not there on a platform that keeps to its contract, whatever of ten resources is read", async () => {
+    const rig = await rigForTest({ native: false });
+    for (const { domain, v1 } of resources) expect((await rig.ask("GET", `/${domain}/v1/${v1}`)).status).toBe(200);
+    expect(await seen(rig)).toEqual([]);
+    expect(await series(rig)).toEqual(new Map());
+  });
+
+  it("is no business of v2's own clients", async () => {
+    const { rig } = await inFrontOf({ uid: "abc", novelty: 1 });
+    await rig.ask("GET", "/iam/v2beta1/groups/abc");
+    await rig.ask("PATCH", "/iam/v2beta1/groups/abc", { body: { novelty: 1 } });
+    expect(await seen(rig)).toEqual([]);
+  });
+});
+
+describe("unknownFields.request", () => {
+  const body = '{"name":"a","novelty":1.50,"verified":false}';
+  const sent = async (policy: string, method: string) => {
+    const { rig, double } = await inFrontOf({ uid: "abc", name: "a" }, { unknownFieldsRequest: policy });
+    const answer = await rig.ask(method, GROUP, { body });
+    const writes = double.requests.filter(({ line }) => !line.startsWith("GET"));
+    return { answer, rig, bodies: writes.map((one) => one.body.toString()), lines: writes.map(({ line }) => line) };
+  };
+
+  it.each(["POST", "PUT"])("says what becomes of them in a %s", async (method) => {
+    const { bodies: dropped } = await sent("drop", method);
+    expect([dropped.length, dropped.join().includes("novelty")]).toEqual([1, false]);
+    const passed = await sent("pass", method);
+    expect(passed.bodies.join()).toContain('"novelty":1.50');
+    expect(passed.lines.join()).not.toContain("novelty");
+    expect((await counts(passed.rig))["group request"]).toEqual({ novelty: 1 });
+    const { answer, rig, bodies } = await sent("refuse", method);
+    expect([answer.status, answer.json.code, reasonOf(answer), bodies]).toEqual([400, 3, "INVALID_BODY", []]);
+    expect(answer.json.details[1].fieldViolations[0].field).toBe("novelty");
+    expect((await counts(rig))["group request"]).toEqual({ novelty: 1 });
+  });
+});
+
+describe("V11: unknownFields.response", () => {
+  const record = { uid: "abc", name: "a", novelty: { x: [1] } };
+
+  it.each([
+    ["pass", { x: [1] }],
+    ["drop", undefined],
+  ])("%s holds for every kind of answer", async (policy, shown) => {
+    const { rig } = await inFrontOf(record, { unknownFieldsResponse: policy });
+    expect((await rig.ask("GET", GROUP)).json.novelty).toEqual(shown);
+    expect((await rig.ask("GET", "/iam/v1/groups?id=abc")).json.items[0].novelty).toEqual(shown);
+    expect((await rig.ask("GET", "/iam/v1/groups")).json.items[0].novelty).toEqual(shown);
+    expect((await rig.ask("POST", GROUP, { body: { name: "a" } })).json.novelty).toEqual(shown);
+    expect((await rig.ask("PUT", GROUP, { body: { name: "a" } })).json.novelty).toEqual(shown);
+    expect((await counts(rig))["group response"]).toEqual({ novelty: 5 });
+  });
+});

@@ -1,0 +1,145 @@
+/** Who still calls v1 and how each gets away, of a running carryover. */
+import { describe, expect, it } from "vitest";
+import type { ClientEntry } from "../../../src/ledger/entry.ts";
+import { takeDownAfterEach } from "../app/rig.ts";
+import { as, type CutoverRig, cutover, type Front, LACKING, platform, serveLacking } from "./rig.ts";
+
+takeDownAfterEach();
+
+type Shown = ClientEntry & { readonly difficulty: string; readonly why: string };
+
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+/** A token with these claims and no valid signature. */
+const jwt = (claims: object) => `Bearer ${base64({ alg: "none" })}.${base64(claims)}.sig`;
+
+/** A carryover before a platform that answers everything, whose clients are known as `flags` say. */
+async function knowing(flags: Readonly<Record<string, string>>, rules?: string): Promise<CutoverRig> {
+  const { url } = await platform((request, response) => {
+    if (request.headers.authorization === "Bearer refused") return response.writeHead(401).end("{}");
+    response.setHeader("content-type", "application/json");
+    response.end(request.url?.includes("/v2beta1/") ? '{"uid":"a","name":"x"}' : '{"id":"a","name":"x"}');
+  });
+  return cutover({
+    v1Url: url,
+    v2Url: url,
+    sandbox: { organisation: false },
+    flags,
+    ...(rules === undefined ? {} : { rules }),
+  });
+}
+
+const get = (front: Front, headers: Readonly<Record<string, string>>) =>
+  front.ask("GET", "/iam/v1/groups/a", { as: null, headers });
+const clients = async (front: Front): Promise<Shown[]> => (await front.view("/clients")).clients;
+const names = async (front: Front) => (await clients(front)).map(({ name }) => name).toSorted();
+
+describe("a client is known", () => {
+  it("by the means that the operator names, the first that says something, under the operator's name", async () => {
+    const rig = await knowing(
+      {
+        clientsIdentify: "header:X-Team,claim:iss+sub,user-agent",
+        clientsNames: "ci-bot=https://idp.example.com ci",
+        clientsExclude: "kube-probe,scan*",
+      },
+      "version: carryover/v1\nrules: [{ name: one, match: { client: ci-bot }, mode: native }]\n",
+    );
+    await get(rig, { "x-team": "payments", "user-agent": "curl/8" });
+    const known = await get(rig, { authorization: jwt({ iss: "https://idp.example.com", sub: "ci" }) });
+    expect(known.field("carryover-mode")).toBe("native");
+    await get(rig, { authorization: jwt({ sub: "no issuer" }), "user-agent": "terraform/1.5.2 (+https://x) go/1.22" });
+    await get(rig, { "user-agent": "terraform/1.6" });
+    // Excluded, or not let in.
+    await get(rig, { "user-agent": "kube-probe/1.30" });
+    await get(rig, { "x-team": "scanner-7" });
+    await get(rig, { "x-team": "stranger", authorization: "Bearer refused" });
+    expect(await names(rig)).toEqual(["ci-bot", "payments", "terraform"]);
+    expect((await clients(rig)).find(({ name }) => name === "terraform")?.requests).toEqual({ v1: 2, v2: 0 });
+    expect((await rig.view("/clients")).requests).toEqual({ v1: 4, v2: 0 });
+    expect(await rig.metric("carryover_client_requests_total", { client: "ci-bot", api_version: "v1" })).toBe(1);
+    // All of them are still requests.
+    expect(await rig.metric("carryover_requests_total", { api_version: "v1" })).toBe(7);
+  });
+
+  it("hashed where the operator asks: the identity itself is nowhere, names stay, and replicas agree", async () => {
+    const rig = await knowing({
+      clientsIdentify: "claim:sub",
+      clientsHash: "true",
+      clientsNames: "ci-bot=ci@example.com",
+      cutoverSalt: "pepper",
+    });
+    const private_ = { authorization: jwt({ sub: "private@example.com" }) };
+    await get(rig, private_);
+    await get(rig, { authorization: jwt({ sub: "ci@example.com" }) });
+    const found = await names(rig);
+    expect(found).toEqual(["ci-bot", expect.stringMatching(/^h-/)]);
+    for (const path of ["/clients", "/clients.txt", "/progress", "/metrics", "/rules", "/samples"]) {
+      expect(await rig.text(path)).not.toContain("private@");
+    }
+    expect(rig.lines.join("")).not.toContain("private@");
+    const [replica, other] = [await rig.replica(), await rig.replica({ cutoverSalt: "salt" })];
+    for (const front of [replica, other]) await get(front, private_);
+    expect(found).toEqual(expect.arrayContaining(await names(replica)));
+    expect(found).not.toEqual(expect.arrayContaining(await names(other)));
+  });
+});
+
+describe("what is known of a client", () => {
+  it("is what it calls, when, how hard it is to move, and its way out", async () => {
+    const rig = await cutover({ flags: { cutoverMode: "translate" }, sandbox: { faults: serveLacking } });
+    const { emptyGroup, rootGroup } = rig.sandbox.wellKnown;
+    const group = `/iam/v1/groups/${emptyGroup}`;
+    await rig.ask("GET", "/iam/v1/roles?name=viewer", as("renamer"));
+    await rig.ask("GET", "/iam/v1/groups", as("lister"));
+    await rig.ask("PUT", group, { ...as("replacer"), body: { name: "x" } });
+    // A client that was let in: what a platform also says to strangers makes no entry.
+    await rig.ask("GET", "/iam/v1/roles?name=none", as("stuck"));
+    await rig.ask("GET", LACKING, as("stuck"));
+    await rig.ask("PUT", group, { ...as("sender"), body: { name: "x", description: "y", surprise: 1 } });
+    await rig.ask("GET", `/iam/v2beta1/groups/${rootGroup}`, as("modern"));
+    await rig.ask("GET", "/iam/v2beta1/roles", as("stray"));
+    expect((await rig.ask("GET", "/iam/v1/nonsense", as("stray"))).status).toBe(404);
+    const shown = new Map((await clients(rig)).map((one) => [one.name, one.difficulty]));
+    expect([...shown].toSorted()).toEqual([
+      ["lister", "long-lists"],
+      ["modern", "none"],
+      ["renamer", "renames"],
+      ["replacer", "full-replace"],
+      ["sender", "unknown-fields"],
+      ["stray", "lacking"],
+      ["stuck", "lacking"],
+    ]);
+    const table = await rig.text("/clients.txt");
+    for (const [name, difficulty] of shown) expect(table).toMatch(new RegExp(`^${name} .*${difficulty}`, "m"));
+    expect(rig.lines.some((line) => /"path":"\/iam\/v1\/nonsense".*"resource":"unknown"/.test(line))).toBe(true);
+    expect(await rig.text("/way-out.md?client=sender")).toMatch(/PATCH \/iam\/v2beta1\/groups.*surprise/s);
+    expect((await fetch(`${rig.adminUrl}/way-out.md?client=nobody-of-this-name`)).status).toBe(404);
+  });
+
+  it("is learned from comparisons; of what native alone answered it says that nobody looked", async () => {
+    const rig = await cutover({
+      rules: `version: carryover/v1
+rules:
+  - { name: looked, match: { client: looked }, mode: shadow, shadow: { sample: 1 } }
+  - { name: unseen, match: {}, mode: native }
+`,
+    });
+    for (const client of ["looked", "unseen"]) {
+      await rig.ask("GET", "/iam/v1/groups", as(client));
+      const path = `/iam/v1/groups/${rig.sandbox.wellKnown.emptyGroup}`;
+      await rig.ask("PUT", path, { ...as(client), body: { name: client, odd: 1 } });
+    }
+    await rig.compared(2);
+    const needs = new Map((await clients(rig)).map((one) => [one.name, one.needs]));
+    expect(needs.get("looked")).toMatchObject({
+      longLists: [{ resource: "group" }],
+      zeroedFields: expect.arrayContaining([{ resource: "group", field: "description" }]),
+      unknownFields: [{ resource: "group", field: "odd" }],
+    });
+    expect(
+      needs
+        .get("unseen")
+        ?.unseen.map(({ operation }) => operation)
+        .toSorted(),
+    ).toEqual(["list", "update"]);
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { testsNamed } from "../../../scripts/docs/traps.ts";
+import { differences } from "./differences.ts";
+import { traps } from "./traps.ts";
+
+const rows = differences.flatMap((group) => group.rows);
+
+test("every trap is in the table once, in order", () => {
+  expect(traps.map(({ id }) => id)).toEqual(
+    Array.from({ length: 67 }, (_, index) => `T${String(index + 1).padStart(2, "0")}`),
+  );
+});
+
+test("a trap has tests that are named after it exactly when it applies", () => {
+  const applies = traps.filter(({ verdict }) => verdict !== "does not apply").map(({ id }) => id);
+  expect([...testsNamed("T", "traps/").keys()].toSorted()).toEqual(applies);
+});
+
+test("every difference has an id of its own, and tests that are named after it", () => {
+  const ids = rows.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect([...testsNamed("V").keys()].toSorted()).toEqual(ids.toSorted());
+});
+
+test("a trap names the differences that it leaves exactly when it is refused, if only in part", () => {
+  const known = new Set(rows.map(({ id }) => id));
+  const named = traps.map(
+    ({ id, verdict, differences: left = [] }) => [id, verdict.includes("refused"), left] as const,
+  );
+  expect(named.filter(([, refused, left]) => refused !== left.length > 0)).toEqual([]);
+  expect(named.flatMap(([, , left]) => left).filter((id) => !known.has(id))).toEqual([]);
+});

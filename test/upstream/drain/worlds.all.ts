@@ -1,3 +1,0 @@
-/** The same worlds, more of them. */
-import "../../support/every-variant.ts";
-import "./worlds.test.ts";
