@@ -7,9 +7,10 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { randomOf } from "../support/random.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
-import { createRandom, nextRequest, rulesOf } from "./mix.mjs";
+import { nextRequest, rulesOf } from "./mix.mjs";
 import {
   amount,
   MB,
@@ -45,7 +46,7 @@ async function main(work) {
   const { url, ask } = carryover;
   const atFirst = await ask("settle");
   const filesAtFirst = openFiles(carryover.child.pid);
-  const random = createRandom(seed);
+  const random = randomOf(seed);
   const load = createLoad(url, () => nextRequest(random, hard));
   const most = await load.flatOut(CALIBRATE_MS, CLIENTS);
   const rate = Math.max(10, Math.floor(most / 2));
