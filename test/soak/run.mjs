@@ -27,7 +27,7 @@ const CALIBRATE_MS = 10_000;
 const CLIENTS = 32;
 /** Idle connections to the platform are gone after four seconds, and those of clients with the clients. */
 const IDLE_MS = 7_000;
-/** The goal for files and handles: so many more may be open at the end than at the beginning. */
+/** The goal for files and handles: how many more may be open at the end than at the beginning. */
 const MOST_LEFT = 2;
 /** Share of requests that may be refused at half load: something else on the machine may take the processor for a moment. */
 const MOST_SHED = 0.001;
