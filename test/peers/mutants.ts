@@ -1,4 +1,5 @@
 /** Requests made by small damage to others. (The same for the same seed.) */
+import { randomOf } from "../support/random.mjs";
 import type { Hostile } from "./hostile.ts";
 
 const PIECES: readonly string[] = [
@@ -54,7 +55,7 @@ const PIECES: readonly string[] = [
 
 /** `count` requests, each one of `seeds` with one to three changes. */
 export function mutants(seeds: readonly Hostile[], count: number, seed: number): Hostile[] {
-  const next = random(seed);
+  const next = randomOf(seed);
   const below = (end: number): number => Math.floor(next() * end);
   // The very long ones try limits, which a change does not move.
   const short = seeds.filter(({ bytes }) => bytes.length < 4096);
@@ -101,15 +102,4 @@ function repeated(bytes: string, below: (end: number) => number): string {
   const at = below(lines.length);
   lines.splice(at, 0, lines[at] ?? "");
   return lines.join("\r\n");
-}
-
-/** Numbers from 0 to 1 (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

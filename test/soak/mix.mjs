@@ -116,14 +116,3 @@ rules:
   - { name: shadow, match: { header: { x-soak: shadow } }, mode: shadow, shadow: { sample: 0.2 } }
 `;
 }
-
-/** Pseudo-random numbers from 0 up to 1 (mulberry32): the same for the same seed. */
-export function createRandom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

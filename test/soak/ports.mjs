@@ -8,10 +8,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "../../scripts/free-ports.mjs";
+import { randomOf } from "../support/random.mjs";
 import { flood } from "./floods.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
-import { createRandom, nextRequest } from "./mix.mjs";
+import { nextRequest } from "./mix.mjs";
 import { createRpcLoad } from "./rpc-load.mjs";
 import {
   amount,
@@ -90,7 +91,7 @@ async function main(work) {
   const away = [];
   const excused = (began) => away.some(({ until }) => began < until);
   const counts = { restarts: 0, floods: 0, hostile: {} };
-  const random = createRandom(seed);
+  const random = randomOf(seed);
   const loads = [
     createLoad(carryover.url, httpRequests(random), excused),
     createRpcLoad(rpcUrl, descriptors, random, excused),

@@ -7,9 +7,10 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { randomOf } from "../support/random.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
-import { createRandom, nextRequest, rulesOf } from "./mix.mjs";
+import { nextRequest, rulesOf } from "./mix.mjs";
 import {
   amount,
   MB,
@@ -26,7 +27,7 @@ const CALIBRATE_MS = 10_000;
 const CLIENTS = 32;
 /** Idle connections to the platform are gone after four seconds, and those of clients with the clients. */
 const IDLE_MS = 7_000;
-/** The goal for files and handles: so many more may be open at the end than at the beginning. */
+/** The goal for files and handles: how many more may be open at the end than at the beginning. */
 const MOST_LEFT = 2;
 /** Share of requests that may be refused at half load: something else on the machine may take the processor for a moment. */
 const MOST_SHED = 0.001;
@@ -45,7 +46,7 @@ async function main(work) {
   const { url, ask } = carryover;
   const atFirst = await ask("settle");
   const filesAtFirst = openFiles(carryover.child.pid);
-  const random = createRandom(seed);
+  const random = randomOf(seed);
   const load = createLoad(url, () => nextRequest(random, hard));
   const most = await load.flatOut(CALIBRATE_MS, CLIENTS);
   const rate = Math.max(10, Math.floor(most / 2));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { randomOf } from "../support/random.mjs";
 
 interface Asked {
   readonly kind: string;
@@ -9,13 +10,12 @@ interface Asked {
 }
 type Random = () => number;
 const { slope } = (await import("./slope.mjs" as string)) as { slope(points: readonly (readonly number[])[]): number };
-const { nextRequest, createRandom } = (await import("./mix.mjs" as string)) as {
+const { nextRequest } = (await import("./mix.mjs" as string)) as {
   nextRequest(random: Random): Asked;
-  createRandom(seed: number): Random;
 };
 
 function asked(count: number, seed: number): readonly Asked[] {
-  const random = createRandom(seed);
+  const random = randomOf(seed);
   return Array.from({ length: count }, () => nextRequest(random));
 }
 

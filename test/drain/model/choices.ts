@@ -1,4 +1,5 @@
 /** Chooses what happens next in a run: every possibility in turn, or a seeded sample. */
+import { randomOf } from "../support/random.mjs";
 
 /** Asked at each fork of a run; the same answers make the same run. */
 export interface Choices {
@@ -46,7 +47,7 @@ function following(taken: readonly number[], forks: readonly number[]): readonly
 
 /** One run out of all, found by its seed. */
 export function sample(seed: number): Choices {
-  const random = mulberry32(seed);
+  const random = randomOf(seed);
   const taken: number[] = [];
   const choose = (options: number, first = 1 / options): number => {
     const drawn = random();
@@ -55,14 +56,4 @@ export function sample(seed: number): Choices {
     return pick;
   };
   return { choose, taken };
-}
-
-function mulberry32(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,4 +1,5 @@
 /** The records of a platform in their order, and which of them existed all the time. */
+import { randomOf } from "../support/random.mjs";
 
 /** One record. Its uid never changes; its name may. */
 export interface Row {
@@ -93,13 +94,8 @@ export function createShelf(first: readonly Row[], order: Order = byUid): Shelf 
 export type Dice = (below: number) => number;
 
 export function createDice(seed: number): Dice {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
+  const random = randomOf(seed);
+  return (below) => Math.floor(random() * below);
 }
 
 const MARKS = "0123456789abcdef0123456789abcdef0123456789abcdef-_.AZ";

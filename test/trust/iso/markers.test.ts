@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
+import { randomOf } from "../../support/random.mjs";
 import { scale } from "../../support/scale.ts";
 import { emptyTally, type Lane, lane } from "./support/client.ts";
 import { markerPlatform } from "./support/platform.ts";
 import { errandOf, errandsOfEachKind, through } from "./support/rig.ts";
-import { lookThrough, randomOf, seedOf, type Tenant, tenants } from "./support/tenants.ts";
+import { lookThrough, seedOf, type Tenant, tenants } from "./support/tenants.ts";
 
 takeDownAfterEach();
 

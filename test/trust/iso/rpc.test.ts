@@ -7,10 +7,11 @@ import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { answered, framed, open, platform, session, unary } from "../../grpc/support/rpc.ts";
 import { fileWith } from "../../grpc/support/translating.ts";
 import { figure } from "../../support/figures.ts";
+import { randomOf } from "../../support/random.mjs";
 import { scale } from "../../support/scale.ts";
 import { markerPlatform } from "./support/platform.ts";
 import { through } from "./support/rig.ts";
-import { lookThrough, markerOf, randomOf, seedOf, type Tenant, tenants } from "./support/tenants.ts";
+import { lookThrough, markerOf, seedOf, type Tenant, tenants } from "./support/tenants.ts";
 
 takeDownAfterEach();
 

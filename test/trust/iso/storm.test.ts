@@ -3,11 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
+import { randomOf } from "../../support/random.mjs";
 import { scale } from "../../support/scale.ts";
 import { bytesOf, dial, type Errand, emptyTally, lane, type Tally, takeAnswer } from "./support/client.ts";
 import { type MarkerPlatform, markerPlatform } from "./support/platform.ts";
 import { errandOf, type Through, through } from "./support/rig.ts";
-import { randomOf, seedOf, type Tenant, tenants } from "./support/tenants.ts";
+import { seedOf, type Tenant, tenants } from "./support/tenants.ts";
 
 takeDownAfterEach();
 

@@ -43,17 +43,6 @@ export function lookThrough(text: string, own: string): Seen {
   return { own: mine, foreign };
 }
 
-/** A random number from 0 up to 1, again and again: the same for one seed. (mulberry32) */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** The seed of this run: the same each time, unless TRUST_SEED is another number, or `random` for a new one. */
 export function seedOf(what: string): number {
   const given = process.env["TRUST_SEED"] ?? "20261122";

@@ -1,0 +1,1 @@
+export declare function randomOf(seed: number): () => number;
