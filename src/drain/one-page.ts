@@ -13,7 +13,7 @@ export function callForFirst(plan: ListPlan, parts: DrainParts): Promise<FirstCa
   const startedAt = parts.now();
   const stopper = createSignalController();
   let pages = 0;
-  const fetch = async (): Promise<FirstCall> => {
+  const callOnce = async (): Promise<FirstCall> => {
     const response = await parts.send(plan.request({ size: limits.pageSize }), { signal: stopper.signal });
     if (response.status !== 200) return { got: { kind: "refused", response }, headers: [], startedAt };
     pages = 1;
@@ -27,7 +27,7 @@ export function callForFirst(plan: ListPlan, parts: DrainParts): Promise<FirstCa
     };
     if (signal.aborted) return onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
-    fetch()
+    callOnce()
       .catch((problem: unknown): FirstCall => ({ got: { kind: "failed", problem }, headers: [], startedAt }))
       .then((first) => {
         signal.removeEventListener("abort", onAbort);

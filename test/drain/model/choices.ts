@@ -1,5 +1,5 @@
 /** Chooses what happens next in a run: every possibility in turn, or a seeded sample. */
-import { randomOf } from "../support/random.mjs";
+import { randomOf } from "../../support/random.mjs";
 
 /** Asked at each fork of a run; the same answers make the same run. */
 export interface Choices {

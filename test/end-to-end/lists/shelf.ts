@@ -1,5 +1,5 @@
 /** The records of a platform in their order, and which of them existed all the time. */
-import { randomOf } from "../support/random.mjs";
+import { randomOf } from "../../support/random.mjs";
 
 /** One record. Its uid never changes; its name may. */
 export interface Row {

@@ -124,7 +124,6 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["grpc/long-messages.ts", "lists", "members"],
   ["grpc/wire.ts", "shapes", "made", "entry"],
   ["rules/conditions/subject.ts", "byResource"],
-  ["runtime/app.ts", "all"],
   ["runtime/upstreams.ts", "streams", "pools", "queues"],
   ["upstream/certificate-renewal.ts", "watches"],
   ["ledger/way-out.ts", "longest"],
@@ -146,6 +145,7 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["telemetry/log.ts", "kinds"],
   ["server/respond.ts", "weights"],
   ["drain/list-reader.ts", "calls"],
+  ["runtime/upstreams.ts", "open"],
 ];
 const passing = new Set(PASSING.flatMap(([file, ...variables]) => variables.map((variable) => `${file} ${variable}`)));
 

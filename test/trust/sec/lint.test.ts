@@ -82,6 +82,7 @@ const BANS: readonly Ban[] = [
       ["drain/committed-list.ts", "changes to a state, whose type names its members"],
       ["drain/read-ahead.ts", "the same"],
       ["drain/state.ts", "the same"],
+      ["rules/rule.ts", "members that conditions of rules name, whatever a file holds"],
     ],
   },
   {
@@ -97,6 +98,7 @@ const BANS: readonly Ban[] = [
       ["commands/check/records.ts", "the path of a call"],
       ["grpc/descriptors.ts", "names of the operator's descriptors"],
       ["grpc/gaps.ts", "names of the operator's descriptors and of the catalogue"],
+      ["shadow/tally.ts", "names of the catalogue"],
       ["telemetry/unknown-fields.ts", "one of two words, a blank, and the rest"],
       ["router/router.ts", "two segments of a path, which hold no slash"],
       ["translate/composites/update-wrapped.ts", "names of the catalogue"],
