@@ -168,7 +168,7 @@ function judged({ samples, reloads, loads, hogs, counts, atFirst, atLast, kept, 
   ];
 }
 
-await runSoak("T-RPC-01", async (work) => {
+await runSoak({ id: "T-RPC-01" }, async (work) => {
   const result = await main(work);
   return { rows: judged(result), samples: result.samples, examples: result.loads.flatMap(({ examples }) => examples) };
 });

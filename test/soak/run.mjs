@@ -92,7 +92,7 @@ function judged({ samples, reloads, load, hogs, rate, atFirst, atLast, leftOpen,
   ];
 }
 
-await runSoak("T-LOD-11", async (work) => {
+await runSoak({ id: "T-LOD-11" }, async (work) => {
   const result = await main(work);
   return { rows: judged(result), samples: result.samples, examples: result.load.examples };
 });

@@ -80,7 +80,7 @@ export function optionsOfSoak(name, defaults) {
 }
 
 /** Runs `work` with a folder of its own, tells its rows as figures of `id`, and fails where a goal is missed. */
-export async function runSoak(id, work) {
+export async function runSoak({ id }, work) {
   const folder = mkdtempSync(join(tmpdir(), "carryover-soak-"));
   try {
     const { rows, samples, examples } = await work(folder);
