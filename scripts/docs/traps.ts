@@ -5,7 +5,7 @@ import { type Trap, traps, type Verdict } from "../../test/end-to-end/traps/trap
 
 /** `docs/traps.md`. */
 export function trapsPage(): string {
-  const files = testsNamed("T", "traps/");
+  const files = testsNamed("T", "end-to-end/traps/");
   const count = (verdict: Verdict) => traps.filter((trap) => trap.verdict === verdict).length;
   const verdicts: readonly Verdict[] = ["handled", "handled, refused in part", "refused", "does not apply"];
   const rows = traps.map((each) => {

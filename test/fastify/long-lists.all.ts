@@ -8,11 +8,11 @@ import { later, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
-const TEST = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 
 /** Starts a script that prints its address. */
 async function started(script: string, ...words: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [resolve(TEST, script), ...words], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [resolve(ROOT, script), ...words], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   later(async () => {
     child.kill();
@@ -40,7 +40,7 @@ async function recordsOf(url: string, records: number): Promise<number> {
 
 it("the plugin streams 100,000 records in the memory of 20,000", async () => {
   const url = await started(
-    "fastify/long-list-app.mjs",
+    "test/fastify/long-list-app.mjs",
     await started("bench/peers/paged-upstream.mjs", "100000", "0", "0"),
   );
   const peakOf = async (records: number): Promise<number> => {
