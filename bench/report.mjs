@@ -97,7 +97,7 @@ function machine({ load }) {
     `- ${cpus().length} cores of ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}; load average at the end ${averages.join(", ")}`,
     `- Node ${process.version}; ${packages.join(", ")}`,
     `- commit ${commit()}, ${new Date().toISOString().slice(0, 10)}, \`${command()}\``,
-    `- load of the races and the profile: ${load.name}; of everything else: the clients in \`test/bench/clients\``,
+    `- load of the races and the profile: ${load.name}; of everything else: the clients in \`bench/clients\``,
     "- load, upstream, carryover and peer each have a process of their own and share the cores",
   ].join("\n");
 }
