@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => here.close());
 takeDownAfterEach();
 
-/** What passes through: test/server/passthrough.test.ts. Other parameters of v1: test/property/other-parameters.test.ts. */
+/** What passes through: test/server/passthrough.test.ts. */
 describe("T-SMG-29: a query of v1", () => {
   it.each([
     ["a known one among them", "?x=1&name=a%26skip=5%23%0d%0a&y=2", ["name=a%26skip%3D5%23%0D%0A"]],
