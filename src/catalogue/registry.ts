@@ -1,6 +1,6 @@
 /**
  * The catalogue's files, by their path in the folder `home`. This module reads the folder, which is what tests and tools do that run from
- * the sources. In `dist`, the build puts a fixed list of the same files in its place (scripts/build/catalogue.mjs).
+ * the sources. In `dist`, the build puts a fixed list of the same files in its place (scripts/build/generated.mjs).
  */
 import { readdir } from "node:fs/promises";
 

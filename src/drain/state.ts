@@ -1,6 +1,6 @@
 /** One list while it is read: the value that steps change, the actions they ask for, and the calls under way. */
 
-import type { Witness } from "../model/exchange.ts";
+import type { LIST_NOTES, Witness } from "../model/exchange.ts";
 import type { ApiResponse } from "../model/http.ts";
 import type { ListPage } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
@@ -20,21 +20,8 @@ import {
 import { checkPages, type DrainLimits } from "./limits.ts";
 import { type FetchResult, nextCalls, type ReadAhead, type ReadPosition } from "./read-ahead.ts";
 
-/**
- * What was odd about a list that is complete all the same, for `Exchange.notes`: read again; a gap that was closed; a page
- * read twice; keys out of the declared order; a repeated key; a count that changed or was not met; `skip` ignored; a token
- * that began the list again; a way of reading that was given up.
- */
-export type DrainNote =
-  | "list-read-again"
-  | "list-repaired"
-  | "list-page-again"
-  | "list-order"
-  | "list-duplicate"
-  | "list-total"
-  | "list-skip-ignored"
-  | "list-token-restarted"
-  | "list-way-left";
+/** docs/errors.md explains each. */
+export type DrainNote = (typeof LIST_NOTES)[number];
 
 /** What is known before a list is read; it never changes. */
 export interface DrainSettings {

@@ -21,6 +21,19 @@ export const LIST_OUTCOMES = [
   "aborted",
 ] as const;
 
+/** What was odd about a list that is complete all the same. */
+export const LIST_NOTES = [
+  "list-read-again",
+  "list-repaired",
+  "list-page-again",
+  "list-order",
+  "list-duplicate",
+  "list-total",
+  "list-skip-ignored",
+  "list-token-restarted",
+  "list-way-left",
+] as const;
+
 /** What else is worth counting of a request. docs/errors.md explains each. */
 export const NOTES = [
   // What carryover refused on arrival.
@@ -36,15 +49,7 @@ export const NOTES = [
   "query-unknown",
   // Lists.
   "id-filter-empty",
-  "list-read-again",
-  "list-repaired",
-  "list-page-again",
-  "list-order",
-  "list-duplicate",
-  "list-total",
-  "list-skip-ignored",
-  "list-token-restarted",
-  "list-way-left",
+  ...LIST_NOTES,
   "join-missing",
   // Updates.
   "update-empty",
