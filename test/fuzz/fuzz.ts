@@ -1,7 +1,7 @@
 /** Sends thousands of mutated requests over many connections at a time, and keeps those that fail. */
 import { createRandom, type Random } from "../../sandbox/src/seed/prng.ts";
+import { mutate } from "../support/hostile/mutate.ts";
 import { createLane, type Lane, type Verdict } from "./lane.ts";
-import { mutate } from "./mutate.ts";
 import type { FuzzTarget } from "./target.ts";
 
 export interface Failure {

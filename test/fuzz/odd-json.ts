@@ -2,49 +2,13 @@
 
 import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Json } from "../../src/model/json.ts";
+import { POISONS, VALUES } from "../support/hostile/json.ts";
 
 type Some<T> = readonly [T, ...T[]];
 
-/** JSON texts that stand where another kind of value is expected. */
-const STRANGERS: Some<string> = [
-  "null",
-  "true",
-  "false",
-  "0",
-  "-0",
-  "-1",
-  "1e400",
-  "9007199254740993",
-  "123456789012345678901234567890",
-  "0.1",
-  '""',
-  '"x"',
-  '"../../x"',
-  '"a/b/c/d"',
-  '"\\u0000"',
-  '"\\ud800"',
-  '"\\u002e\\u002e/x"',
-  '"<script>"',
-  '"2026-02-30T00:00:00Z"',
-  "[]",
-  "[null]",
-  "[[]]",
-  "[{}]",
-  "[1,2]",
-  "{}",
-  '{"__proto__":{"polluted":true}}',
-  '{"constructor":{"prototype":{"polluted":true}}}',
-  '{"a":1,"a":2}',
-  `"${"s".repeat(20_000)}"`,
-  `${"9".repeat(3000)}`,
-  `${"[".repeat(99)}${"]".repeat(99)}`,
-  `${"[".repeat(5000)}${"]".repeat(5000)}`,
-  `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`,
-];
 /** Unexpected members. */
 const MORE: Some<string> = [
-  '"__proto__":{"polluted":true}',
-  '"constructor":{"prototype":{"polluted":true}}',
+  ...POISONS,
   '"toString":1',
   '"":{}',
   '"uid":"other"',
@@ -104,7 +68,7 @@ function write(value: Json, random: Random, depth: number, changes: { left: numb
   if (here) {
     changes.left--;
     const how = random.int(3);
-    if (how === 0 || typeof value !== "object" || value === null) return random.pick(STRANGERS);
+    if (how === 0 || typeof value !== "object" || value === null) return random.pick(VALUES);
     if (Array.isArray(value)) return arrayOf(value, random, changes, how);
     return objectOf(Object.entries(value), random, changes, how);
   }
@@ -119,7 +83,7 @@ const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
 
 function arrayOf(items: readonly Json[], random: Random, changes: { left: number }, how: number): string {
   const written = items.map((item) => write(item, random, 0, changes));
-  const added = how === 1 ? random.pick(STRANGERS) : (written[0] ?? "{}");
+  const added = how === 1 ? random.pick(VALUES) : (written[0] ?? "{}");
   return `[${[...written, added].join(",")}]`;
 }
 

@@ -5,8 +5,7 @@ import { figure } from "../support/figures.ts";
 import { scale } from "../support/scale.ts";
 import { chainOf, FRONTS } from "./fronts.ts";
 import { hostileH2 } from "./h2.ts";
-import { hostile } from "./hostile.ts";
-import { mutants } from "./mutants.ts";
+import { hostile, mutants } from "./hostile.ts";
 import { faultsOf } from "./oracle.ts";
 import { send, tally } from "./send.ts";
 

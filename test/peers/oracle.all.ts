@@ -3,8 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { hostileH2 } from "./h2.ts";
-import { hostile } from "./hostile.ts";
-import { mutants } from "./mutants.ts";
+import { hostile, mutants } from "./hostile.ts";
 import { faultsOf } from "./oracle.ts";
 import { readStream } from "./wire.ts";
 

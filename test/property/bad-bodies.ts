@@ -10,6 +10,7 @@ import {
   type Row,
   type Value,
 } from "../../src/model/resource.ts";
+import { BROKEN, OWN_NAMES } from "../support/hostile/json.ts";
 
 /** A row and where it stands: what is written around it, and how the client's own path to it reads. */
 export interface Place {
@@ -110,7 +111,10 @@ function elements(value: Value): { readonly good: readonly string[]; readonly ba
   const text = `"${SECRET}"`;
   switch (value.kind) {
     case "string":
-      return { good: ['"a"', '""', '"\\u0041"'], bad: ["1", "true", "[]", "{}", `[${text}]`, `{"a":${text}}`] };
+      return {
+        good: ['"a"', '""', '"\\u0041"'],
+        bad: ["1", "1e400", "9007199254740993", "true", "[]", "{}", `[${text}]`, `{"a":${text}}`],
+      };
     case "bool":
       return { good: ["true", "false"], bad: ["1", "0", '"true"', text, "[]", "{}"] };
     case "int32":
@@ -314,16 +318,9 @@ function oneofCases(
 /** Names that mean nothing in v1: those of every object, and what v2 calls the row. */
 function neighbours({ row, siblings }: Place): readonly string[] {
   const known = new Set(siblings.flatMap(spellings));
-  return [
-    "__proto__",
-    "constructor",
-    "toString",
-    "hasOwnProperty",
-    "uid",
-    "updateMask",
-    row.v2 ?? "",
-    snake(row.v2 ?? ""),
-  ].filter((name) => name !== "" && !known.has(name));
+  return [...OWN_NAMES, "uid", "updateMask", row.v2 ?? "", snake(row.v2 ?? "")].filter(
+    (name) => name !== "" && !known.has(name),
+  );
 }
 
 /** Server-set and v1-only rows are read and then dropped; so is everything in them. */
@@ -350,17 +347,11 @@ function carried(row: Row, field: string, around: Place["around"], isList: boole
 
 /** Bodies that are wrong as a whole. `v1Takes`: a deviation on purpose. */
 export const WHOLE: readonly { readonly what: string; readonly body: Uint8Array; readonly v1Takes?: true }[] = [
-  { what: "null", body: Buffer.from("null") },
-  { what: "a list", body: Buffer.from(`["${SECRET}"]`) },
-  { what: "a text", body: Buffer.from(`"${SECRET}"`) },
-  { what: "a number", body: Buffer.from("1") },
-  { what: "true", body: Buffer.from("true") },
-  { what: "cut off", body: Buffer.from(`{"a":"${SECRET}`) },
-  { what: "a comma too many", body: Buffer.from('{"a":1,}') },
-  { what: "a byte order mark", body: Buffer.from("\uFEFF{}") },
-  { what: "a lone surrogate", body: Buffer.from('{"name":"\\ud800"}') },
-  { what: "no UTF-8", body: Buffer.from('{"name":"\xff"}', "latin1") },
-  { what: "a control character in a text", body: Buffer.from('{"name":"a\nb"}') },
-  { what: "a comment", body: Buffer.from('{/* a */"name":"a"}') },
+  ...["null", `["${SECRET}"]`, `"${SECRET}"`, "1", "true", `{"a":"${SECRET}`].map((body) => ({
+    what: body,
+    body: Buffer.from(body),
+  })),
+  ...Object.entries(BROKEN).map(([what, body]) => ({ what, body: Buffer.from(body, "latin1") })),
   { what: "something behind it", body: Buffer.from(`{} ${SECRET}`), v1Takes: true },
+  { what: "a NUL behind it", body: Buffer.from("{}\0"), v1Takes: true },
 ];

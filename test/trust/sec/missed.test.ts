@@ -69,15 +69,6 @@ it("T-FLT-09: an answer that has begun and breaks off is never asked for again",
   expect(double.requests).toHaveLength(1);
 });
 
-it("T-SMG-08: what stands behind a request that was refused for its framing is no request", async () => {
-  const { port, double } = await rig();
-  const client = await dial(port);
-  client.send("GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\nGET /b HTTP/1.1\r\nHost: a\r\n\r\n");
-  const text = await client.closed();
-  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 400"]);
-  expect(double.requests).toHaveLength(0);
-});
-
 const BYTES = 32 * 1024 * 1024;
 
 /** Else the whole answer would lie in memory. */

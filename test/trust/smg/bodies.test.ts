@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { figure } from "../../support/figures.ts";
+import { BROKEN, POISONS } from "../../support/hostile/json.ts";
 import { dial, type Front, front, ok, parse, reasonOf, serving, TOKEN, V1, V2, valuesOf } from "./front.ts";
 
 let here: Front;
@@ -40,11 +41,7 @@ const BODIES: readonly (readonly [body: string, good: boolean])[] = [
   [' {"name" : "n" }\n', true],
   ['{"name":"n","novelty":{"a":[1]}}', true],
   ["null", false],
-  ["[]", false],
-  ['"{\\"name\\":\\"n\\"}"', false],
   ['{"name":1}', false],
-  ['{"name":"n"}x', false],
-  ['{"name":"n","name":"m"}', false],
   ["name=n", false],
   ['{"name":"\xff"}', false],
   ["--x\r\nContent-Disposition: form-data\r\n\r\n{}\r\n--x--", false],
@@ -80,26 +77,9 @@ describe("T-SMG-30: what a body is called", () => {
 const deep = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels);
 
 describe("T-SMG-31: JSON that is odd", () => {
+  // Every other way to break it: test/property/bad-input.test.ts, for each operation.
   it.each([
-    ["a byte order mark", '\xef\xbb\xbf{"name":"n"}', 400],
-    ["a known name twice", '{"name":"n","name":"n"}', 400],
-    ["a known name twice, once escaped", '{"name":"n","n\\u0061me":"m"}', 400],
-    ["100,000 arrays in each other", `{"name":"n","x":${deep(100_000, "[", "]")}}`, 400],
-    ["100,000 objects in each other", `{"name":"n","x":${deep(100_000, '{"a":', "}").replace(/:}/, ":1}")}}`, 400],
-    ["100,000 open arrays", "[".repeat(100_000), 400],
-    ["half a surrogate", '{"name":"\\ud800"}', 400],
-    ["the other half", '{"name":"\\udc00n"}', 400],
-    ["half a surrogate as a name", '{"name":"n","\\ud800":1}', 400],
-    ["a NUL byte", '{"name":"\x00"}', 400],
-    ["a NUL behind it", '{"name":"n"}\x00', 400],
-    ["UTF-16", "\xff\xfe{\x00}\x00", 400],
-    ["1e400 for a text", '{"name":1e400}', 400],
-    ["2^53+1 for a text", '{"name":9007199254740993}', 400],
-    ["a leading zero", '{"name":"n","x":01}', 400],
-    ["NaN", '{"name":"n","x":NaN}', 400],
-    ["a comment", '{"name":"n"/**/}', 400],
-    ["a comma at the end", '{"name":"n",}', 400],
-    ["single quotes", "{'name':'n'}", 400],
+    ["a byte order mark", BROKEN["a byte order mark"] ?? "", 400],
     ["1.1 MB", `{"name":"${"n".repeat(1_100_000)}"}`, 413],
     ["1.1 MB of space", `{"name":"n"${" ".repeat(1_100_000)}}`, 413],
   ])("%s is refused as the client's own fault, and reaches nobody", async (_, body, status) => {
@@ -113,22 +93,12 @@ describe("T-SMG-31: JSON that is odd", () => {
   it("keeps its numbers as they are written, where a client's own fields are passed on, and in v2", async () => {
     const passing = await front(serving, { unknownFieldsRequest: "pass" });
     later(passing.close);
-    for (const digits of [
-      "9007199254740993",
-      "-9223372036854775808",
-      "1e400",
-      "-0",
-      "1.0",
-      "1E+2",
-      "0.1e-7",
-      "123456789012345678901234567890",
-    ]) {
-      const body = `{"name":"n","novelty":${digits}}`;
-      const put = await withBody(`PUT ${ONE}`, body, undefined, passing);
-      expect(put.sent[0]!.body.toString()).toContain(`"novelty":${digits}`);
-      const patch = await withBody(`PATCH ${V2}/0a0b`, body, undefined, passing);
-      expect(patch.sent[0]!.body.toString()).toBe(body);
-    }
+    const digits = "[9007199254740993,-9223372036854775808,1e400,-0,1.0,1E+2,0.1e-7,123456789012345678901234567890]";
+    const body = `{"name":"n","novelty":${digits}}`;
+    const put = await withBody(`PUT ${ONE}`, body, undefined, passing);
+    expect(put.sent[0]!.body.toString()).toContain(`"novelty":${digits}`);
+    const patch = await withBody(`PATCH ${V2}/0a0b`, body, undefined, passing);
+    expect(patch.sent[0]!.body.toString()).toBe(body);
   });
 
   it("of v2 passes to the byte, however odd", async () => {
@@ -145,14 +115,6 @@ describe("T-SMG-31: JSON that is odd", () => {
   });
 });
 
-const POISONS = [
-  '"__proto__":{"polluted":1}',
-  '"__proto__":null',
-  '"constructor":{"prototype":{"polluted":1}}',
-  '"prototype":{"polluted":1}',
-  '"\\u005f_proto__":{"polluted":1}',
-  '"__proto__":{"toJSON":1,"then":1,"name":"evil","uid":"evil"}',
-];
 const atDepth = (poison: string, depth: number) => `${'"x":{'.repeat(depth)}${poison}${"}".repeat(depth)}`;
 const clean = () => {
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();

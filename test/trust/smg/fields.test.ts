@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { OWN_NAMES } from "../../support/hostile/json.ts";
 import { type Front, front, reasonOf, TOKEN, V1, V2, valuesOf } from "./front.ts";
 
 let here: Front;
@@ -10,7 +11,7 @@ afterAll(() => here.close());
 /** A uid, so that v1 makes one call of it. */
 const ONE = `${V1}/0123456789abcdef0123456789abcdef01234567`;
 
-/** More of it, and just too much: test/corpus/requests.json, test/server/server.test.ts. */
+/** Just too much: test/server/server.test.ts. */
 describe("T-SMG-13: what stands behind 2,100 fields is not taken for missing", () => {
   const many = (count: number, last = "") => `${"A:1\r\n".repeat(count)}${last}`;
   it.each([
@@ -37,7 +38,7 @@ describe("T-SMG-13: what stands behind 2,100 fields is not taken for missing", (
 });
 
 describe("T-SMG-14: names of JavaScript's own", () => {
-  const NAMES = ["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "valueOf", "__defineGetter__"];
+  const NAMES = [...OWN_NAMES, "__defineGetter__"];
 
   it.each(NAMES)("%s as a field and as a parameter has no effect", async (name) => {
     for (const target of [V1, ONE, V2]) {
