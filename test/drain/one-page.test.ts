@@ -3,31 +3,9 @@ import { describe, expect, it } from "vitest";
 import { createDrains } from "../../src/drain/drain.ts";
 import type { ListPage, ListPlan } from "../../src/model/list.ts";
 import { drainParts } from "../support/drains.ts";
+import { listPage } from "./simulator.ts";
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/** A page of the records `keys`; `also`: what else it says. */
-function pageOf(keys: readonly string[], also: Partial<ListPage>): ListPage {
-  let text = "";
-  const [starts, ends]: [number[], number[]] = [[], []];
-  for (const key of keys) {
-    if (text !== "") text += ",";
-    starts.push(text.length);
-    text += JSON.stringify(key);
-    ends.push(text.length);
-  }
-  return {
-    bytes: encoder.encode(text),
-    starts,
-    ends,
-    keys,
-    nextPageToken: "",
-    totalCount: undefined,
-    skipped: undefined,
-    ...also,
-  };
-}
 
 const LIMITS = { pageSize: 5, maxRecords: 4, maxBytes: 12 };
 /** Longer pages are streamed. */
@@ -86,7 +64,7 @@ const page = fc
     fc.boolean(),
   )
   .map(([keys, also, hidden, sorted]) =>
-    pageOf(sorted ? [...new Set(keys)].sort() : keys, {
+    listPage(sorted ? [...new Set(keys)].sort() : keys, JSON.stringify, {
       ...also,
       bare: also.bare && keys.length === 0,
       hidden: hidden === null ? undefined : Uint8Array.from(hidden),

@@ -1,4 +1,4 @@
-/** Simulates a paged platform, good or faulty. Pure functions, for tests only. */
+/** Drains over a simulated platform, good or faulty, and what they did. */
 
 import { createDrains, type Drains } from "../../src/drain/drain.ts";
 import type { DrainLimits } from "../../src/drain/limits.ts";
@@ -10,6 +10,7 @@ import type { DrainedList, DrainRefused, ListPage, ListPlan, PageSelector } from
 import { Problem } from "../../src/model/problem.ts";
 import { createSignalController, type Signal } from "../../src/model/signal.ts";
 import { DRAIN_LIMITS, drainParts, NO_MEMORY } from "../support/drains.ts";
+import { ascending, cutPage, type Page, type Tokens } from "../support/platform-pages.ts";
 
 /** A page as the simulated wire carries it. */
 export interface Answer {
@@ -19,26 +20,19 @@ export interface Answer {
   readonly skipped?: unknown;
 }
 
-export type Tokens = "keyset" | "offset";
-
 /** `keys` in the order of the platform: the page after `selector`, at most `cap` records. */
 export function pageOf(keys: readonly string[], selector: PageSelector, tokens: Tokens, cap = 200): Answer {
-  const size = Math.min(selector.size, cap);
-  const skip = selector.skip ?? 0;
-  const from = startOf(keys, selector.token, tokens) + skip;
-  const items = keys.slice(from, from + size);
-  const more = from + size < keys.length;
-  const last = items.at(-1);
-  const next = !more ? "" : tokens === "offset" ? `o:${from + size}` : `k:${last}`;
-  return { items: items.map((uid) => ({ uid })), next, total: String(keys.length), skipped: skip };
+  return answerOf(cutPage(ascending(keys), selector, { tokens, cap }));
 }
 
-function startOf(keys: readonly string[], token: string | undefined, tokens: Tokens): number {
-  if (token === undefined) return 0;
-  const value = token.slice(2);
-  if (tokens === "offset") return Number(value);
-  const after = keys.findIndex((key) => key > value);
-  return after < 0 ? keys.length : after;
+/** `page` as the simulated wire carries it. */
+export function answerOf({ items, next, total, skipped }: Page<string>): Answer {
+  return {
+    items: items.map((uid) => ({ uid })),
+    next,
+    total: total === undefined ? undefined : String(total),
+    skipped,
+  };
 }
 
 export function keysOf(count: number): string[] {
@@ -87,7 +81,21 @@ function readPage(response: ApiResponse, hides: (uid: string) => boolean): ListP
   const page = parse(text);
   if (!Array.isArray(page["items"])) throw new Problem("UPSTREAM_INVALID", "not a page");
   const keys = page["items"].map(uidOf);
-  const records = keys.map((uid) => JSON.stringify({ uid }));
+  return listPage(keys, (uid) => JSON.stringify({ uid }), {
+    hidden: Uint8Array.from(keys, (uid) => (hides(uid) ? 1 : 0)),
+    nextPageToken: typeof page["next"] === "string" ? page["next"] : "",
+    totalCount: page["total"] === undefined ? undefined : Number(page["total"]),
+    skipped: typeof page["skipped"] === "number" ? page["skipped"] : undefined,
+  });
+}
+
+/** A page of one record for each of `keys`, as `write` writes it; `also`: what else it says. */
+export function listPage(
+  keys: readonly string[],
+  write: (key: string) => string,
+  also: Partial<ListPage> = {},
+): ListPage {
+  const records = keys.map((key) => write(key));
   const starts: number[] = [];
   const ends: number[] = [];
   let at = 0;
@@ -96,16 +104,8 @@ function readPage(response: ApiResponse, hides: (uid: string) => boolean): ListP
     ends.push(at + record.length);
     at += record.length + 1;
   }
-  return {
-    bytes: new TextEncoder().encode(records.join(",")),
-    starts,
-    ends,
-    keys,
-    hidden: Uint8Array.from(keys, (uid) => (hides(uid) ? 1 : 0)),
-    nextPageToken: typeof page["next"] === "string" ? page["next"] : "",
-    totalCount: page["total"] === undefined ? undefined : Number(page["total"]),
-    skipped: typeof page["skipped"] === "number" ? page["skipped"] : undefined,
-  };
+  const bytes = new TextEncoder().encode(records.join(","));
+  return { bytes, starts, ends, keys, nextPageToken: "", totalCount: undefined, skipped: undefined, ...also };
 }
 
 function parse(text: string): Record<string, unknown> {
@@ -134,8 +134,6 @@ export function quiet(keys: readonly string[], tokens: Tokens = "keyset", cap = 
 export function broken(platform: Platform, n: number | "always", fault: Platform): Platform {
   return (selector, call) => (n === "always" || call === n ? fault : platform)(selector, call);
 }
-
-const LIMITS: DrainLimits = DRAIN_LIMITS;
 
 /** Everything that one drain did. */
 export interface Outcome {
@@ -176,14 +174,12 @@ export function stage(platform: Served, options: Options = {}): Stage {
   };
   const parts: DrainParts = {
     ...drainParts(send, createSignalController().signal),
-    limits: { ...LIMITS, ...options.limits },
+    limits: { ...DRAIN_LIMITS, ...options.limits },
     require: () => options.require ?? "none",
     claim: async () => {
       claims.taken += 1;
-      let held = true;
       return () => {
-        if (held) claims.released += 1;
-        held = false;
+        claims.released += 1;
       };
     },
     report: (fact, noted) => {

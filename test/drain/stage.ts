@@ -5,8 +5,9 @@ import type { DrainLimits } from "../../src/drain/limits.ts";
 import type { DrainParts } from "../../src/drain/list-reader.ts";
 import type { ApiResponse } from "../../src/model/http.ts";
 import type { PageSelector, StreamedList } from "../../src/model/list.ts";
+import type { Tokens } from "../support/platform-pages.ts";
 import { settled } from "../upstream/clock.ts";
-import { type Options, type Platform, pageOf, planOf, respond, type Served, stage, type Tokens } from "./simulator.ts";
+import { type Options, type Platform, pageOf, planOf, respond, type Served, stage } from "./simulator.ts";
 
 /** Small enough to be written down: pages of ten, two records of overlap, segments of four pages beyond a thousand records. */
 export const SMALL: Partial<DrainLimits> = { pageSize: 10, overlap: 2, windowRecords: 1000, segmentPages: 4 };
@@ -51,7 +52,7 @@ export function holding(platform: Platform) {
   const most = { atOnce: 0 };
   const served: Served = (selector, call, signal) =>
     new Promise((resolve, reject) => {
-      const leave = () => open.splice(open.indexOf(held), 1);
+      const leave = () => open.includes(held) && open.splice(open.indexOf(held), 1);
       const held: Held = {
         selector,
         answer: (answer) => {
@@ -65,10 +66,9 @@ export function holding(platform: Platform) {
           return settled();
         },
       };
-      signal.addEventListener("abort", () => {
-        if (open.includes(held)) leave();
-        reject(signal.reason);
-      });
+      const stop = () => void held.fail(signal.reason);
+      if (signal.aborted) return stop();
+      signal.addEventListener("abort", stop, { once: true });
       open.push(held);
       most.atOnce = Math.max(most.atOnce, open.length);
     });

@@ -14,30 +14,33 @@ import {
 } from "../../src/drain/state.ts";
 import { nextState } from "../../src/drain/step.ts";
 import type { Witness } from "../../src/model/exchange.ts";
-import type { ListPage } from "../../src/model/list.ts";
 import { DRAIN_LIMITS } from "../support/drains.ts";
+import { ascending, cutPage, type PageFault, type Tokens } from "../support/platform-pages.ts";
+import { listPage } from "./simulator.ts";
 
 /** What goes wrong. `always`: with every page that it can befall; else with the page that call number `at` asks for. */
-export type Fault =
-  | "none"
-  | "token missing" /** a page with its records, and no token though there are more */
-  | "page empty at the end" /** no records, no token, the right count: an expired token, an ill replica */
-  | "page empty" /** no records, and the token of the page */
-  | "page short" /** one record less, and the token that fits */
-  | "page lossy" /** the first record left out, and the token of the whole page */
-  | "token restarting" /** a token is answered with page one */
-  | "totals short"
-  | "totals long"
-  | "totals moving"
-  | "totals absent";
+export const FAULTS = [
+  "none",
+  "cut",
+  "expired",
+  "blank",
+  "short",
+  "lossy",
+  "restart",
+  "totals short",
+  "totals long",
+  "totals moving",
+  "totals absent",
+] as const;
+type Fault = (typeof FAULTS)[number];
 
 export interface World {
   readonly records: number;
   readonly fault: Fault;
   readonly at: number | "always";
-  readonly tokens: "keyset" | "offset";
+  readonly tokens: Tokens;
   readonly declared: DrainSettings["tokens"];
-  readonly skip: "honoured" | "refused" | "ignored" | "claimed";
+  readonly skip: "obeyed" | "refused" | "ignored" | "claimed";
   readonly pageSize: number;
   readonly require: Witness;
   readonly as: "buffered" | "streamed";
@@ -140,64 +143,32 @@ function howOf({ declared, pageSize, keyOrder, require, heedsSkip, totals }: Wor
 }
 
 function answerTo(world: World, { token, skip }: ReadPosition, call: number): CallResult {
+  const { records, fault, tokens, pageSize: size } = world;
   if (skip !== undefined && world.skip === "refused")
     return { kind: "refused", response: { status: 400, headers: [], body: new Uint8Array() } };
-  const befalls = world.fault !== "none" && (world.at === "always" || world.at === call);
-  const fault = befalls ? world.fault : "none";
-  const keys = KEYS.slice(0, world.records);
-  const behind = token === undefined || fault === "token restarting" ? 0 : placeOf(keys, token);
-  const from = behind + (world.skip === "honoured" ? (skip ?? 0) : 0);
-  const size = fault === "page short" ? Math.max(1, world.pageSize - 1) : world.pageSize;
-  const to = Math.min(keys.length, from + size);
-  const whole = keys.slice(from, to);
-  const isLater = token !== undefined || (skip ?? 0) > 0;
-  const empty = fault === "page empty" || (fault === "page empty at the end" && isLater);
-  const items = empty ? "" : fault === "page lossy" ? whole.slice(1) : whole;
-  const ends = to >= keys.length || fault === "token missing" || (fault === "page empty at the end" && isLater);
-  return {
-    kind: "page",
-    page: pageOf(items, ends ? "" : tokenAt(world, keys, to), totalOf(world, fault, call), echo(world, skip)),
-  };
+  const befalls = world.at === "always" || world.at === call;
+  const page = cutPage(
+    ascending([...KEYS.slice(0, records)]),
+    { size, token, skip },
+    {
+      tokens,
+      skip: world.skip === "refused" ? "obeyed" : world.skip,
+      counts: () => (befalls ? totalOf(world, call) : records),
+    },
+    befalls && isOfPage(fault) ? fault : undefined,
+  );
+  const about = { nextPageToken: page.next, totalCount: page.total };
+  const skipped = skip === undefined ? undefined : page.skipped;
+  return { kind: "page", page: listPage(page.items, (key) => key, { ...about, skipped }) };
 }
 
-function placeOf(keys: string, token: string): number {
-  const value = token.slice(1);
-  return token.startsWith("o") ? Number(value) : [...keys].filter((key) => key <= value).length;
-}
+const isOfPage = (fault: Fault): fault is Fault & PageFault => fault !== "none" && !fault.startsWith("totals");
 
-function tokenAt({ tokens }: World, keys: string, to: number): string {
-  return tokens === "offset" ? `o${to}` : `k${keys[to - 1] ?? ""}`;
-}
-
-function totalOf({ records }: World, fault: Fault, call: number): number | undefined {
+function totalOf({ records, fault }: World, call: number): number | undefined {
   if (fault === "totals absent") return undefined;
   if (fault === "totals short") return Math.max(0, records - 2);
   if (fault === "totals long") return records + 1;
   return fault === "totals moving" ? (call * 5 + records) % 11 : records;
-}
-
-function echo({ skip: habit }: World, skip: number | undefined): number | undefined {
-  if (skip === undefined) return undefined;
-  return habit === "ignored" ? 0 : skip;
-}
-
-function pageOf(
-  items: string,
-  nextPageToken: string,
-  totalCount: number | undefined,
-  skipped: number | undefined,
-): ListPage {
-  const keys = [...items];
-  const bytes = new TextEncoder().encode(keys.join(","));
-  return {
-    bytes,
-    starts: keys.map((_, i) => 2 * i),
-    ends: keys.map((_, i) => 2 * i + 1),
-    keys,
-    nextPageToken,
-    totalCount,
-    skipped,
-  };
 }
 
 /** What was promised and not kept, in words. */
@@ -224,20 +195,6 @@ export function mustBeServed({ fault, at, as, require }: World): boolean {
   return passing && as === "buffered" && require === "none";
 }
 
-export const FAULTS: readonly Fault[] = [
-  "none",
-  "token missing",
-  "page empty at the end",
-  "page empty",
-  "page short",
-  "page lossy",
-  "token restarting",
-  "totals short",
-  "totals long",
-  "totals moving",
-  "totals absent",
-];
-
 /** Every world of some sizes. */
 export function* worlds(sizes: {
   readonly records: readonly number[];
@@ -250,8 +207,8 @@ export function* worlds(sizes: {
       for (const fault of FAULTS)
         for (const at of fault === "none" ? (["always"] as const) : positions)
           for (const [tokens, declared] of TOKENS)
-            for (const skip of ["honoured", "refused", "ignored", "claimed"] as const)
-              for (const heedsSkip of skip === "honoured" ? [undefined, true] : [undefined, false])
+            for (const skip of ["obeyed", "refused", "ignored", "claimed"] as const)
+              for (const heedsSkip of skip === "obeyed" ? [undefined, true] : [undefined, false])
                 for (const require of ["none", "count", "cover"] as const)
                   for (const as of ["buffered", "streamed"] as const)
                     for (const keyOrder of [true, false])

@@ -1,16 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  drained,
-  drainedByCursor,
-  type Platform,
-  pageOf,
-  quiet,
-  raw,
-  respond,
-  type Tokens,
-  uidsOf,
-} from "../drain/simulator.ts";
+import { drained, drainedByCursor, type Platform, pageOf, quiet, raw, respond, uidsOf } from "../drain/simulator.ts";
+import type { Tokens } from "../support/platform-pages.ts";
 import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
 

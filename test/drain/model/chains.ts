@@ -1,6 +1,7 @@
 /** Explores a list that several readers follow from different places: every interleaving, by brute force. */
-import { isWhole, type Page } from "./rules.ts";
-import { keysOf, startsOf } from "./windows.ts";
+import type { Tokens } from "../../support/platform-pages.ts";
+import { isWhole } from "./rules.ts";
+import { keysOf, pageAt, startsOf } from "./windows.ts";
 
 export interface ChainSpace {
   readonly keys: number;
@@ -8,8 +9,7 @@ export interface ChainSpace {
   readonly writes: number;
   /** Where the readers begin; these pages are read first, in this order. */
   readonly skips: readonly number[];
-  /** What a page token stands for: the last key of its page, or how many records came before. */
-  readonly tokens: "keyset" | "offset";
+  readonly tokens: Tokens;
 }
 
 export interface ChainVerdict {
@@ -21,8 +21,8 @@ export interface ChainVerdict {
 interface Chain {
   readonly items: readonly number[];
   readonly end: boolean;
-  /** Where the next page begins, for tokens that count. */
-  readonly offset: number;
+  /** The token of the next page. */
+  readonly next: string;
 }
 
 interface Walk {
@@ -46,9 +46,8 @@ function heads(walk: Walk, set: number, persistent: number, read: readonly Chain
     advance(walk, set, persistent, inOrder(read), writes);
     return;
   }
-  const page = pageFrom(set, skip, walk.space.size);
-  const chain: Chain = { ...page, offset: skip + page.items.length };
-  within(walk, `skip ${skip} (${page.items})`, () => heads(walk, set, persistent, [...read, chain], writes));
+  const chain = pageAt(set, { size: walk.space.size, skip }, walk.space.tokens);
+  within(walk, `skip ${skip} (${chain.items})`, () => heads(walk, set, persistent, [...read, chain], writes));
   if (read.length === 0 || writes === 0) return;
   write(walk, set, (next, bit) => heads(walk, next, persistent & ~bit, read, writes - 1));
 }
@@ -67,12 +66,8 @@ function advance(walk: Walk, set: number, persistent: number, chains: readonly C
   for (const i of open) {
     const chain = chains[i];
     if (chain === undefined) continue;
-    const page = next(set, chain, walk.space);
-    const longer: Chain = {
-      items: [...chain.items, ...page.items],
-      end: page.end,
-      offset: chain.offset + page.items.length,
-    };
+    const page = pageAt(set, { size: walk.space.size, token: chain.next }, walk.space.tokens);
+    const longer: Chain = { ...page, items: [...chain.items, ...page.items] };
     within(walk, `chain ${i} (${page.items})`, () => advance(walk, set, persistent, chains.with(i, longer), writes));
   }
   if (writes === 0) return;
@@ -81,17 +76,6 @@ function advance(walk: Walk, set: number, persistent: number, chains: readonly C
 
 function isDone(chain: Chain, following: Chain | undefined): boolean {
   return chain.end || (following !== undefined && (chain.items.at(-1) ?? 0) >= (following.items[0] ?? Infinity));
-}
-
-function next(set: number, chain: Chain, space: ChainSpace): Page {
-  if (space.tokens === "offset") return pageFrom(set, chain.offset, space.size);
-  const last = chain.items.at(-1) ?? -1;
-  return pageFrom(set, keysOf(set).filter((key) => key <= last).length, space.size);
-}
-
-function pageFrom(set: number, skip: number, size: number): Page {
-  const keys = keysOf(set);
-  return { items: keys.slice(skip, skip + size), end: skip + size >= keys.length };
 }
 
 function write(walk: Walk, set: number, then: (set: number, bit: number) => void): void {

@@ -1,15 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  drained,
-  keysOf,
-  type Outcome,
-  type Platform,
-  pageOf,
-  planOf,
-  respond,
-  type Tokens,
-  uidsOf,
-} from "../simulator.ts";
+import type { Tokens } from "../../support/platform-pages.ts";
+import { drained, keysOf, type Outcome, type Platform, pageOf, planOf, respond, uidsOf } from "../simulator.ts";
 import { moving } from "../stage.ts";
 
 const PAIRS = { pageSize: 2, overlap: 1 } as const;

@@ -81,7 +81,7 @@ function note(tally: Tally, trace: Trace, what: readonly string[], choices: read
   }
   if (trace.result?.kind === "long") tally.streamed += 1;
   if (trace.error !== undefined) tally.problems += 1;
-  if (trace.atOnce > 1) tally.parallel += 1;
+  if (trace.most.atOnce > 1) tally.parallel += 1;
   if (trace.left !== undefined) tally.left += 1;
   for (const words of what) keep(tally, words, failureOf(trace, what, choices));
 }

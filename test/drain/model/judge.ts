@@ -45,7 +45,7 @@ function ofEnd(trace: Trace): readonly string[] {
 function ofList(trace: Trace): readonly string[] {
   const { out, scenario } = trace;
   const claim = claimOf(trace);
-  const whole = trace.reports.at(-1)?.witness;
+  const whole = trace.facts.at(-1)?.witness;
   const hidden = out.filter((key) => (scenario.hidden ?? "").includes(key));
   return [
     ...when(new Set(out).size !== out.length, `a record came twice: ${out}`),
@@ -77,13 +77,13 @@ function byBlindCursor({ requests, scenario }: Trace): boolean {
 }
 
 function ofWork(trace: Trace): readonly string[] {
-  const { scenario, claimed, released, atOnce, reports, ended, result, error, requests: asks } = trace;
-  const outcome = reports.at(-1)?.outcome;
+  const { scenario, claims, most, facts, ended, result, error, requests: asks } = trace;
+  const outcome = facts.at(-1)?.outcome;
   if (!ended) return [];
   return [
-    ...when(atOnce > scenario.measures.readers, `more pages at a time than readers: ${atOnce}`),
-    ...when(claimed !== released, `${claimed} slots taken and ${released} given back`),
-    ...when(reports.length !== (result?.kind === "long" ? 2 : 1), `${reports.length} reports`),
+    ...when(most.atOnce > scenario.measures.readers, `more pages at a time than readers: ${most.atOnce}`),
+    ...when(claims.taken !== claims.released, `${claims.taken} slots taken and ${claims.released} given back`),
+    ...when(facts.length !== (result?.kind === "long" ? 2 : 1), `${facts.length} reports`),
     ...when(claimOf(trace) !== undefined && outcome !== "complete", `a whole list is reported as ${outcome}`),
     ...when(error !== undefined && outcome === "complete", "a list that failed is reported as complete"),
     ...when(asks.length > 5 * (scenario.start.length + 2) && !trace.faulted, `asks for too many pages: ${asks.length}`),
@@ -92,12 +92,15 @@ function ofWork(trace: Trace): readonly string[] {
 }
 
 function ofLeaving(trace: Trace): readonly string[] {
-  const { left, requests, claimed, released } = trace;
+  const { left, requests, claims } = trace;
   const later = requests.length - (left ?? 0);
   return [
     ...when(later > 0, `${later} pages asked for after the client had left`),
     ...when(trace.leftOver > 0, `${trace.leftOver} pages still under way after the client had left`),
-    ...when(claimed !== released, `${claimed} slots taken and ${released} given back after the client had left`),
+    ...when(
+      claims.taken !== claims.released,
+      `${claims.taken} slots taken and ${claims.released} given back after the client had left`,
+    ),
   ];
 }
 

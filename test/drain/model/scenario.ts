@@ -1,8 +1,9 @@
 /** A scenario (a drain over a platform), and the trace of one run. */
 
 import type { DrainParts } from "../../../src/drain/list-reader.ts";
-import type { ListFacts, Witness } from "../../../src/model/exchange.ts";
-import type { DrainedList, DrainRefused, PageSelector, StreamedList } from "../../../src/model/list.ts";
+import type { Witness } from "../../../src/model/exchange.ts";
+import type { DrainedList, DrainRefused, StreamedList } from "../../../src/model/list.ts";
+import type { Stage } from "../simulator.ts";
 import type { Style } from "./platform.ts";
 
 /** The measures of a drain under exploration; as in `DrainLimits`. */
@@ -43,11 +44,10 @@ export interface Scenario {
 }
 
 /** Everything that one run did. */
-export interface Trace {
+export interface Trace extends Pick<Stage, "requests" | "facts" | "claims"> {
   readonly scenario: Scenario;
   /** Requests, answers and writes, in order and in words. */
   readonly steps: string[];
-  readonly requests: PageSelector[];
   /** Keys that were there from the first answer to the end. */
   readonly persistent: Set<string>;
   written: boolean;
@@ -61,21 +61,21 @@ export interface Trace {
   readonly out: string[];
   /** The drain has settled, and its chunks have ended. */
   ended: boolean;
-  readonly reports: ListFacts[];
-  claimed: number;
-  released: number;
   /** The most requests under way at a time. */
-  atOnce: number;
+  readonly most: { readonly atOnce: number };
   /** Requests still under way at the end. */
   leftOver: number;
 }
 
-/** A run that has not begun. */
-export function emptyTrace(scenario: Scenario): Trace {
+/** A run on `stage` that has not begun. */
+export function emptyTrace(scenario: Scenario, { requests, facts, claims }: Stage, most: Trace["most"]): Trace {
   return {
+    requests,
+    facts,
+    claims,
+    most,
     scenario,
     steps: [],
-    requests: [],
     persistent: new Set(scenario.start),
     written: false,
     faulted: false,
@@ -84,10 +84,6 @@ export function emptyTrace(scenario: Scenario): Trace {
     error: undefined,
     out: [],
     ended: false,
-    reports: [],
-    claimed: 0,
-    released: 0,
-    atOnce: 0,
     leftOver: 0,
   };
 }

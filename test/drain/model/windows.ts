@@ -1,4 +1,5 @@
 /** Explores a list that is read in windows while records come and go: every interleaving, by brute force. */
+import { type Asked, ascending, cutPage, type Tokens } from "../../support/platform-pages.ts";
 import { isWhole, type Page, type Rule, windowsFor } from "./rules.ts";
 
 /** What was found for one rule. */
@@ -41,7 +42,7 @@ export function exploreWindows(space: Space, rules: readonly Rule[]): readonly V
   const verdicts = rules.map(() => ({ runs: 0, accepted: 0, violations: 0, example: undefined }));
   for (const start of startsOf(space.keys)) {
     const list = keysOf(start);
-    const first = pageAt(start, 0, space.size);
+    const first = pageAt(start, space);
     const windows: (Page | undefined)[] = Array.from({ length: windowsFor(list.length, space.size) });
     windows[0] = first;
     const walk: Walk = { space, rules, verdicts, start: list, windows, steps: [`read w0 (${first.items})`] };
@@ -69,9 +70,10 @@ export function keysOf(set: number): readonly number[] {
   return keys;
 }
 
-function pageAt(set: number, skip: number, size: number): Page {
-  const keys = keysOf(set);
-  return { items: keys.slice(skip, skip + size), end: skip + size >= keys.length };
+/** The page of the keys in `set`, and the token of the next one. */
+export function pageAt(set: number, asked: Asked, tokens: Tokens = "keyset"): Page & { readonly next: string } {
+  const { items, next } = cutPage(ascending(keysOf(set)), asked, { tokens });
+  return { items, next, end: next === "" };
 }
 
 function isOver(walk: Walk): boolean {
@@ -86,7 +88,7 @@ function step(walk: Walk, set: number, persistent: number, writes: number): void
   }
   for (let place = 1; place < windows.length; place += 1) {
     if (windows[place] !== undefined) continue;
-    const page = pageAt(set, place * (space.size - 1), space.size);
+    const page = pageAt(set, { size: space.size, skip: place * (space.size - 1) });
     windows[place] = page;
     within(walk, `read w${place} (${page.items})`, () => step(walk, set, persistent, writes));
     windows[place] = undefined;

@@ -1,28 +1,21 @@
 /** The environment of one drain: its platform, its writers and its client. */
 
-import { createDrains } from "../../../src/drain/drain.ts";
-import type { DrainParts } from "../../../src/drain/list-reader.ts";
-import type { ApiResponse, Send } from "../../../src/model/http.ts";
 import type { PageSelector, StreamedList } from "../../../src/model/list.ts";
 import { createSignalController, type SignalController } from "../../../src/model/signal.ts";
-import { drainParts, NO_MEMORY } from "../../support/drains.ts";
+import { NO_MEMORY } from "../../support/drains.ts";
+import { type Options, planOf, type Stage, stage } from "../simulator.ts";
+import { type Held, holding, uidsIn } from "../stage.ts";
 import type { Choices } from "./choices.ts";
-import { answerTo, type Fault, keysIn, planFor, selectorOf } from "./platform.ts";
+import { answerTo, type Fault } from "./platform.ts";
 import { emptyTrace, type Scenario, type Trace } from "./scenario.ts";
-
-/** A page request without a response yet. */
-interface Waiting {
-  readonly selector: PageSelector;
-  readonly resolve: (response: ApiResponse) => void;
-  readonly reject: (reason: unknown) => void;
-}
 
 /** Everything that can happen to one drain, and how far it is. */
 export interface World {
   readonly trace: Trace;
   readonly choices: Choices;
   readonly stopper: SignalController;
-  readonly waiting: Waiting[];
+  /** Page requests without a response yet. */
+  readonly waiting: readonly Held[];
   keys: string;
   answered: number;
   writesLeft: number;
@@ -34,11 +27,22 @@ export interface World {
 
 /** The world of `scenario`, with its drain begun. */
 export function worldOf(scenario: Scenario, choices: Choices): World {
+  const { served, open, most } = holding(() => {
+    throw new Error("the world answers");
+  });
+  const stopper = createSignalController();
+  const on: Stage = stage(
+    (selector, call, signal) => {
+      world.trace.steps.push(`ask ${wordsOf(selector)}`);
+      return served(selector, call, signal);
+    },
+    optionsOf(scenario, stopper, () => world.answered),
+  );
   const world: World = {
-    trace: emptyTrace(scenario),
+    trace: emptyTrace(scenario, on, most),
     choices,
-    stopper: createSignalController(),
-    waiting: [],
+    stopper,
+    waiting: open,
     keys: scenario.start,
     answered: 0,
     writesLeft: scenario.writes,
@@ -46,16 +50,14 @@ export function worldOf(scenario: Scenario, choices: Choices): World {
     pull: undefined,
     giveUp: undefined,
   };
-  begin(world);
+  begin(world, on);
   return world;
 }
 
-function begin(world: World): void {
+function begin(world: World, { drain, longDrain }: Stage): void {
   const { trace } = world;
-  const { scenario } = trace;
-  const { drain, longDrain } = createDrains(partsOf(world));
-  const start = scenario.as === "whole" ? drain : longDrain;
-  start(planFor(scenario.hidden)).then(
+  const { as, hidden = "" } = trace.scenario;
+  (as === "whole" ? drain : longDrain)(planOf(true, (uid) => hidden.includes(uid))).then(
     (result) => {
       trace.result = result;
       if (result.kind === "long") pullFrom(world, result);
@@ -72,49 +74,23 @@ const LIMITS = { maxPages: 60, maxRecords: 10_000, maxBytes: 1e6, maxSeconds: 60
 /** Counts that exceed what the pages hold: an operator has to say so. */
 const LYING: ReadonlySet<string> = new Set(["stale", "high", "wild"]);
 
-function partsOf(world: World): DrainParts {
-  const { trace, stopper } = world;
-  const { measures, declared, style, require = "none", remembered = {} } = trace.scenario;
-  return {
-    ...drainParts(sendOf(world), stopper.signal),
-    limits: { ...measures, ...LIMITS },
-    tokens: declared,
-    totals: LYING.has(style.total ?? "right") ? "ignore" : "verify",
-    memory: { ...NO_MEMORY, heedsSkip: () => remembered.heedsSkip, countOf: () => remembered.count },
-    require: () => require,
-    now: () => world.answered * 1000,
-    claim: async () => {
-      trace.claimed += 1;
-      return () => {
-        trace.released += 1;
-      };
-    },
-    report: (facts) => trace.reports.push(facts),
-  };
+function optionsOf(scenario: Scenario, { signal }: SignalController, answered: () => number): Options {
+  const { measures, declared, style, require = "none", remembered = {} } = scenario;
+  const memory = { ...NO_MEMORY, heedsSkip: () => remembered.heedsSkip, countOf: () => remembered.count };
+  const totals = LYING.has(style.total ?? "right") ? "ignore" : "verify";
+  const parts = { signal, tokens: declared, totals, memory, now: () => answered() * 1000 } as const;
+  return { limits: { ...measures, ...LIMITS }, require, parts };
+}
+
+/** The keys in a chunk of a list; throws when there are none. */
+function keysIn(chunk: Uint8Array): string[] {
+  if (chunk.length === 0) throw new Error("an empty chunk");
+  return uidsIn(chunk);
 }
 
 function end(trace: Trace, error?: unknown): void {
   trace.error = error;
   trace.ended = true;
-}
-
-function sendOf(world: World): Send {
-  return (request, { signal }) =>
-    new Promise((resolve, reject) => {
-      const selector = selectorOf(request);
-      const one: Waiting = { selector, resolve, reject };
-      const stop = (): void => {
-        const at = world.waiting.indexOf(one);
-        if (at >= 0) world.waiting.splice(at, 1);
-        reject(signal.reason);
-      };
-      world.trace.requests.push(selector);
-      world.trace.steps.push(`ask ${wordsOf(selector)}`);
-      world.waiting.push(one);
-      world.trace.atOnce = Math.max(world.trace.atOnce, world.waiting.length);
-      if (signal.aborted) stop();
-      else signal.addEventListener("abort", stop, { once: true });
-    });
 }
 
 function wordsOf({ size, token, skip }: PageSelector): string {
@@ -147,19 +123,19 @@ function pullFrom(world: World, list: StreamedList): void {
 /** Answers request number `at` of those that wait, as the list is at this moment. */
 export function answer(world: World, at: number, fault?: Fault): void {
   const { trace, keys, answered } = world;
-  const [one] = world.waiting.splice(at, 1);
-  if (one === undefined) throw new Error("nobody waits for this answer");
+  const held = world.waiting[at];
+  if (held === undefined) throw new Error("nobody waits for this answer");
   if (fault !== undefined) {
     world.faultsLeft -= 1;
     trace.faulted = true;
   }
   world.answered += 1;
-  trace.steps.push(`answer ${wordsOf(one.selector)}${fault === undefined ? "" : ` ${fault}`} of ${keys}`);
+  trace.steps.push(`answer ${wordsOf(held.selector)}${fault === undefined ? "" : ` ${fault}`} of ${keys}`);
   const moment = { keys: [...keys], firstTotal: trace.scenario.start.length, answered };
   try {
-    one.resolve(answerTo(one.selector, moment, trace.scenario.style, fault));
+    void held.answer(answerTo(held.selector, moment, trace.scenario.style, fault));
   } catch (error) {
-    one.reject(error);
+    void held.fail(error);
   }
 }
 

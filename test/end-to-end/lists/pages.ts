@@ -1,4 +1,5 @@
 /** Pages: which records they hold, what comes after them, and how they look on the wire. */
+import { cutPage, type Paging } from "../../support/platform-pages.ts";
 import type { Row, Shelf } from "./shelf.ts";
 
 /** One request for a page. */
@@ -20,47 +21,14 @@ export interface Page {
   readonly rows: readonly Row[];
   /** Rank of its first record when it was cut. */
   readonly start: number;
-  /** All records when it was cut. */
-  readonly total: number;
   /** Members beside the records, as they are written; undefined: left out. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-export type Tokens = "keyset" | "offset";
-
-export interface Cutting {
-  readonly tokens: Tokens;
-  /** Most records of a page, whatever is asked. */
-  readonly cap: number;
-  readonly skip: "honest" | "ignored";
-}
-
-/** A token says behind which rank, or behind which record, to go on. */
-function tokenAt(shelf: Shelf, rank: number, tokens: Tokens): string {
-  const at = tokens === "offset" ? rank : (shelf.rows[rank - 1] ?? null);
-  return Buffer.from(JSON.stringify(at)).toString("base64url");
-}
-
-/** The rank at which the page of `ask` begins. */
-export function startOf(shelf: Shelf, { token, skip }: Pick<Ask, "token" | "skip">, habits: Cutting): number {
-  const at =
-    token === undefined ? null : (JSON.parse(Buffer.from(token, "base64url").toString()) as number | Row | null);
-  const from = at === null ? 0 : typeof at === "number" ? at : shelf.after(at);
-  return Math.min(from + (habits.skip === "honest" ? skip : 0), shelf.rows.length);
-}
-
-/** The page from `start`. */
-export function cut(shelf: Shelf, start: number, ask: Ask, habits: Cutting): Page {
-  const total = shelf.rows.length;
-  const end = Math.min(start + Math.min(ask.size, habits.cap), total);
-  const skipped = habits.skip === "honest" ? ask.skip : 0;
-  const nextPageToken = end < total ? tokenAt(shelf, end, habits.tokens) : "";
-  return {
-    rows: shelf.rows.slice(start, end),
-    start,
-    total,
-    members: { nextPageToken, totalCount: String(total), skipped },
-  };
+/** The page that `ask` selects. */
+export function cut(shelf: Shelf, ask: Ask, paging: Paging): Page {
+  const { items: rows, start, next: nextPageToken, total, skipped } = cutPage(shelf, ask, paging);
+  return { rows, start, members: { nextPageToken, totalCount: String(total), skipped } };
 }
 
 const TIMES = `"createTime":"2026-01-02T03:04:05.678Z","updateTime":"2026-01-02T03:04:05.678Z"}`;

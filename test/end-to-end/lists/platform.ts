@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { Send } from "../../../src/model/http.ts";
-import { type Ask, type Cutting, cut, type Page, recordOf, startOf, write } from "./pages.ts";
+import type { Paging } from "../../support/platform-pages.ts";
+import { type Ask, cut, type Page, recordOf, write } from "./pages.ts";
 import { createShelf, rowsOf, type Shelf } from "./shelf.ts";
 
 /** A response byte by byte. */
@@ -19,7 +20,7 @@ export interface Reply {
 /** What it does to a page: gives another page, or says byte by byte what goes out instead. */
 export type Fault = (page: Page, ask: Ask, shelf: Shelf) => Page | Reply;
 
-export interface Habits extends Cutting {
+export interface Habits extends Paging {
   /** Bytes that each record is longer. */
   readonly filler: number;
   /** Before the page is cut, and again before it goes out. */
@@ -33,7 +34,6 @@ export interface Habits extends Cutting {
 const HONEST: Habits = {
   tokens: "keyset",
   cap: 200,
-  skip: "honest",
   filler: 0,
   wait: () => undefined,
   before: () => {},
@@ -96,7 +96,7 @@ export function createPlatform(
     const waited = habits.wait(ask);
     if (waited !== undefined) await waited;
     habits.before(ask, platform.shelf);
-    const page = cut(platform.shelf, startOf(platform.shelf, ask, habits), ask, habits);
+    const page = cut(platform.shelf, ask, habits);
     const made = habits.fault(page, ask, platform.shelf);
     habits.after(ask, platform.shelf, page);
     const reply = "status" in made ? made : { status: 200, body: write(made, ask, habits.filler) };

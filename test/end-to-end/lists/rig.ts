@@ -175,5 +175,5 @@ export function expectWhole(outcome: Outcome, uids: readonly string[], label = "
 }
 
 export function uidsOf(shelf: Shelf): readonly string[] {
-  return shelf.rows.map(({ uid }) => uid);
+  return shelf.records.map(({ uid }) => uid);
 }

@@ -1,4 +1,5 @@
 /** The records of a platform in their order, and which of them existed all the time. */
+import type { Listed } from "../../support/platform-pages.ts";
 import { randomOf } from "../../support/random.mjs";
 
 /** One record. Its uid never changes; its name may. */
@@ -21,16 +22,13 @@ export interface Watch {
   persistent(): readonly string[];
 }
 
-export interface Shelf {
-  /** In order; not to be changed from outside. */
-  readonly rows: readonly Row[];
+/** A list that changes under its readers; its tokens remember a whole row, as its order may be any. */
+export interface Shelf extends Listed<Row> {
   /** False when there is one of this uid. */
   add(row: Row): boolean;
   /** False when there is none. */
   remove(uid: string): boolean;
   rename(uid: string, name: string): boolean;
-  /** The rank of the first record behind `row`, which need not be there. */
-  after(row: Row): number;
   watch(): Watch;
 }
 
@@ -38,7 +36,7 @@ export function createShelf(first: readonly Row[], order: Order = byUid): Shelf 
   const rows = first.toSorted(order);
   const known = new Map(rows.map((row) => [row.uid, row]));
   const watched = new Set<Set<string>>();
-  const after = (row: Row): number => {
+  const rankAfter = (row: Row): number => {
     let [low, high] = [0, rows.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -49,17 +47,19 @@ export function createShelf(first: readonly Row[], order: Order = byUid): Shelf 
   };
   const place = (row: Row): void => {
     known.set(row.uid, row);
-    rows.splice(after(row), 0, row);
+    rows.splice(rankAfter(row), 0, row);
   };
   const take = (uid: string): Row | undefined => {
     const row = known.get(uid);
     if (row === undefined) return undefined;
     known.delete(uid);
-    rows.splice(after(row) - 1, 1);
+    rows.splice(rankAfter(row) - 1, 1);
     return row;
   };
   return {
-    rows,
+    records: rows,
+    mark: JSON.stringify,
+    after: (mark) => rankAfter(JSON.parse(mark) as Row),
     add: (row) => {
       if (known.has(row.uid)) return false;
       place(row);
@@ -75,7 +75,6 @@ export function createShelf(first: readonly Row[], order: Order = byUid): Shelf 
       if (row !== undefined) place({ ...row, name });
       return row !== undefined;
     },
-    after,
     watch: () => {
       const uids = rows.map((row) => row.uid);
       const deleted = new Set<string>();

@@ -23,7 +23,7 @@ describe("T-DRN-01: a quiet list", () => {
       rig.platform.shelf = shelf;
       const got = await get({ url: rig.url, target: GROUPS, as: "alice" });
       expect([count, got.status, got.complete]).toEqual([count, 200, true]);
-      const reference = `{"items":[${shelf.rows.map((row) => v1Of(row, "alice")).join(",")}]}`;
+      const reference = `{"items":[${shelf.records.map((row) => v1Of(row, "alice")).join(",")}]}`;
       // Not toBe: a difference of megabytes takes minutes to print.
       expect([count, got.text.length]).toEqual([count, reference.length]);
       expect(got.text === reference).toBe(true);

@@ -6,11 +6,11 @@ import { type Dice, newRow, type Row, type Shelf } from "./shelf.ts";
 export type Writers = Pick<Habits, "before" | "after">;
 
 function write(shelf: Shelf, dice: Dice): void {
-  const any = (): Row | undefined => shelf.rows[dice(shelf.rows.length)];
+  const any = (): Row | undefined => shelf.records[dice(shelf.records.length)];
   switch (dice(5)) {
     case 0:
     case 1:
-      shelf.add(newRow(dice, shelf.rows));
+      shelf.add(newRow(dice, shelf.records));
       return;
     case 2:
     case 3:
@@ -34,8 +34,8 @@ export function leftToRight(dice: Dice): Writers {
   return {
     before: () => {},
     after: (_, shelf) => {
-      const last = shelf.rows.at(-1)?.uid ?? "f";
-      shelf.remove(shelf.rows[dice(20)]?.uid ?? "");
+      const last = shelf.records.at(-1)?.uid ?? "f";
+      shelf.remove(shelf.records[dice(20)]?.uid ?? "");
       shelf.add({ ...newRow(dice), uid: `${last.slice(0, 40)}~${dice(1e6)}`.replaceAll("~", "z") });
     },
   };
@@ -49,7 +49,7 @@ export function atBorders(dice: Dice): Writers {
       if (dice(3) === 0) return;
       const last = page.rows.at(-1);
       if (last === undefined) return;
-      const next = shelf.rows[page.start + page.rows.length];
+      const next = shelf.records[page.start + page.rows.length];
       if (dice(2) === 0) shelf.remove(last.uid);
       if (next !== undefined && dice(2) === 0) shelf.remove(next.uid);
       for (let more = dice(3); more > 0; more--) {
