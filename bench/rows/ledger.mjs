@@ -131,7 +131,7 @@ async function ledgerParts({ modules, folder, calls }, { token, client, rounds, 
   ];
   const exchange = finished(createExchange("r-1", 0, "GET", calls.v1Get), client);
   const { resource, operation } = exchange;
-  const asked = { resource, operation, write: false, client, headers };
+  const asked = { resource, operation, write: false, client, head: { method: "GET", target: calls.v1Get, headers } };
   const parts = [];
   for (const means of ["user-agent", "claim:sub"]) {
     const { cutover } = await open({ clientsIdentify: means });
