@@ -1,4 +1,4 @@
-/** Requests that are hostile or odd, byte for byte, and what becomes of each: for every test that reads requests. */
+/** Requests that are hostile or odd, byte for byte, and the result of each. Every test that reads requests draws from them. */
 import {
   CHUNK_ENDS,
   CHUNK_SIZES,
@@ -24,7 +24,7 @@ import {
   VERSIONS,
 } from "../support/hostile/targets.ts";
 
-/** One connection's worth of bytes, and what becomes of them. */
+/** The bytes of one connection, and their result. */
 export interface Entry {
   readonly name: string;
   /** The test that it belongs to: `T-SMG-01`. */
@@ -61,9 +61,9 @@ const KINDS: readonly Kind[] = [
   [
     "T-SMG-03",
     {
-      "empty coding beside a length": post("Transfer-Encoding:\r\nContent-Length: 5", "hello"),
+      "empty coding with a length": post("Transfer-Encoding:\r\nContent-Length: 5", "hello"),
       "chunks in HTTP/1.0": request("POST /x HTTP/1.0", "Transfer-Encoding: chunked", LAST),
-      "coding beside a length in HTTP/1.0": request("POST /x HTTP/1.0", BOTH, LAST),
+      "coding with a length in HTTP/1.0": request("POST /x HTTP/1.0", BOTH, LAST),
     },
     asIs,
     400,

@@ -29,7 +29,7 @@ const LAST = "0\r\n\r\n";
 const head = (fields: string, line = "POST /x HTTP/1.1"): string => `${line}\r\nHost: a.example\r\n${fields}\r\n\r\n`;
 const texts = (...tables: readonly Readonly<Record<string, string>>[]): string[] => tables.flatMap(Object.values);
 
-/** What one reader takes for the end of the body, and another does not. */
+/** Framings that end the body in different places for different readers. */
 function framings(): Hostile[] {
   // Some names have an underscore, and those whom Connection names are for this connection only.
   const codings = ["Transfer_Encoding: chunked", ...texts(CODINGS, IDENTITY, CHUNKED)];
@@ -99,7 +99,7 @@ export function hostile(): Hostile[] {
   ];
 }
 
-/** `count` requests, each one of `seeds` after some mutations. The same for the same seed. */
+/** `count` requests, each one of `seeds` after some mutations. One seed always makes the same ones. */
 export function mutants(seeds: readonly Hostile[], count: number, seed: number): Hostile[] {
   const random = createRandom(String(seed));
   const pick = () => seeds[random.int(seeds.length)] ?? { name: "nothing", bytes: "" };

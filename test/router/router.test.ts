@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import { v2PathOf } from "../../src/model/request.ts";
 import { createRouter } from "../../src/router/router.ts";
+import { AMBIGUOUS, UNKNOWN } from "../support/hostile/targets.ts";
 import { CHILD, NATIVES, RESOURCES, ROOT } from "./fixture.ts";
 
 const route = createRouter({
@@ -106,24 +107,11 @@ describe("T-SMG-28: uids in paths", () => {
 describe("T-SMG-27, V52: odd paths on v1 are refused", () => {
   // Which bytes, escapes and segments are odd: path.test.ts. Which uids: uid.test.ts.
   test.each([
-    "/iam/v1/%252e%252e/admin",
-    "/iam/v1//groups",
-    "/iam/v1/groups/a%2F%2Fb",
-    "/iam/v1/groups/a%2F",
-    "/iam/v1/groups/a/",
+    ...Object.values(AMBIGUOUS),
     "/iam/v1/../groups",
     "/iam/v1/groups/%2e%2e/%2e%2e/admin",
     "/iam/v1/groups/..%2fa",
-    "/iam/v1/groups;x=1",
-    "/iam/v1/groups%3Fadmin=1",
     "/iam/v1/groups#f",
-    "/iam/v1/groups/a%20b",
-    "/iam/v1/%67roups",
-    "/iam/v1/unknown/%25",
-    "/%69am/v1/groups",
-    "/iam%2Fv1/groups",
-    "/iam/v1%2Fgroups",
-    "/iam/%76%31/groups",
     "http://169.254.169.254/latest",
     "iam/v1/groups",
     "*",
@@ -147,23 +135,18 @@ describe("T-SMG-27, V52: odd paths on v1 are refused", () => {
 
 describe("T-SMG-27, V56: paths of nobody", () => {
   test.each([
-    "/",
+    ...Object.values(UNKNOWN),
     "/admin",
     "//evil.example/x",
     "//iam/v1/groups",
-    "/IAM/V1/groups",
-    "/iam/v1x/groups",
     "/iam/v3/groups",
     "/iam",
-    "/iam//v1/groups",
-    "/IAM/v1/groups",
     "/i-am/v1/groups",
     "/legacyx/a",
     "/sts",
     "/sts/exchange/",
     "/apko/v1x",
     "/charts/x",
-    "/x?y=/iam/v1/groups",
   ])("%s is 404 and not forwarded", (target) => {
     expect(told("GET", target)).toBe("UNKNOWN_PATH");
   });

@@ -87,7 +87,7 @@ describe("the fields of a request", () => {
     expect(withTrace).toEqual(sent);
   });
 
-  it("T-SMG-19, T-SMG-15, T-SMG-21, V59, V79: that belong to the connection, or could pass for somebody else's, stay here", async () => {
+  it("T-SMG-19, T-SMG-15, T-SMG-21, V59, V79: that belong to the connection, or look like a field of carryover's own, do not reach the upstream", async () => {
     const { port, double } = await rig();
     const fields = [
       "Connection: X-Named",

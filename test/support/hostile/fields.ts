@@ -1,7 +1,7 @@
 /** Fields, framings and chunks that readers of HTTP differ about. A table has the name of each oddity and its text, as latin1. */
 import type { Odd } from "./targets.ts";
 
-/** Transfer codings that somebody takes for chunked. All are refused. */
+/** Transfer codings that some readers take for chunked. All are refused. */
 export const CODINGS: Odd = {
   "unknown transfer coding": "Transfer-Encoding: xchunked",
   "identity alone": "Transfer-Encoding: identity",
@@ -36,7 +36,7 @@ export const CHUNKED: Odd = {
   "Connection that names the coding": "Connection: close, Transfer-Encoding\r\nTransfer-Encoding: chunked",
 };
 
-/** Lengths of so many bytes that are refused. */
+/** Lengths that are refused, for a body of `bytes` bytes. */
 export const LENGTHS: Readonly<Record<string, (bytes: number) => string>> = {
   "length twice, equal": (bytes) => `Content-Length: ${bytes}\r\nContent-Length: ${bytes}`,
   "length twice, different": (bytes) => `Content-Length: ${bytes}\r\nContent-Length: 0`,
@@ -96,7 +96,7 @@ export const TRAILERS: readonly string[] = [
   "X-Front-Id: t",
 ];
 
-/** Lines that are no field. */
+/** Invalid field lines. */
 export const NO_FIELDS: Odd = {
   "folded field": "X-A: 1\r\n  2",
   "field folded with a tab": "X-A: 1\r\n\t2",
@@ -119,14 +119,14 @@ export const HOSTS: Odd = {
   "Host with a path and user": "Host: a/b@c",
   "Host with a list": "Host: a, b",
   "Host with a space": "Host: a b",
-  "Host with a port that is none": "Host: a:80b",
+  "Host with an invalid port": "Host: a:80b",
 };
 
 /** Credentials that are refused as two; and ones that are odd, but the platform's to judge. */
 export const TWO_CREDENTIALS: Odd = {
   "two Authorizations": "Authorization: Bearer a\r\nAuthorization: Bearer b",
   "two equal Authorizations": "Authorization: Bearer a\r\nauthorization: Bearer a",
-  "Authorization beside an empty one": "Authorization: Bearer a\r\nAuthorization:",
+  "Authorization and an empty one": "Authorization: Bearer a\r\nAuthorization:",
   "a credential as metadata of the gateway": "Authorization: Bearer a\r\nGrpc-Metadata-Authorization: Bearer b",
 };
 export const CREDENTIALS: Odd = {

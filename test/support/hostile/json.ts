@@ -14,7 +14,7 @@ export const POISONS = [
   '"__proto__":{"toJSON":1,"then":1,"name":"evil","uid":"evil"}',
 ] as const;
 
-/** Whole texts that are no JSON, or no text. */
+/** Whole bodies that are invalid JSON, or invalid UTF-8. */
 export const BROKEN: Odd = {
   "a comma too many": '{"a":1,}',
   "a comment": '{/* a */"name":"a"}',
@@ -45,7 +45,7 @@ export const VALUES = [
   `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`,
 ] as const;
 
-/** Pieces to put into JSON: what lenient readers take, and bytes that are no text. */
+/** Pieces to put into JSON: what lenient readers take, and invalid UTF-8. */
 export const PIECES = [
   ...["{", "}", "[", "]", ",", ":", '"', "\\", "\\u", ",,", "[[", "}}", '"\\', '"a"', "null", "1e400", "-0"],
   ...["00", "01,", "-01", "-,", "+1,", "1.,", ".5,", "1e,", "1e+,", "0x1,", "1_0,", "NaN,", "-Infinity,", "undefined,"],

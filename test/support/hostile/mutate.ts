@@ -4,7 +4,7 @@ import { CHUNKED, CODINGS, FIELDS, HOSTS, IDENTITY, LENGTHS, TRAILERS } from "./
 import { PIECES as JSON_PIECES } from "./json.ts";
 import { NO_METHODS, OTHER_METHODS, PATH_PIECES } from "./targets.ts";
 
-/** What a mutation has to work with: `other` is a second request. */
+/** The input of a mutation. `other` is a second request. */
 interface Ground {
   readonly text: string;
   readonly other: string;
@@ -14,7 +14,7 @@ interface Ground {
 type Some<T> = readonly [T, ...T[]];
 type Mutation = (ground: Ground) => string;
 
-/** At most so many bytes: what is longer tests patience only. */
+/** The most bytes of a mutated request: longer ones only take longer. */
 const LONGEST = 64 * 1024;
 
 const place = (text: string, random: Random): number => random.int(text.length + 1);
@@ -42,7 +42,7 @@ const BLIND: Some<Mutation> = [
 
 const linesOf = (text: string): string[] => text.split("\r\n");
 
-/** Whole lines, whatever stands in them. */
+/** Whole lines, without a look at their contents. */
 const LINES: Some<Mutation> = [
   ({ text, random }) => {
     const lines = linesOf(text);

@@ -1,9 +1,9 @@
 /** Request lines that readers take apart in different ways. A table has the name of each oddity and its text, as latin1. */
 
-/** What is odd, by its name. */
+/** Odd texts by name. */
 export type Odd = Readonly<Record<string, string>>;
 
-/** Targets that are no path, or name another host. */
+/** Targets that are not a path, or name another host. */
 export const NO_PATHS: Odd = {
   "absolute target inside the network": "http://169.254.169.254/latest/meta-data/",
   "absolute target with TLS": "https://evil.example/x",
@@ -53,7 +53,7 @@ export const ODD_BYTES: Odd = {
 /** Paths of v1 that the router cannot read in one way only. */
 export const AMBIGUOUS: Odd = {
   "dots encoded twice": "/iam/v1/%252e%252e/admin",
-  "escape that is none": "/iam/v1/groups/%zz",
+  "invalid escape": "/iam/v1/groups/%zz",
   "percent sign at the end": "/iam/v1/groups/%",
   "percent sign alone": "/iam/v1/%",
   "empty segment": "/iam/v1//groups",
@@ -85,7 +85,7 @@ export const AMBIGUOUS: Odd = {
   "encoded slash behind v2": "/iam/v2beta1%2Fgroups",
 };
 
-/** Paths that look like those of the API. */
+/** Unknown paths that look like paths of the API. */
 export const UNKNOWN: Odd = {
   "no path": "/",
   "path of the admin port": "/metrics",
