@@ -19,7 +19,8 @@ describe.each(FRONTS)("behind $program.title", (front) => {
     timeout: scale(600_000, 3_600_000),
   }, async () => {
     const chain = await chainOf(front);
-    const whole = [...corpus, ...hostile()];
+    // The rig finds a request again by its id.
+    const whole = [...corpus, ...hostile()].filter(({ bytes }) => !/x-request-id/i.test(bytes));
     console.log(`${front.program.title}: mutants of seed ${SEED}`);
     const cases = [...whole, ...mutants(whole, MUTANTS, SEED), ...hostileH2()];
     const outcomes = await send(chain, cases);
