@@ -85,6 +85,7 @@ const KINDS: readonly Kind[] = [
   ["T-SMG-07", IDENTITY, (coding) => post(coding, LAST), 400],
   ["T-SMG-08", HOSTS, (host) => `GET /x HTTP/1.1\r\n${host}\r\n\r\n`, 400],
   ["T-SMG-09", VERSIONS, (version) => request(`GET /x ${version}`), [400, 505]],
+  ["T-SMG-09", { "two versions": "HTTP/1.1 HTTP/1.1" }, (version) => request(`GET /x ${version}`), 400],
   ["T-SMG-09", { "HTTP/0.9": "GET /x\r\n\r\n" }, asIs, 400],
   ["T-SMG-09", { ICE: "SOURCE /x ICE/1.0" }, (line) => request(line), [400, 501, 505]],
   [

@@ -132,7 +132,6 @@ export const VERSIONS: Odd = {
   "version with a leading zero": "HTTP/01.1",
   "version in lower case": "http/1.1",
   "version before a space": "HTTP/1.1 ",
-  "two versions": "HTTP/1.1 HTTP/1.1",
 };
 
 /** Pieces that odd and honest targets are made of. */
