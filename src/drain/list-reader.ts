@@ -2,7 +2,7 @@
 
 import type { ListFacts, Witness } from "../model/exchange.ts";
 import type { HeaderList, Send } from "../model/http.ts";
-import type { DrainRefused, ListPlan } from "../model/list.ts";
+import type { DrainRefused, ListPlan, PageSelector } from "../model/list.ts";
 import { Problem, type ProblemReason } from "../model/problem.ts";
 import { createSignalController, type Signal, type SignalController } from "../model/signal.ts";
 import type { TotalsPolicy } from "./committed-list.ts";
@@ -54,8 +54,10 @@ export interface DrainParts {
 /** The call for the first page. */
 export interface FirstCall {
   readonly got: CallResult;
-  /** Of the response, if it is a page. */
+  /** Of a response with 200. */
   readonly headers: HeaderList;
+  /** 1 for a response with 200, even if it cannot be read. */
+  readonly pages: number;
   /** When the list was begun, on the clock of `DrainParts`. */
   readonly startedAt: number;
 }
@@ -115,6 +117,20 @@ export function settingsOf(plan: ListPlan, { memory, limits, tokens, totals, req
   };
 }
 
+/** `arrived` is called with the headers of a response with 200, and waited for before that is read. */
+export async function readPage(
+  plan: ListPlan,
+  page: PageSelector,
+  { send, signal }: { readonly send: Send; readonly signal: Signal },
+  arrived: (headers: HeaderList) => Promise<void> | undefined,
+): Promise<CallResult> {
+  const response = await send(plan.request(page), { signal });
+  if (response.status !== 200) return { kind: "refused", response };
+  const turn = arrived(response.headers);
+  if (turn !== undefined) await turn;
+  return { kind: "page", page: await plan.read(response) };
+}
+
 function firstTarget(plan: ListPlan, { pageSize }: DrainLimits): string {
   return plan.request({ size: pageSize }).target;
 }
@@ -127,8 +143,7 @@ export function createListReader(plan: ListPlan, parts: DrainParts, how: DrainSe
   let begun = first;
   const startedAt = first?.startedAt ?? parts.now();
   const calls = new Map<number, SignalController>();
-  let headers: HeaderList = [];
-  let pages = 0;
+  let { headers, pages } = first ?? { headers: [], pages: 0 };
   let pull: WaitingPull | undefined;
   /** Results beyond the one that was awaited: two pages may join on at once. */
   const outcomes: ((waiting: WaitingPull) => void)[] = [];
@@ -204,22 +219,17 @@ export function createListReader(plan: ListPlan, parts: DrainParts, how: DrainSe
     checkTime(resource, state.list.distinct, (parts.now() - startedAt) / 1000, limits);
     const isFirst = position.token === undefined && position.skip === undefined;
     if (isFirst && begun !== undefined) {
-      const { got, headers: came } = begun;
+      const { got } = begun;
       begun = undefined;
-      if (got.kind === "page") {
-        pages += 1;
-        headers = came;
-      }
       return got;
     }
-    const send = isFirst ? parts.send : parts.reads;
-    const response = await send(plan.request({ size: limits.pageSize, ...position }), { signal: stop });
-    if (response.status !== 200) return { kind: "refused", response };
-    pages += 1;
-    if (isFirst) headers = response.headers;
-    else await parts.turn();
-    const page = plan.read(response);
-    return { kind: "page", page: page instanceof Promise ? await page : page };
+    const call = { send: isFirst ? parts.send : parts.reads, signal: stop };
+    return readPage(plan, { size: limits.pageSize, ...position }, call, (came) => {
+      pages += 1;
+      if (!isFirst) return parts.turn();
+      headers = came;
+      return undefined;
+    });
   };
   const facts = (outcome: ListFacts["outcome"], witness: Witness): ListFacts => {
     return { pages, records: state.list.shown, witness, outcome };

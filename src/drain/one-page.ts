@@ -1,11 +1,12 @@
 /** A list that its first page holds as a whole, and that nothing contradicts: it needs none of the steps of longer ones. */
 
 import type { Witness } from "../model/exchange.ts";
+import type { HeaderList } from "../model/http.ts";
 import type { DrainedList, ListPage, ListPlan } from "../model/list.ts";
 import { createSignalController } from "../model/signal.ts";
 import { ascends, isEnough, keptBytes } from "./committed-list.ts";
-import type { DrainParts, FirstCall } from "./list-reader.ts";
-import type { DrainSettings } from "./state.ts";
+import { type DrainParts, type FirstCall, readPage } from "./list-reader.ts";
+import type { CallResult, DrainSettings } from "./state.ts";
 
 /** Calls for the first page. Rejects, with the signal's reason and at once, only when the signal aborts: that is reported. */
 export function callForFirst(plan: ListPlan, parts: DrainParts): Promise<FirstCall> {
@@ -13,12 +14,8 @@ export function callForFirst(plan: ListPlan, parts: DrainParts): Promise<FirstCa
   const startedAt = parts.now();
   const stopper = createSignalController();
   let pages = 0;
-  const callOnce = async (): Promise<FirstCall> => {
-    const response = await parts.send(plan.request({ size: limits.pageSize }), { signal: stopper.signal });
-    if (response.status !== 200) return { got: { kind: "refused", response }, headers: [], startedAt };
-    pages = 1;
-    return { got: { kind: "page", page: await plan.read(response) }, headers: response.headers, startedAt };
-  };
+  let headers: HeaderList = [];
+  const call = { send: parts.send, signal: stopper.signal };
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       parts.report({ pages, records: 0, witness: "none", outcome: "aborted" }, []);
@@ -27,11 +24,15 @@ export function callForFirst(plan: ListPlan, parts: DrainParts): Promise<FirstCa
     };
     if (signal.aborted) return onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
-    callOnce()
-      .catch((problem: unknown): FirstCall => ({ got: { kind: "failed", problem }, headers: [], startedAt }))
-      .then((first) => {
+    readPage(plan, { size: limits.pageSize }, call, (came) => {
+      pages = 1;
+      headers = came;
+      return undefined;
+    })
+      .catch((problem: unknown): CallResult => ({ kind: "failed", problem }))
+      .then((got) => {
         signal.removeEventListener("abort", onAbort);
-        resolve(first);
+        resolve({ got, headers, pages, startedAt });
       });
   });
 }

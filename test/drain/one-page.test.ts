@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createDrains } from "../../src/drain/drain.ts";
 import type { ListPage, ListPlan } from "../../src/model/list.ts";
+import { Problem } from "../../src/model/problem.ts";
 import { drainParts } from "../support/drains.ts";
 import { listPage } from "./simulator.ts";
 
@@ -85,5 +86,25 @@ describe("a list of one page", () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  it("counts a first page that cannot be read, as any other", async () => {
+    const reports: unknown[] = [];
+    const { longDrain } = createDrains({
+      ...drainParts(async () => ({ status: 200, headers: [], body: new Uint8Array() })),
+      report: (facts) => reports.push(facts),
+    });
+    const read = (): never => {
+      throw new Problem("UPSTREAM_INVALID", "no page");
+    };
+    const plan = {
+      resource: "group",
+      keyOrder: true,
+      request: () => ({ method: "GET", target: "/", headers: [] }),
+      read,
+    };
+    await expect(longDrain(plan)).rejects.toMatchObject({ reason: "UPSTREAM_INVALID" });
+    // A list whose first page cannot be read is read once more.
+    expect(reports).toMatchObject([{ pages: 2, outcome: "incomplete" }]);
   });
 });
