@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { form, instantLeaf } from "../rules/leaves.ts";
 import { MATCH_SHAPE } from "../rules/rule.ts";
+import { Mode } from "../rules/status.ts";
 import { linkLeaf, oneOf, positiveShare, seconds, shareLeaf, whole, yesNo } from "./values.ts";
 
 /** Limits of a file: 500 large rules fit. */
@@ -75,7 +76,7 @@ export const RuleSchema = z.strictObject({
     .meta(form("name"))
     .describe("Unique name of the rule; a label in metrics"),
   match,
-  mode: oneOf("native", "shadow", "translate").describe(
+  mode: oneOf(...Mode.options).describe(
     "What responds: native v1; native v1, compared in the background; carryover from v2",
   ),
   expires: instantLeaf.optional().describe("From then on the rule matches nothing"),

@@ -1,6 +1,7 @@
 /** The schema of the configuration: every option with type, default, limits and description. */
 import * as z from "zod";
 import { form } from "../rules/leaves.ts";
+import { Mode } from "../rules/status.ts";
 import {
   bytes,
   directory,
@@ -83,7 +84,7 @@ export const shadow = z.strictObject({
 
 export const cutover = z.strictObject({
   rulesFile: file.optional().describe("YAML file with rules for v1 requests; reloaded when it changes").meta(USUAL),
-  mode: oneOf("native", "shadow", "translate")
+  mode: oneOf(...Mode.options)
     .optional()
     .describe(
       "What serves v1 requests that no rule matches. Required with upstream.v1.url or cutover.rulesFile; without both it is translate",

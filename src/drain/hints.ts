@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 
-/** What is remembered from one list to the next, for one credential. All of it is only a guess: a wrong one costs a call, never a record. */
+/** Guesses from earlier lists of one credential. A wrong guess costs a call, never a record. */
 export interface ListHints {
-  /** Whether lists of this resource heeded `skip` lately; undefined: not known. */
+  /** Whether lists of this resource heeded `skip` lately, if that is known. */
   heedsSkip(resource: string): boolean | undefined;
   sawSkip(resource: string, heeded: boolean): void;
   /** Records of the list whose first page is at `target`, when it was last read in parallel. */

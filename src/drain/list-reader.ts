@@ -100,7 +100,7 @@ interface WaitingPull {
   readonly reject: (reason: unknown) => void;
 }
 
-/** What is known of a list before it is read. */
+/** Returns all that is known of a list before it is read. */
 export function settingsOf(plan: ListPlan, { memory, limits, tokens, totals, require }: DrainParts): DrainSettings {
   const { resource, keyOrder } = plan;
   const heedsSkip = memory.heedsSkip(resource);
@@ -283,7 +283,7 @@ function readsFurtherPage(action: DrainAction): boolean {
   return action.kind === "fetch" && (action.place.token !== undefined || action.place.skip !== undefined);
 }
 
-/** What was proved, but was not enough. */
+/** The witness that was reached, though a stronger one was required. */
 function witnessIn(thrown: unknown): Witness {
   const witness = thrown instanceof Problem && thrown.reason === "LIST_UNPROVEN" ? thrown.metadata["witness"] : "none";
   return witness === "cover" || witness === "count" ? witness : "none";

@@ -21,7 +21,7 @@ export const LIST_OUTCOMES = [
   "aborted",
 ] as const;
 
-/** What was odd about a list that is complete all the same. */
+/** Oddities of lists that are complete all the same. */
 export const LIST_NOTES = [
   "list-read-again",
   "list-repaired",

@@ -23,11 +23,11 @@ export interface Rule extends RuleSettings {
   readonly match: RuleMatch;
 }
 
-/** In the order in which the schema, the docs and sentences have them. */
+/** The order of the schema, the docs and sentences. */
 export const CONDITIONS = [subject, client, canary, time] as const;
 type AnyCondition = (typeof CONDITIONS)[number];
 
-/** In the order in which they are tested. */
+/** The order of the tests. */
 export const ASKED: readonly AnyCondition[] = [...CONDITIONS].sort(
   (a, b) => Number(a.last ?? false) - Number(b.last ?? false),
 );

@@ -88,7 +88,7 @@ export function clock(minutes: number): string {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** ISO 8601; a number that is no date is shown as it is. */
+/** ISO 8601. A number beyond the dates of JavaScript is shown as it is. */
 export function instant(ms: number | undefined): string | number | undefined {
   if (ms === undefined) return undefined;
   const date = new Date(ms);

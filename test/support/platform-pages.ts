@@ -21,7 +21,7 @@ export function ascending<K extends string | number>(keys: readonly K[]): Listed
   return { records: keys, mark: String, after };
 }
 
-/** What a token stands for: the last record of its page, or how many records came before. */
+/** The content of a token: the last record of its page, or how many records came before. */
 export type Tokens = "keyset" | "offset";
 
 /** How a platform pages. Without any of it, `skip` is obeyed and echoed, and the count is right. */
@@ -35,7 +35,7 @@ export interface Paging {
   readonly behind?: "chain" | "position";
   /** A page that reaches the end has a token all the same (always, or when it is full); the empty page behind it has none. */
   readonly trailing?: "always" | "full";
-  /** What it says instead of the right count. */
+  /** Makes the count that it says from the right one. */
   readonly counts?: (right: number) => number | undefined;
 }
 

@@ -79,7 +79,7 @@ export const canary: Condition<CanaryMatch, typeof schema> = {
   last: true,
 };
 
-/** What decided. `unselected`: neither header nor cookie decided, and there is no percentage. */
+/** The condition that decided. `unselected`: neither header nor cookie decided, and the rule has no percentage. */
 interface CanaryDecision {
   readonly taken: boolean;
   readonly by: "header" | "cookie" | "percent" | "unselected";
@@ -148,7 +148,7 @@ export function isSwitchedOff({ header, cookie, percent }: CanaryMatch): boolean
  * `decideCanary`: a value that `inner` takes by itself is to be taken by the rest of `outer`, and `never` ends it for both.
  */
 export function coversCanary(outer: CanaryMatch, inner: CanaryMatch): boolean {
-  if (outer.header === undefined && outer.cookie === undefined && shareOf(outer, false) >= 100) return true;
+  if (outer.header === undefined && outer.cookie === undefined && percentOf(outer, false) >= 100) return true;
   if (outer.header !== undefined) {
     // A request with never in this field is lost to the outer rule alone.
     if (outer.header.name !== inner.header?.name) return false;
@@ -162,22 +162,22 @@ export function coversCanary(outer: CanaryMatch, inner: CanaryMatch): boolean {
 /** The same where no header field spoke. `selects`: both rules have a header. */
 function coversFromCookie(outer: CanaryMatch, inner: CanaryMatch, selects: boolean): boolean {
   if (outer.cookie !== undefined) {
-    if (inner.cookie === undefined) return shareOf(inner, selects) === 0;
+    if (inner.cookie === undefined) return percentOf(inner, selects) === 0;
     if (outer.cookie.name !== inner.cookie.name) return false;
-    if (outer.cookie.value !== inner.cookie.value) return shareOf(outer, true) >= 100;
-    return shareOf(outer, true) >= shareOf(inner, true);
+    if (outer.cookie.value !== inner.cookie.value) return percentOf(outer, true) >= 100;
+    return percentOf(outer, true) >= percentOf(inner, true);
   }
-  if (inner.cookie !== undefined) return shareOf(outer, selects) >= 100;
-  return shareOf(outer, selects) >= shareOf(inner, selects);
+  if (inner.cookie !== undefined) return percentOf(outer, selects) >= 100;
+  return percentOf(outer, selects) >= percentOf(inner, selects);
 }
 
 /** Whether whatever the header leaves open is taken. */
 function takesRest(match: CanaryMatch): boolean {
-  return match.cookie === undefined && shareOf(match, true) >= 100;
+  return match.cookie === undefined && percentOf(match, true) >= 100;
 }
 
 /** Percentage of clients that are taken when neither header nor cookie spoke. */
-function shareOf({ percent }: CanaryMatch, selects: boolean): number {
+function percentOf({ percent }: CanaryMatch, selects: boolean): number {
   return percent ?? (selects ? 0 : 100);
 }
 
@@ -206,7 +206,7 @@ function selectorFaults(match: TextOf<typeof schema>): readonly RuleRemark[] {
   return found;
 }
 
-/** `shadow.sample` and the thresholds are shares, of which 0.1 is a tenth. */
+/** `shadow.sample` and the thresholds are shares: 0.1 means a tenth. */
 function tinyPercentages({ percent = 0 }: TextOf<typeof schema>): readonly RuleRemark[] {
   if (percent <= 0 || percent >= 1) return [];
   const clients = Math.round(100 / percent).toLocaleString("en-US");

@@ -5,7 +5,7 @@ import { anyOf, shownName } from "../words.ts";
 import type { Condition, RuleRemark } from "./condition.ts";
 
 export interface ClientMatch {
-  /** Names as the ledger has them; undefined: all. */
+  /** Names as the ledger has them. Without it: all. */
   readonly clients: ReadonlySet<string> | undefined;
 }
 
@@ -36,7 +36,7 @@ export const client: Condition<ClientMatch, typeof schema> = {
       }
       const near = nearMiss(name, known);
       if (near === undefined) return [];
-      // A name with one letter wrong takes nobody.
+      // A rule with one letter wrong takes no client.
       const what = `clients.names has no ${JSON.stringify(name)}: rules name clients exactly`;
       return [{ ...at, what, remedy: didYouMean(near), kind: "doubtful" }];
     }),

@@ -6,9 +6,9 @@ import { anyOf, shownName } from "../words.ts";
 import type { Condition, RequestedOperation, RuleCircumstances, RuleRemark } from "./condition.ts";
 
 export interface SubjectMatch {
-  /** Catalogue names; undefined: all. */
+  /** Catalogue names. Without it: all. */
   readonly resources: ReadonlySet<string> | undefined;
-  /** Catalogue names of operations, and the groups `reads` and `writes`; undefined: all. */
+  /** Catalogue names of operations, and the groups `reads` and `writes`. Without it: all. */
   readonly operations: ReadonlySet<string> | undefined;
 }
 
@@ -180,7 +180,7 @@ function unknownResource(text: string, all: readonly ResourceNames[]): FaultWord
   };
 }
 
-/** Faults for each of `texts` that is no operation or group of `resources`. */
+/** Faults for each of `texts` that names neither an operation of `resources` nor a group. */
 function operationFaults(texts: Iterable<string>, resources: readonly ResourceNames[]): readonly LazyFaultWords[] {
   const operations = resources.flatMap((resource) => resource.operations);
   const known = new Set(operations.map(({ name }) => name));

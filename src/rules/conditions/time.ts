@@ -107,7 +107,7 @@ function timeFaults(rule: Asking<TimeMatch>, now: number): readonly RuleRemark[]
   return [{ path, what, remedy: "remove the rule, or name a later date", kind: "aged" }];
 }
 
-/** The instant from which on a rule takes nothing. */
+/** When a rule stops taking requests. */
 function endOf({ match, expires }: Asking<TimeMatch>): number {
   return Math.min(match.time?.until ?? Number.POSITIVE_INFINITY, expires ?? Number.POSITIVE_INFINITY);
 }

@@ -21,7 +21,7 @@ export type Fault = PageFault | "503" | "gone" | "torn";
 export interface Moment {
   readonly keys: readonly string[];
   readonly firstTotal: number;
-  /** Pages answered so far. */
+  /** Pages sent so far. */
   readonly answered: number;
 }
 
