@@ -40,8 +40,8 @@ const OVERLOAD_MS = 1_000;
 
 /**
  * A crowd waits: it is refused only what would wait beyond its deadline. When half of the memory is in use, and more comes than is
- * done, that is overload: what is let in waits for a moment only, so that its client is still there when it is served, and all else
- * is refused at once, which costs least of all.
+ * done, that is overload: a credential that holds its share of that half is let in only where it would wait for a moment, so that its
+ * client is still there when it is served. All else is refused at once, which costs least of all.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
   const { crowd, inFlight, requestSeconds, calls, lists, streamsOf = () => 0, accepted, now } = options;
@@ -61,17 +61,19 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const isLong = calls.some((queue) => queue.isLong());
     if (!isPressed && !isLong) return undefined;
     const credential = credentialOf();
+    const others = crowd.receivedFrom(credential) + lists.usedBy(credential) + streamsOf(credential);
+    const used = calls.reduce((sum, queue) => sum + queue.usedBy(credential), others);
     if (isPressed) {
       const isKnown = accepted(credential);
-      const others = crowd.receivedFrom(credential) + lists.usedBy(credential) + streamsOf(credential);
-      const used = calls.reduce((sum, queue) => sum + queue.usedBy(credential), others);
       const isFull = here >= inFlight * UNACCEPTED_SHARE && !isKnown;
       if (isFull || used > (inFlight - here) * CREDENTIAL_SHARE) return refuse("shed-in-flight", false);
     }
     // Which upstream it is for is not known yet.
     const waits = calls.map((queue) => queue.predictedMs(credential));
     const isOverload = isPressed || now() - overloadedAt < OVERLOAD_MS;
-    if (isLong && isOverload && Math.max(...waits) > TARGET_MS) return refuse("shed-wait", true);
+    const sharers = Math.max(...calls.map((queue) => queue.sharers(credential)));
+    const hasItsShare = used + 1 > (inFlight * PRESSURE) / sharers;
+    if (isLong && isOverload && hasItsShare && Math.max(...waits) > TARGET_MS) return refuse("shed-wait", true);
     return Math.min(...waits) > leftMs ? refuse("shed-wait", false) : undefined;
   };
 }

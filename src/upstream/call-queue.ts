@@ -94,6 +94,8 @@ export interface CallQueue {
   isLong(): boolean;
   /** How long a request that arrives now would wait. */
   predictedMs(credential: string): number;
+  /** How many credentials wait for slots that `credential` may want, itself included. */
+  sharers(credential: string): number;
   /** Calls that `credential` has under way or in the queue. */
   usedBy(credential: string): number;
   /** When a short call with a small response last ended. */
@@ -274,6 +276,7 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
     },
     isLong: () => queue.waiting("short") >= FEW,
     predictedMs: (credential) => queue.predictedMs(credential, now()),
+    sharers: queue.sharers,
     usedBy: queue.usedBy,
     shortAt: () => state.shortAt,
     turnedAway(overloaded) {

@@ -70,6 +70,8 @@ export interface FairQueue<E extends FairQueueEntry> {
   expire(now: number, mostMs?: number): E[];
   /** How long a new short call of `credential` would wait, at the rate of the last second. */
   predictedMs(credential: string, now: number): number;
+  /** How many credentials wait for slots that `credential` may want, itself included: strangers come after those accepted. */
+  sharers(credential: string): number;
   /** While true the newest go first: clients that have waited for long have often left. */
   newestFirst: boolean;
   taken(): number;
@@ -200,6 +202,8 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
     waiting[entry.kind] -= 1;
     return owner;
   };
+  /** Credentials that wait, those that come after `credential` left out. */
+  const rivals = (credential: string): number => acceptedOwners.size + (accepted(credential) ? 0 : otherOwners.size);
   const isIdle = (): boolean => waiting.short + waiting.page === 0 && taken < places() / 2;
 
   const queue: FairQueue<E> = {
@@ -296,8 +300,12 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       // Its cost beyond its share, and its waiting calls: as much goes to each other credential that waits.
       const own = owner === undefined ? 0 : (owner.begun.length + owner.fresh.length) * owner.costs.short;
       const beyond = owner === undefined ? 0 : Math.max(0, owner.tag - virtual);
-      const ahead = (own + beyond + (owner?.costs.short ?? short)) * (acceptedOwners.size + otherOwners.size);
+      const ahead = (own + beyond + (owner?.costs.short ?? short)) * rivals(credential);
       return Math.min(all, ahead) / rate.perMs(now);
+    },
+    sharers: (credential) => {
+      const owner = owners.get(credential);
+      return rivals(credential) + (owner === undefined || isEmpty(owner) ? 1 : 0);
     },
     taken: () => taken,
     pages: () => pagesTaken,

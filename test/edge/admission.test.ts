@@ -11,6 +11,7 @@ interface Known {
   readonly idleMs?: number;
   readonly long?: boolean;
   readonly waitMs?: number;
+  readonly sharers?: number;
 }
 
 /** The queues of two upstreams, v1 with nothing in it. */
@@ -19,6 +20,7 @@ function subject(known: Known = {}) {
   const calls = (of: Known) => ({
     isLong: () => of.long === true,
     predictedMs: () => of.waitMs ?? 0,
+    sharers: () => of.sharers ?? 1,
     usedBy: () => of.held ?? 0,
     turnedAway: (overloaded: boolean) => void turnedAway.push(overloaded),
   });
@@ -71,7 +73,7 @@ describe("a request is let in", () => {
   });
 
   it("under overload only when it would wait for a moment, until nobody was turned away for a second", () => {
-    const { admit, clock, turnedAway } = subject({ accepted: true, long: true, waitMs: 300 });
+    const { admit, clock, turnedAway } = subject({ accepted: true, held: 500, long: true, waitMs: 300 });
     expect([admit(499), admit(500), admit(400), turnedAway.every((overloaded) => overloaded)]).toEqual([
       undefined,
       "shed-wait",
@@ -80,5 +82,13 @@ describe("a request is let in", () => {
     ]);
     clock.now = 1_000;
     expect(admit(400)).toBeUndefined();
+  });
+
+  it("under overload while its credential holds less than its share of half, however long it would wait", () => {
+    const overload = { accepted: true, long: true, waitMs: 300 };
+    expect(subject({ ...overload, sharers: 2, held: 249 }).admit(600)).toBeUndefined();
+    expect(subject({ ...overload, sharers: 2, held: 250 }).admit(600)).toBe("shed-wait");
+    expect(subject({ ...overload, sharers: 500 }).admit(600)).toBeUndefined();
+    expect(subject({ ...overload, sharers: 501 }).admit(600)).toBe("shed-wait");
   });
 });

@@ -108,6 +108,7 @@ export const FRONT = [
       ["the number of requests at a time", 'if (here >= inFlight) return refuse("shed-in-flight", true);', ""],
       ["the share of one credential in it", " || used > (inFlight - here) * CREDENTIAL_SHARE", ""],
       ["the share of credentials that were not accepted", "isFull || ", ""],
+      ["a share for each credential under overload", " && hasItsShare", ""],
     ],
   ),
   ...guards(

@@ -114,6 +114,15 @@ describe("the next place", () => {
     expect(order("a1")).toEqual(["a3", "a2"]);
   });
 
+  it("is predicted for an accepted credential without those that come after it", () => {
+    const { queue, enter, leave } = subject({ accepted: (credential) => credential === "a" });
+    for (const name of ["x0", "x1", "y1", "z1", "a1", "a2"]) enter(name);
+    leave("x0", 1_000);
+    queue.next(1_000);
+    expect([queue.sharers("a"), queue.sharers("z"), queue.sharers("b")]).toEqual([1, 4, 5]);
+    expect([queue.predictedMs("a", 2_500), queue.predictedMs("b", 2_500)]).toEqual([7_500, 10_000]);
+  });
+
   it("goes to credentials that the platform has accepted, one in eight to the others", () => {
     const { enter, order } = subject({ accepted: (credential) => credential === "a" });
     enter("a0");
