@@ -45,6 +45,8 @@ rules:
     mode: translate
     shadow: { sample: 0.05, control: 0.2 }
     stepBack: { failures: 0.02, differences: 0.001, minRequests: 200, minComparisons: 20, minClients: 3, window: 5m, returnAfter: 1h }
+    guard: { action: stepBack, returnAfter: 15m, slow: warn }
+    onFailure: { serve: native, statuses: [401, 403, 429] }
 
   # One client stays where it is until it is ready.
   - name: billing-waits
@@ -143,6 +145,10 @@ function rowsOf(node: unknown, prefix: string): readonly string[] {
 }
 
 function formOf(node: unknown): string {
+  const pattern = member(node, "pattern");
+  if (member(node, "properties") !== undefined && typeof pattern === "string") {
+    return `map, or ${pattern.slice(2, -2).replaceAll("|", " \\| ")}`;
+  }
   const form = member(node, "x-form");
   if (typeof form === "string") return form.startsWith("{") ? `\`${form}\`` : form.replaceAll("|", " \\| ");
   return member(node, "type") === "array" ? "list of maps" : "map";

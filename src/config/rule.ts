@@ -1,7 +1,7 @@
 /** One rule of a rules file: its checks, its names, and the rule built from it. */
 import { createHash } from "node:crypto";
 import { member } from "../model/json.ts";
-import type { StepBackSettings } from "../model/rules.ts";
+import type { GuardSettings, StepBackSettings } from "../model/rules.ts";
 import type { RuleCircumstances, RuleRemark } from "../rules/conditions/condition.ts";
 import { buildMatch, CONDITIONS, type Rule, subjectOf } from "../rules/rule.ts";
 import type { RuleText } from "./rules-schema.ts";
@@ -17,6 +17,8 @@ export function buildRule(text: RuleText, line: number, given: RuleCircumstances
     expires: text.expires,
     shadow: comparesAtAll(text, given) ? text.shadow : { ...text.shadow, sample: 0 },
     stepBack: text.stepBack && stepBackOf(text.stepBack, most),
+    guard: guardOf(text, given),
+    onFailure: text.onFailure && { statuses: text.onFailure.statuses },
     promoteWhen: promoteWhen && { ...promoteWhen, minClients: Math.min(promoteWhen.minClients, most) },
     headers: text.headers,
   };
@@ -36,6 +38,15 @@ function stepBackOf(text: NonNullable<RuleText["stepBack"]>, most: number): Step
     minClients: Math.min(text.minClients, most),
     window: text.window * 1000,
     returnAfter: returnAfter && returnAfter * 1000,
+  };
+}
+
+/** Without a native v1 there is nothing to step back to. */
+function guardOf({ guard: { action, returnAfter, slow } }: RuleText, { native }: RuleCircumstances): GuardSettings {
+  return {
+    action: native || action === "off" ? action : "warn",
+    returnAfter: returnAfter * 1000,
+    slow: native ? slow : "warn",
   };
 }
 
@@ -63,6 +74,7 @@ export function remarksOn(rule: RuleText, given: RuleCircumstances): readonly Ru
     ...(given.native ? [] : withoutNative(rule, given)),
     ...stepBackContradictions(rule, given),
     ...promotionContradictions(rule),
+    ...guardContradictions(rule, given),
     ...CONDITIONS.flatMap((condition) => condition.remarks?.(rule, given) ?? []),
     ...headerContradictions(rule),
     ...withoutEffect(rule, given),
@@ -71,13 +83,27 @@ export function remarksOn(rule: RuleText, given: RuleCircumstances): readonly Ru
 
 const NO_NATIVE = "needs the platform's own v1, and upstream.v1.url is not set";
 
-function withoutNative(rule: RuleText, { saysSample }: RuleCircumstances): readonly RuleRemark[] {
+function withoutNative(rule: RuleText, { saysSample, given }: RuleCircumstances): readonly RuleRemark[] {
   const found: RuleRemark[] = [];
   if (rule.mode !== "translate") {
     found.push({ path: ["mode"], what: `${rule.mode} ${NO_NATIVE}`, remedy: "set upstream.v1.url, or translate" });
   }
   if (rule.mode === "translate" && rule.stepBack !== undefined) {
     found.push({ path: ["stepBack"], what: `stepping back ${NO_NATIVE}`, remedy: "set upstream.v1.url, or remove it" });
+  }
+  if (rule.onFailure !== undefined) {
+    found.push({
+      path: ["onFailure"],
+      what: `serving a read ${NO_NATIVE}`,
+      remedy: "set upstream.v1.url, or remove it",
+    });
+  }
+  if (rule.mode === "translate" && (saysGuard(rule, given, "action") || saysGuard(rule, given, "slow"))) {
+    found.push({
+      path: ["guard"],
+      what: `stepping back ${NO_NATIVE}`,
+      remedy: "set upstream.v1.url, or say guard: warn",
+    });
   }
   if (rule.mode === "translate" && saysSample && rule.shadow.sample > 0) {
     found.push({ path: ["shadow"], what: `comparing ${NO_NATIVE}`, remedy: "set upstream.v1.url, or remove it" });
@@ -128,6 +154,32 @@ function promotionContradictions({ promoteWhen, mode, shadow }: RuleText): reado
       remedy: "raise shadow.sample, or remove it",
     },
   ];
+}
+
+/** Whether the file itself asks for a step back. */
+function saysGuard({ guard }: RuleText, given: unknown, key: "action" | "slow"): boolean {
+  const said = member(given, "guard");
+  return guard[key] === "stepBack" && (typeof said === "string" ? key === "action" : member(said, key) !== undefined);
+}
+
+function guardContradictions(
+  { guard, onFailure, mode, promoteWhen }: RuleText,
+  { given, reads }: RuleCircumstances,
+): readonly RuleRemark[] {
+  const found: RuleRemark[] = [];
+  const neverTranslates = mode === "native" || (mode === "shadow" && promoteWhen === undefined);
+  const remove = (key: string, what: string): void => {
+    found.push({ path: [key], what: `has no effect: ${what}`, remedy: "remove it" });
+  };
+  if (neverTranslates && member(given, "guard") !== undefined) remove("guard", "the rule never translates");
+  if (neverTranslates && onFailure !== undefined) remove("onFailure", "the rule never translates");
+  else if (onFailure !== undefined && reads === false)
+    remove("onFailure", "only reads are served so, and the rule takes none");
+  if (guard.action !== "stepBack" && guard.slow === "stepBack") {
+    const what = `contradicts guard.action: ${guard.action}`;
+    found.push({ path: ["guard", "slow"], what, remedy: "remove it, or say action: stepBack" });
+  }
+  return found;
 }
 
 function headerContradictions({ headers }: RuleText): readonly RuleRemark[] {

@@ -46,6 +46,46 @@ const stepBack = z
   })
   .describe("When a translating rule steps back by itself: failures, differences or both");
 
+/** A map that may be written as the value of one of its keys. */
+const shortened = <Shape extends z.ZodRawShape>(map: z.ZodObject<Shape>, key: string & keyof Shape, values: string[]) =>
+  z.preprocess(
+    (value) => (typeof value === "string" ? { [key]: value } : value),
+    map.meta({ "x-short": `^(${values.join("|")})$` }),
+  );
+
+const GUARD_ACTIONS = ["stepBack", "warn", "off"] as const;
+const guard = shortened(
+  z.strictObject({
+    action: oneOf(...GUARD_ACTIONS)
+      .default("stepBack")
+      .describe("What a translating rule does when v2 fails clients that native v1 would have served"),
+    returnAfter: seconds(1, 2_592_000)
+      .prefault("15m")
+      .describe("Time without a failure of v2 before the rule tries again"),
+    slow: oneOf("warn", "stepBack")
+      .default("warn")
+      .describe("What it does when v2 is three times slower than native v1, and by more than 500 ms"),
+  }),
+  "action",
+  [...GUARD_ACTIONS],
+)
+  .prefault({})
+  .describe("Whether v2 fails clients that native v1 would have served; guard: warn is short for its action");
+
+const STATUSES = "expected 401, 403, 429, or a list of them";
+const onFailure = shortened(
+  z.strictObject({
+    serve: oneOf("native").default("native").describe("What serves a read that v2 fails, in the same request"),
+    statuses: z
+      .array(z.literal([401, 403, 429], { error: STATUSES }), { error: STATUSES })
+      .default([])
+      .meta(form("[401, 403, 429]"))
+      .describe("Statuses of v2 that count as failures too; those from 500 always do"),
+  }),
+  "serve",
+  ["native"],
+).describe("Serve reads that v2 fails from native v1; onFailure: native is short for its serve");
+
 const promoteWhen = z
   .strictObject({
     differencesBelow: positiveShare.describe("Upper bound (95 %) of the share of differing responses"),
@@ -82,6 +122,8 @@ export const RuleSchema = z.strictObject({
   expires: instantLeaf.optional().describe("From then on the rule matches nothing"),
   shadow: comparisons,
   stepBack: stepBack.optional(),
+  guard,
+  onFailure: onFailure.optional(),
   promoteWhen: promoteWhen.optional(),
   headers: headers.optional(),
 });
@@ -119,6 +161,10 @@ export function rulesJsonSchema(): z.core.JSONSchema.BaseSchema {
     reused: "inline",
     override: ({ jsonSchema }) => {
       if (jsonSchema.type === "object") delete jsonSchema.default;
+      const { "x-short": short, ...rest } = jsonSchema;
+      if (typeof short !== "string") return;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+      Object.assign(jsonSchema, rest, { type: ["object", "string"], pattern: short });
     },
   });
 }

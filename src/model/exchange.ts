@@ -85,6 +85,9 @@ export interface ListFacts {
   readonly outcome: (typeof LIST_OUTCOMES)[number];
 }
 
+/** Whether native v1 served a request that v2 failed; `unknown`: it was not asked, or carryover's own limits kept it from responding. */
+export type NativeOutcome = "served" | "failed" | "unknown";
+
 /** Each step fills in the facts that it learns; observers only read them. */
 export interface Exchange {
   readonly requestId: string;
@@ -107,6 +110,12 @@ export interface Exchange {
   ruleId?: string | undefined;
   /** Digest of the credential of a request that a rule had translated, computed on demand: to count, never to show. */
   credential?: (() => string) | undefined;
+  /** Of a translated read: what native v1 does with it. Called at most once, after v2 failed it. */
+  onNative?: (() => Promise<NativeOutcome>) | undefined;
+  /** What native v1 did with it, where it was asked. */
+  native?: NativeOutcome | undefined;
+  /** Status by which v2 failed a read that native v1 served instead. `reason` and `fault` are those of v2. */
+  rescued?: number | undefined;
   status: number;
   /** Reason of carryover's own error, when it answered with one. */
   reason: string | undefined;
@@ -152,6 +161,9 @@ export function createExchange(requestId: string, startedAt: number, method: str
     rule: undefined,
     ruleId: undefined,
     credential: undefined,
+    onNative: undefined,
+    native: undefined,
+    rescued: undefined,
     status: 0,
     reason: undefined,
     fault: undefined,

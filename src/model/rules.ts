@@ -17,6 +17,8 @@ export interface RuleSettings {
   readonly expires: number | undefined;
   readonly shadow: ShadowSettings;
   readonly stepBack: StepBackSettings | undefined;
+  readonly guard: GuardSettings;
+  readonly onFailure: OnFailureSettings | undefined;
   readonly promoteWhen: PromoteSettings | undefined;
   readonly headers: RuleHeaders | undefined;
   /** Changes with every change of the rule. */
@@ -51,6 +53,22 @@ export interface StepBackSettings {
   readonly window: number;
   /** Quiet milliseconds before a step towards `translate` is tried again; undefined: only an operator returns to it. */
   readonly returnAfter?: number | undefined;
+}
+
+/** What happens when v2 fails clients that native v1 would have served. */
+export interface GuardSettings {
+  /** `off`: nothing is repeated on native. */
+  readonly action: "stepBack" | "warn" | "off";
+  /** Milliseconds without a failure of v2 before a step towards `translate` is tried again. */
+  readonly returnAfter: number;
+  /** The same for v2 being much slower than native. */
+  readonly slow: "stepBack" | "warn";
+}
+
+/** A read that v2 fails is served by native v1 in the same request. */
+export interface OnFailureSettings {
+  /** Statuses of v2 below 500 that count as failures too. */
+  readonly statuses: readonly number[];
 }
 
 /** When a `shadow` rule may become `translate`. */

@@ -23,11 +23,13 @@ import type { Rollout } from "../rollout/rollout.ts";
 import { formAsGet, formTooLong, runsAsGet } from "../router/form.ts";
 import { createRouter, isV1, type Router } from "../router/router.ts";
 import { type Audience, isForm, withAudience } from "../router/token-exchange.ts";
-import type { ComparisonRequest } from "../shadow/request.ts";
+import { type ComparisonRequest, isComparable } from "../shadow/request.ts";
 import type { Shadow } from "../shadow/shadow.ts";
 import { optionsRequest, optionsResponse } from "../translate/headers.ts";
 import type { Tools, Translation } from "../translate/operation.ts";
 import { createTranslationsOnUse, type Translate } from "../translate/translations.ts";
+import type { NativeReads } from "./native-reads.ts";
+import { type OnFailureParts, withNativeOnFailure } from "./on-failure.ts";
 
 /** What of the configuration decides. */
 type DecisionConfig = Pick<
@@ -106,6 +108,8 @@ export interface Cutover {
   readonly rollout: Pick<Rollout, "choose" | "fallback">;
   /** Undefined where there is no native v1 to compare with. */
   readonly shadow: Pick<Shadow, "watch" | "follow"> | undefined;
+  /** The same for reads that v2 fails. */
+  readonly native?: (OnFailureParts & { readonly reads: NativeReads }) | undefined;
 }
 
 /** Decides on each request from its head. Throws `Problem` for what must be refused. */
@@ -282,7 +286,7 @@ function serverOf(route: RouteResult & { kind: "match" }, request: RequestContex
   const { exchange, headers } = request;
   const { mode, rule } = decision;
   noteRule(exchange, rule);
-  if (mode === "translate" && rule !== undefined) exchange.credential = () => cutover.credentialOf(headers);
+  if (rule !== undefined) exchange.credential = () => cutover.credentialOf(headers);
   return { route, mode, decision };
 }
 
@@ -311,10 +315,27 @@ function serve(
     const watch = mode === "shadow" && compares ? cutover.shadow?.watch(comparison()) : undefined;
     return { ...passNative(request, mode), ...(watch === undefined ? {} : { watch }) };
   }
-  const plan = translate(match, translation, request, parts);
+  const translated = translate(match, translation, request, parts);
   // Native cannot be asked what a write would have done without doing it.
-  if (cutover.shadow === undefined || write || settings.sample === 0) return plan;
-  return followed(plan, cutover.shadow, comparison);
+  if (write) return translated;
+  const plan = spared(translated, match, rule, request, cutover);
+  return cutover.shadow === undefined || settings.sample === 0 ? plan : followed(plan, cutover.shadow, comparison);
+}
+
+/** `plan` of a read, and what native v1 does with it where v2 fails it. */
+function spared(
+  plan: ResponsePlan,
+  match: OperationMatch,
+  rule: RuleSettings | undefined,
+  request: RequestContext,
+  { native }: Cutover,
+): ResponsePlan {
+  if (rule === undefined || native === undefined || !isComparable({ match, head: request })) return plan;
+  const { exchange, method, target, headers, credential, deadline } = request;
+  // What waits to be repeated must not hold on to the connection.
+  const repeated: RequestContext = { method, target, headers, credential, deadline, exchange };
+  if (rule.guard.action !== "off") exchange.onNative = () => native.reads.outcome(repeated);
+  return rule.onFailure === undefined ? plan : withNativeOnFailure(plan, repeated, rule.onFailure, native);
 }
 
 /** `plan`, and its response compared with native's; a refusal of carryover's own is one too, where native might not refuse. */

@@ -76,7 +76,7 @@ export interface ComparisonRequest {
 const COMPARABLE_METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 
 /** False where one of the two versions has no such operation, or no such response. */
-export function isComparable({ match, head }: ComparisonRequest): boolean {
+export function isComparable({ match, head }: Pick<ComparisonRequest, "match" | "head">): boolean {
   const { operation } = match;
   if (!COMPARABLE_METHODS.has(head.method) || operation.kind === "native") return false;
   if (operation.kind === "get" && operation.extension) return false;

@@ -8,7 +8,7 @@ import { FIRST_RISK } from "../../src/rollout/promotion.ts";
 import { failedByTranslation, initialRuleState } from "../../src/rollout/rule-state.ts";
 import { LONGEST_WAIT, MAX_QUIET_TIMES_PER_STEP, STEPS } from "../../src/rollout/step-back.ts";
 import { upperBound } from "../../src/rollout/upper-bound.ts";
-import { EVERY_REQUEST, type Rule } from "../../src/rules/rule.ts";
+import { makeRule } from "../rollout/make-rule.ts";
 import { tableOf } from "./tables.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -120,16 +120,12 @@ const CASES: readonly (readonly [string, Partial<Exchange>])[] = [
   ["the client left", { status: 200, aborted: true }],
 ];
 
-const AUTOMATIC: Rule = {
-  name: "auto",
-  line: 1,
-  match: EVERY_REQUEST,
-  mode: "shadow",
-  expires: undefined,
-  shadow: { sample: 1, control: 0.1 },
-  stepBack: undefined,
-  promoteWhen: { differencesBelow: 0.005, minClients: 3, automatic: true },
-  headers: undefined,
-  identity: "one",
-  evidenceKey: "one",
-};
+const AUTOMATIC = makeRule(
+  "auto",
+  {},
+  {
+    mode: "shadow",
+    shadow: { sample: 1, control: 0.1 },
+    promoteWhen: { differencesBelow: 0.005, minClients: 3, automatic: true },
+  },
+);

@@ -5,8 +5,8 @@ import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { CutoverMode, ModeDecision, StepBackSettings } from "../../src/model/rules.ts";
 import { createRollout, type Rollout } from "../../src/rollout/rollout.ts";
 import type { RolloutEvent } from "../../src/rollout/rule-state.ts";
-import { EVERY_REQUEST, type Rule, type RuleMatch, type Rules } from "../../src/rules/rule.ts";
-import { headOf } from "./make-rule.ts";
+import type { Rule, RuleMatch, Rules } from "../../src/rules/rule.ts";
+import { headOf, makeRule } from "./make-rule.ts";
 
 export const MINUTE = 60_000;
 
@@ -21,20 +21,15 @@ export const STEP_BACK: StepBackSettings = {
 };
 
 export function rule(over: Partial<Omit<Rule, "match">> & { readonly match?: Partial<RuleMatch> } = {}): Rule {
-  return {
-    name: "all",
+  const { match, ...rest } = over;
+  const settings = {
     line: 3,
-    mode: "translate",
-    expires: undefined,
     shadow: { sample: 0.1, control: 0 },
     stepBack: STEP_BACK,
-    promoteWhen: undefined,
-    headers: undefined,
     identity: "1",
     evidenceKey: "1",
-    ...over,
-    match: { ...EVERY_REQUEST, ...over.match },
   };
+  return makeRule("all", match, { ...settings, ...rest });
 }
 
 export function rulesOf(rules: readonly Rule[], over: Partial<Rules> = {}): Rules {

@@ -12,6 +12,8 @@ export function makeRule(name: string, match: Partial<RuleMatch> = {}, rest: Par
     expires: undefined,
     shadow: { sample: 0.1, control: 0.1 },
     stepBack: undefined,
+    guard: { action: "off", returnAfter: 900_000, slow: "warn" },
+    onFailure: undefined,
     promoteWhen: undefined,
     headers: undefined,
     identity: name,

@@ -5,10 +5,10 @@ import { PROBLEMS, Problem, problemBody } from "../../src/model/problem.ts";
 import type { OperationMatch, PassThroughObserver, Plan, RequestHead, RouteResult } from "../../src/model/request.ts";
 import type { Operation, Resource } from "../../src/model/resource.ts";
 import type { ModeDecision } from "../../src/model/rules.ts";
-import { EVERY_REQUEST, type Rule } from "../../src/rules/rule.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../../src/runtime/proxy.ts";
 import type { ComparisonRequest } from "../../src/shadow/request.ts";
 import type { V1Request } from "../../src/translate/operation.ts";
+import { makeRule } from "../rollout/make-rule.ts";
 import { gathered } from "../support/whole.ts";
 
 const LIST: Operation = { kind: "list", name: "list", answer: { rows: [], v2Only: [] }, filters: [] };
@@ -347,19 +347,7 @@ describe("a target that the router refuses", () => {
   });
 });
 
-const RULE: Rule = {
-  name: "ci-reads",
-  line: 1,
-  match: EVERY_REQUEST,
-  mode: "translate",
-  expires: undefined,
-  shadow: { sample: 0.5, control: 0 },
-  stepBack: undefined,
-  promoteWhen: undefined,
-  headers: undefined,
-  identity: "1",
-  evidenceKey: "1",
-};
+const RULE = makeRule("ci-reads", {}, { shadow: { sample: 0.5, control: 0 }, evidenceKey: "1" });
 const WATCH: PassThroughObserver = { sent: () => {}, head: () => {}, data: () => {}, over: () => {} };
 
 /** What the rules say, and what was asked of whom. */

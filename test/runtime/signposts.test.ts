@@ -10,7 +10,8 @@ import type { RuleHeaders } from "../../src/model/rules.ts";
 import { createSignalController } from "../../src/model/signal.ts";
 import { createDeprecationNotice, type DeprecationOptions } from "../../src/rollout/deprecation.ts";
 import { createRouter } from "../../src/router/router.ts";
-import { EVERY_REQUEST, type Rule } from "../../src/rules/rule.ts";
+import type { Rule } from "../../src/rules/rule.ts";
+import { makeRule } from "../rollout/make-rule.ts";
 import { examplesOf } from "../support/examples.ts";
 
 const version = "v2beta1";
@@ -32,19 +33,7 @@ const ONLY_SUCCESSOR: RuleHeaders = {
 };
 
 function ruleWith(headers: RuleHeaders | undefined): Rule {
-  return {
-    name: "r",
-    line: 1,
-    match: EVERY_REQUEST,
-    mode: "translate",
-    expires: undefined,
-    shadow: { sample: 0, control: 0 },
-    stepBack: undefined,
-    promoteWhen: undefined,
-    headers,
-    identity: "r",
-    evidenceKey: "r",
-  };
+  return makeRule("r", {}, { shadow: { sample: 0, control: 0 }, headers });
 }
 
 interface Around extends Partial<DeprecationOptions> {
