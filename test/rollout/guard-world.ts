@@ -1,0 +1,125 @@
+/** A simulated cutover for the guard: draws one second at a time, not one request. */
+
+import { NO_CALLERS } from "../../src/rollout/evidence-window.ts";
+import {
+  type GuardSecond,
+  type GuardState,
+  guardAlarm,
+  initialGuard,
+  NO_STAND_INS,
+  stepGuard,
+} from "../../src/rollout/guard.ts";
+import { randomOf } from "../support/random.mjs";
+
+/** Pairs per second and rule. */
+const MOST_PAIRS = 2;
+/** Seconds for which a caller is left out that native refused as well. */
+const REFUSED_SECONDS = 60;
+/** Native v1 serves other clients' writes: this part of what the rule has. */
+const NATIVE_WRITES = 0.5;
+const CALLERS = Array.from({ length: 50 }, (_, n) => ({ clients: [`c${n}`], credentials: [`k${n}`] }));
+
+export const OPERATIONS = [
+  { name: "groups.list", share: 0.7, write: false },
+  { name: "groups.get", share: 0.2, write: false },
+  { name: "groups.update", share: 0.1, write: true },
+] as const;
+
+export interface World {
+  /** Requests per second. */
+  readonly rate: number;
+  /** Share of requests that fail in a second. */
+  readonly v2: (second: number) => number;
+  readonly native: (second: number) => number;
+  /** Requests per second of a client whose token both versions refuse. */
+  readonly dead?: number;
+}
+
+/** The second of the alarm, or undefined. */
+export function alarmIn(world: World, seconds: number, seed: number, start: GuardState = initialGuard()) {
+  const random = randomOf(seed);
+  let state = start;
+  for (let second = nextBusy(world, -1, random); second < seconds; second = nextBusy(world, second, random)) {
+    state = secondOf(state, world, second, random);
+    if (guardAlarm(state) !== undefined) return second;
+  }
+  return undefined;
+}
+
+/** Seconds without a request are skipped. */
+function nextBusy({ rate, dead = 0 }: World, second: number, random: () => number): number {
+  const perSecond = rate + dead;
+  return perSecond > 3 ? second + 1 : second + 1 + Math.floor(-Math.log(1 - random()) / perSecond);
+}
+
+function secondOf(state: GuardState, world: World, second: number, random: () => number): GuardState {
+  const { rate, dead = 0 } = world;
+  const isSkipping = rate + dead <= 3;
+  const v2 = world.v2(second);
+  const native = world.native(second);
+  let total = poisson(rate, random);
+  // The seconds between were drawn as empty, so this one is not.
+  if (isSkipping) while (total === 0) total = poisson(rate, random);
+  let budget = MOST_PAIRS;
+  let next = state;
+  let left = total;
+  let shareLeft = 1;
+  for (const { name, share, write } of OPERATIONS) {
+    const requests = binomial(left, Math.min(1, share / shareLeft), random);
+    left -= requests;
+    shareLeft -= share;
+    const isDead = name === "groups.list" && dead > 0 && second % REFUSED_SECONDS < 1 / Math.min(1, dead);
+    if (requests === 0 && !isDead) continue;
+    const failed = binomial(requests, v2, random);
+    const pairs = write ? poisson(rate * share * NATIVE_WRITES, random) : Math.min(budget, failed);
+    if (!write) budget -= pairs;
+    const pairedFailed = binomial(pairs, native, random);
+    const all = failed + (isDead ? 1 : 0);
+    const serves = native < 0.25;
+    next = stepGuard(next, {
+      operation: name,
+      second,
+      served: requests - failed,
+      failed: all,
+      kinds: all === 0 ? NO_KINDS : { unavailable: failed, unauthenticated: all - failed },
+      callers: failed === 0 ? NO_CALLERS : (CALLERS[Math.floor(random() * CALLERS.length)] ?? NO_CALLERS),
+      pairedServed: pairs - pairedFailed,
+      pairedFailed: pairedFailed + (isDead ? 1 : 0),
+      standIn: write ? { ...NO_STAND_INS, [serves ? "others" : "fails"]: all } : undefined,
+    } satisfies GuardSecond);
+  }
+  return next;
+}
+
+const NO_KINDS = {};
+
+export function poisson(mean: number, random: () => number): number {
+  if (mean > 50) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal(random)));
+  const limit = Math.exp(-mean);
+  let count = 0;
+  for (let product = random(); product > limit; product *= random()) count += 1;
+  return count;
+}
+
+/** Exact where few are expected. */
+export function binomial(count: number, share: number, random: () => number): number {
+  if (count === 0 || share <= 0) return 0;
+  if (share >= 1) return count;
+  if (share > 0.5) return count - binomial(count, 1 - share, random);
+  if (count * share > 50) {
+    const draw = Math.round(count * share + Math.sqrt(count * share * (1 - share)) * normal(random));
+    return Math.min(count, Math.max(0, draw));
+  }
+  // Gaps between hits are geometric.
+  const perMiss = Math.log1p(-share);
+  let hits = 0;
+  for (let at = gap(); at < count; at += 1 + gap()) hits += 1;
+  return hits;
+  function gap(): number {
+    return Math.floor(Math.log(1 - random()) / perMiss);
+  }
+}
+
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
