@@ -110,6 +110,8 @@ export interface Exchange {
   ruleId?: string | undefined;
   /** Digest of the credential of a request that a rule had translated, computed on demand: to count, never to show. */
   credential?: (() => string) | undefined;
+  /** Of a translated request: the same for identical requests of one caller, to recognise retries. */
+  requestKey?: (() => string) | undefined;
   /** Of a translated read: what native v1 does with it. Called at most once, after v2 failed it. */
   onNative?: (() => Promise<NativeOutcome>) | undefined;
   /** What native v1 did with it, where it was asked. */
@@ -161,6 +163,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     rule: undefined,
     ruleId: undefined,
     credential: undefined,
+    requestKey: undefined,
     onNative: undefined,
     native: undefined,
     rescued: undefined,

@@ -1,13 +1,7 @@
 /** Counts one rule's requests second by second for the guard: constant work per request, bounded memory. */
+import type { FailureKind } from "../model/v2-failure.ts";
 import { type CallerIdentity, type DistinctCallers, NO_CALLERS } from "./evidence-window.ts";
-import {
-  type FailureCounts,
-  type FailureKind,
-  type GuardSecond,
-  NO_STAND_INS,
-  type StandInCounts,
-  withFailing,
-} from "./guard.ts";
+import { type FailureCounts, type GuardSecond, NO_STAND_INS, type StandInCounts, withFailing } from "./guard.ts";
 
 /** Milliseconds in which identical requests are one request with its retries. */
 const RETRY_MS = 10_000;

@@ -7,11 +7,9 @@
  *
  * Writes are never repeated, so they have no pairs. What native did with similar writes stands in, and it takes several callers.
  */
+import { FAILURE_KINDS, type FailureKind } from "../model/v2-failure.ts";
 import { type CallerIdentity, countCallers, type DistinctCallers, NO_CALLERS, withCaller } from "./evidence-window.ts";
 
-/** `unavailable`: 5xx, a refused connection, or an open circuit breaker. */
-export const FAILURE_KINDS = ["unavailable", "timeout", "unauthenticated", "forbidden", "limited"] as const;
-export type FailureKind = (typeof FAILURE_KINDS)[number];
 export type FailureCounts = Readonly<Partial<Record<FailureKind, number>>>;
 
 /**

@@ -5,6 +5,7 @@ import { createChooser } from "../rules/choose.ts";
 import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceState, OwnRuleStatus } from "../rules/status.ts";
+import { createGuardWatch } from "./guard-watch.ts";
 import {
   choiceFor,
   confirmed,
@@ -162,8 +163,18 @@ export function createRollout(options: RolloutOptions): Rollout {
     present.nextExpiry = firstExpiry(all, at);
     for (const state of expired) apply(state, { kind: "expired", at });
   };
+  const watch = createGuardWatch({ now, answered: (rule) => judge(rule) });
+  /** Hands the seconds that are over to the rule's guard. */
+  const judge = (name: string): void => {
+    const state = present.states.get(name);
+    const seconds = state === undefined ? [] : watch.take(name);
+    if (state !== undefined && seconds.length > 0) {
+      apply(state, { kind: "guard", at: wall(), reading: now(), seconds });
+    }
+  };
   const currentStates = (): readonly RuleState[] => {
     reportExpiries(wall());
+    for (const name of present.states.keys()) judge(name);
     return [...present.states.values()];
   };
   /** The state of the rule that decided, unless it is about other requests now; without `ruleId`, of the rule of that name. */
@@ -190,6 +201,8 @@ export function createRollout(options: RolloutOptions): Rollout {
     observe: (exchange) => {
       const state = decidedBy(exchange);
       if (state !== undefined) apply(state, { kind: "request", at: wall(), reading: now(), exchange });
+      watch.observe(exchange, state?.rule);
+      if (state !== undefined) judge(state.rule.name);
     },
     compared: (comparison, credential) => {
       const state = decidedBy(comparison);
@@ -199,6 +212,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       const before = present;
       const memories = before.rules === undefined ? restored : [...before.states.values()].map(memoryOf);
       present = rulesInForce(rules, { rules: memories, lost }, options, byHand);
+      watch.keep(present.states);
       restored = [];
       lost = new Map();
       const at = wall();

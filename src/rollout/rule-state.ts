@@ -1,8 +1,18 @@
-import { type Comparison, isConclusive, isDifference } from "../model/comparison.ts";
+import { type Comparison, type ComparisonFailure, isConclusive, isDifference } from "../model/comparison.ts";
 import { CLIENT_LEFT, type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, ShadowSettings, StepBackSettings } from "../model/rules.ts";
 import type { Rule } from "../rules/rule.ts";
 import { percent } from "../rules/words.ts";
+import {
+  type GuardCause as AlarmedFailures,
+  type GuardSecond,
+  type GuardState,
+  guardAlarm,
+  initialGuard,
+  QUIET_SECONDS,
+  stepGuard,
+  trouble,
+} from "./guard.ts";
 import {
   canPromote,
   continuedPromotion,
@@ -24,16 +34,18 @@ import {
 } from "./promotion.ts";
 import {
   continuedStepBack,
+  type GuardCause,
   heldBack,
   initialStepBack,
   reduceStepBack,
   type StepBack,
+  type StepBackConfig,
   type StepBackEvent,
   type StepBackMemory,
   stepBackMemory,
   translatedShare,
 } from "./step-back.ts";
-import { changeText, evidenceText, phaseText } from "./text.ts";
+import { changeText, evidenceText, guardText, phaseText } from "./text.ts";
 
 /** Nothing is compared. */
 export const NO_SHADOW: ShadowSettings = { sample: 0, control: 0 };
@@ -43,6 +55,8 @@ export interface RuleState {
   readonly rule: Rule;
   /** Undefined: the rule never steps back. */
   readonly stepBack: StepBack | undefined;
+  /** What v2 does to the rule's clients. */
+  readonly guard: GuardState;
   readonly promotion: PromotionState;
   /** Evidence for each operation that was requested, by `operationNameOf`; empty unless the rule says `mode: shadow`. */
   readonly operations: ReadonlyMap<string, OperationEvidence>;
@@ -81,6 +95,8 @@ export type RuleEvent =
       readonly comparison: Comparison;
       readonly credential: string | undefined;
     }
+  /** Seconds of translated requests are over. */
+  | { readonly kind: "guard"; readonly at: number; readonly reading: number; readonly seconds: readonly GuardSecond[] }
   | { readonly kind: "tick"; readonly at: number; readonly reading: number }
   | { readonly kind: "expired"; readonly at: number };
 
@@ -88,6 +104,7 @@ export type RuleEvent =
 export interface RolloutEvent {
   readonly kind:
     | "stepped-back"
+    | "alarm"
     | "returning"
     | "returned"
     | "promoted"
@@ -118,6 +135,8 @@ export function next(state: RuleState, event: RuleEvent): RuleTransition {
       return afterRequest(state, event);
     case "comparison":
       return afterComparison(state, event);
+    case "guard":
+      return afterGuard(state, event);
     case "tick":
       return afterStepBackEvent(state, { kind: "tick", at: event.reading }, event.at);
     case "expired":
@@ -130,10 +149,11 @@ export function next(state: RuleState, event: RuleEvent): RuleTransition {
 /** The state of a new or changed rule; `at`: milliseconds since 1970. */
 export function initialRuleState(rule: Rule, at: number): RuleState {
   const named = rule.match.clients?.size;
-  const stepBack = stepBackSettingsOf(rule);
+  const stepBack = stepBackConfigOf(rule);
   return {
     rule,
-    stepBack: stepBack && initialStepBack({ ...stepBack, named }),
+    stepBack: stepBack && initialStepBack(stepBack),
+    guard: initialGuard(),
     promotion: initialPromotion(rule.mode === "shadow" ? rule.promoteWhen : undefined, named),
     operations: new Map(),
     promotedOperations: new Set(),
@@ -176,7 +196,7 @@ export function unknownReport(state: RuleState, at: number): RolloutEvent {
 }
 
 /** Everything learnt about a rule, without the rule: what a changed rule and a restart continue from. */
-export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "promotion"> {
+export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "guard" | "promotion"> {
   readonly name: string;
   readonly evidenceKey: string;
   readonly mode: CutoverMode;
@@ -186,7 +206,8 @@ export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "promo
 }
 
 export function memoryOf(state: RuleState): RuleMemory {
-  const { rule, stepBack, promotion, ...learnt } = state;
+  // What the guard saw is learnt again within seconds.
+  const { rule, stepBack, guard: _, promotion, ...learnt } = state;
   const { name, evidenceKey, mode, match } = rule;
   // Earlier versions know no unknown rules: one that is back is what they take for one.
   const saved = state.unknown === undefined ? stepBack : stepBack && heldBack(stepBack);
@@ -261,6 +282,16 @@ const DEFAULT_STEP_BACK = {
   returnAfter: undefined,
 } as const;
 
+function stepBackConfigOf(rule: Rule): StepBackConfig | undefined {
+  const { guard, match } = rule;
+  const settings = stepBackSettingsOf(rule);
+  const mayTranslate = rule.mode === "translate" || rule.promoteWhen?.automatic === true;
+  if (!mayTranslate || guard.action !== "stepBack") return settings && { ...settings, named: match.clients?.size };
+  // Without thresholds only the guard steps it back.
+  const { failures: _, ...defaults } = DEFAULT_STEP_BACK;
+  return { ...(settings ?? defaults), named: match.clients?.size, guard: { returnAfter: guard.returnAfter } };
+}
+
 function stepBackSettingsOf({ mode, stepBack, promoteWhen }: Rule): StepBackSettings | undefined {
   if (mode === "native") return undefined;
   if (stepBack !== undefined || mode === "translate" || promoteWhen?.automatic !== true) return stepBack;
@@ -304,25 +335,32 @@ export function choiceFor(
     why: "rule",
   };
   if (!translatesOperation(state, operation)) return declared;
-  if (state.unknown?.native === true) return { ...declared, mode: modeWhenBack(rule), why: "unknown" };
+  if (state.unknown?.native === true) return { ...declared, mode: modeWhenBack(state), why: "unknown" };
   const share = stepBack === undefined ? 1 : translatedShare(stepBack);
   if (share === 1 || (share > 0 && bucketOf(`returning\0${operation.client}`) < share * 100)) {
     return promotion.promoted ? { ...declared, mode: "translate", why: "promoted" } : declared;
   }
-  return { ...declared, mode: modeWhenBack(rule), why: "stepped-back" };
+  return { ...declared, mode: modeWhenBack(state), shadow: shadowWhenBack(state), why: "stepped-back" };
 }
 
 /** Native responds. Comparisons go on where the rule makes them: they show when the translation is right again. */
-function modeWhenBack({ shadow }: Rule): CutoverMode {
-  return shadow.sample > 0 ? "shadow" : "native";
+function modeWhenBack(state: RuleState): CutoverMode {
+  return shadowWhenBack(state).sample > 0 ? "shadow" : "native";
+}
+
+/** What is compared when no sample is set and only comparisons can show that v2 is well again. */
+const GUARD_SAMPLE = 0.1;
+
+function shadowWhenBack({ rule: { shadow }, stepBack }: RuleState): ShadowSettings {
+  const phase = stepBack?.phase;
+  const isForGuard = phase !== undefined && phase.kind !== "forward" && phase.cause.what === "guard";
+  return isForGuard && shadow.sample === 0 ? { ...shadow, sample: GUARD_SAMPLE } : shadow;
 }
 
 /** The mode of the clients and operations that are furthest ahead. */
 export function effectiveMode(state: RuleState): CutoverMode {
   if (!translates(state)) return state.rule.mode;
-  return state.unknown?.native === true || state.stepBack?.phase.kind === "back"
-    ? modeWhenBack(state.rule)
-    : "translate";
+  return state.unknown?.native === true || state.stepBack?.phase.kind === "back" ? modeWhenBack(state) : "translate";
 }
 
 /** True for a rule that waits for its promotion. */
@@ -369,7 +407,8 @@ function afterComparison(
   const { result, failure, client } = comparison;
   const differs = isDifference(result);
   if (!isConclusive(result)) {
-    return { state: withEvidence(before, comparison, { kind: "failed", failure: failure ?? "internal" }) };
+    const failed = withEvidence(before, comparison, { kind: "failed", failure: failure ?? "internal" });
+    return isSick(comparison) ? afterStepBackEvent(failed, { kind: "sick", at: reading }, at) : { state: failed };
   }
   const who = { client, credential };
   const state: RuleState = {
@@ -377,10 +416,53 @@ function afterComparison(
     promotion: reducePromotion(before.promotion, { who, differs }),
   };
   if (translatesOperation(state, comparison)) {
-    return afterStepBackEvent(state, { kind: "compared", at: reading, who, differs }, at);
+    return afterStepBackEvent(state, { kind: "compared", at: reading, who, differs, isSick: isSick(comparison) }, at);
   }
   if (!mayPromote(state) || state.unknown !== undefined) return { state };
   return state.promotion.promoted ? promoteLate(state, comparison, at) : considerPromotion(state, at);
+}
+
+/** Failures of the comparison that are v2's, since native had responded by then. */
+const SICK: ReadonlySet<ComparisonFailure> = new Set(["platform", "unreachable", "timeout"]);
+
+/** Native served the request, and v2 failed its comparison. */
+function isSick({ served, result, failure }: Comparison): boolean {
+  return served === "shadow" && (result === "status" || (failure !== undefined && SICK.has(failure)));
+}
+
+function afterGuard(
+  before: RuleState,
+  { seconds, at, reading }: RuleEvent & { readonly kind: "guard" },
+): RuleTransition {
+  const phase = before.stepBack?.phase.kind ?? "forward";
+  // Requests that were translated before the step back say nothing new.
+  if (!translates(before) || phase === "back") return { state: before };
+  const guard = withoutOldAlarm(seconds.reduce(stepGuard, before.guard), reading);
+  const alarm = guardAlarm(guard);
+  if (alarm === undefined || guardAlarm(before.guard) !== undefined) return { state: { ...before, guard } };
+  const cause = causeOf(alarm);
+  if (before.stepBack?.settings.guard !== undefined) {
+    return afterStepBackEvent({ ...before, guard: initialGuard() }, { kind: "alarm", at: reading, cause }, at);
+  }
+  const doing = effectiveMode(before);
+  return {
+    state: { ...before, guard },
+    report: { kind: "alarm", rule: before.rule.name, at, from: doing, to: doing, reason: guardText(cause) },
+  };
+}
+
+/** An alarm that steps nothing back ends with the trouble. */
+function withoutOldAlarm(guard: GuardState, reading: number): GuardState {
+  const found = guardAlarm(guard) && trouble(guard, Math.floor(reading / 1_000));
+  const isOver = found !== undefined && Math.floor(reading / 1_000) - found.lastFailure >= QUIET_SECONDS;
+  return isOver ? initialGuard() : guard;
+}
+
+function causeOf(alarm: AlarmedFailures): GuardCause {
+  const { operation, write, failures, requests, callers, kinds, pairedServed, pairedFailed } = alarm;
+  const pairs = { asked: pairedServed + pairedFailed, served: pairedServed };
+  const counts = { bad: failures, all: Math.max(requests, failures), clients: Math.max(1, callers) };
+  return { what: "guard", operation, write, ...counts, kinds, pairs };
 }
 
 /** `at`: milliseconds since 1970. */

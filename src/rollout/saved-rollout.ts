@@ -4,6 +4,7 @@ import type { NameMeanings } from "../ledger/identity.ts";
 import { LAST_TIME } from "../model/clock.ts";
 import { COMPARISON_FAILURES } from "../model/comparison.ts";
 import { isJsonObject } from "../model/json.ts";
+import { FAILURE_KINDS } from "../model/v2-failure.ts";
 import { faultIn } from "../rules/record.ts";
 import { ForceStateSchema, Mode } from "../rules/status.ts";
 import { checkOf, jsonArray } from "../state/section.ts";
@@ -37,14 +38,25 @@ const slice = z.object({
   asking: z.array(text).max(MAX_CALLERS),
 });
 
+const counts = { bad: count, all: count.min(1), clients: count };
 const cause = z
-  .object({ what: z.enum(["failures", "differences"]), bad: count, all: count.min(1), clients: count })
+  .discriminatedUnion("what", [
+    z.object({ what: z.enum(["failures", "differences"]), ...counts }),
+    z.object({
+      what: z.literal("guard"),
+      ...counts,
+      operation: text.optional(),
+      write: z.boolean(),
+      kinds: z.partialRecord(z.enum(FAILURE_KINDS), count),
+      pairs: z.object({ asked: count, served: count }),
+    }),
+  ])
   .refine(({ bad, all }) => bad <= all, "more than all");
 /** On the state's own clock, which began at 0. */
 const elapsed = z.number().nonnegative().max(LAST_TIME);
 const phase = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("forward"), since: elapsed }),
-  z.object({ kind: z.literal("back"), since: elapsed, quietSince: elapsed, cause }),
+  z.object({ kind: z.literal("back"), since: elapsed, quietSince: elapsed, clean: count.default(0), cause }),
   z.object({
     kind: z.literal("returning"),
     step: count.max(2),

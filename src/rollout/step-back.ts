@@ -14,6 +14,7 @@ import {
   UNSTARTED,
   type WindowCounts,
 } from "./evidence-window.ts";
+import type { FailureCounts } from "./guard.ts";
 
 /** Shares of a rule's clients that are translated again, step by step. */
 export const STEPS = [0.1, 0.3, 1] as const;
@@ -25,26 +26,65 @@ export const MAX_QUIET_TIMES_PER_STEP = 4;
 export interface StepBackConfig extends StepBackSettings {
   /** How many clients the rule names; undefined: it is for all. */
   readonly named: number | undefined;
+  /** Quiet milliseconds after a step back for what v2 did to clients; undefined: that steps nothing back. */
+  readonly guard?: { readonly returnAfter: number } | undefined;
 }
 
-/** `request`: a translated request that counts as evidence is over. `compared`: a comparison is over. `at`: milliseconds of any clock. */
+/**
+ * `request`: a translated request that counts as evidence is over. `compared`: a comparison is over; `isSick`: v2 failed where native served.
+ * `alarm`: v2 fails clients. `at`: milliseconds of any clock.
+ */
 export type StepBackEvent =
   | { readonly kind: "request"; readonly at: number; readonly who: CallerIdentity; readonly failed: boolean }
-  | { readonly kind: "compared"; readonly at: number; readonly who: CallerIdentity; readonly differs: boolean }
+  | {
+      readonly kind: "compared";
+      readonly at: number;
+      readonly who: CallerIdentity;
+      readonly differs: boolean;
+      readonly isSick?: boolean | undefined;
+    }
+  /** A comparison failed because v2 did. */
+  | { readonly kind: "sick"; readonly at: number }
+  | { readonly kind: "alarm"; readonly at: number; readonly cause: GuardCause }
   | { readonly kind: "tick"; readonly at: number };
 
-/** Why a rule stepped back: `bad` of `all` in the window, met by at least this many clients. */
-export interface StepBackCause {
-  readonly what: "failures" | "differences";
+/** `bad` of `all`, met by at least this many clients. */
+interface CauseCounts {
   readonly bad: number;
   readonly all: number;
   readonly clients: number;
 }
 
+/** The translation failed or differed, counted in the window. */
+interface TranslationCause extends CauseCounts {
+  readonly what: "failures" | "differences";
+}
+
+/** v2 failed what native v1 would have served, counted since the failures began. */
+export interface GuardCause extends CauseCounts {
+  readonly what: "guard";
+  /** `group list`; undefined: several operations together. */
+  readonly operation?: string | undefined;
+  readonly write: boolean;
+  readonly kinds: FailureCounts;
+  /** Failed reads that were repeated on native, and how many of those it served. */
+  readonly pairs: { readonly asked: number; readonly served: number };
+}
+
+/** Why a rule stepped back. */
+export type StepBackCause = TranslationCause | GuardCause;
+
 /** Times on the state's own clock. `quietSince`: since when no threshold has been exceeded. */
 export type StepBackPhase =
   | { readonly kind: "forward"; readonly since: number }
-  | { readonly kind: "back"; readonly since: number; readonly quietSince: number; readonly cause: StepBackCause }
+  | {
+      readonly kind: "back";
+      readonly since: number;
+      readonly quietSince: number;
+      readonly cause: StepBackCause;
+      /** Comparisons since `quietSince` in which v2 responded. */
+      readonly clean: number;
+    }
   | {
       readonly kind: "returning";
       readonly step: number;
@@ -90,8 +130,8 @@ export function continuedStepBack(fresh: StepBack, before: StepBackMemory): Step
   const { time, phase, factor, stepBacks } = before;
   const isSameLength = before.window.slice === fresh.window.slice;
   // Without `returnAfter` no step would ever follow.
-  const isStuck = phase.kind === "returning" && settings.returnAfter === undefined;
-  const isMoot = phase.kind === "back" && !exceeds(phase.cause.bad, phase.cause.all, settings[phase.cause.what]);
+  const isStuck = phase.kind === "returning" && returnAfter(settings, phase.cause) === undefined;
+  const isMoot = phase.kind === "back" && !isCause(phase.cause, settings);
   return {
     settings,
     time,
@@ -99,7 +139,7 @@ export function continuedStepBack(fresh: StepBack, before: StepBackMemory): Step
     phase: isMoot
       ? { kind: "forward", since: time.now }
       : isStuck
-        ? { kind: "back", since: time.now, quietSince: time.now, cause: phase.cause }
+        ? { kind: "back", since: time.now, quietSince: time.now, clean: 0, cause: phase.cause }
         : phase,
     factor,
     stepBacks,
@@ -114,10 +154,14 @@ export function stepBackMemory({ time, window, phase, factor, stepBacks }: StepB
 export function heldBack(state: StepBack): StepBack {
   const { settings, time, phase } = state;
   if (phase.kind === "back") return state;
+  const counts = { bad: 1, all: 1, clients: 0 };
   const what = settings.failures === undefined ? "differences" : "failures";
+  const unknown = { write: false, kinds: {}, pairs: { asked: 0, served: 0 } };
+  const cause: StepBackCause =
+    settings[what] === undefined ? { what: "guard", ...counts, ...unknown } : { what, ...counts };
   return {
     ...state,
-    phase: { kind: "back", since: time.now, quietSince: time.now, cause: { what, bad: 1, all: 1, clients: 0 } },
+    phase: { kind: "back", since: time.now, quietSince: time.now, clean: 0, cause },
     factor: LONGEST_WAIT,
     stepBacks: Math.max(1, state.stepBacks),
   };
@@ -138,11 +182,29 @@ export function reduceStepBack(state: StepBack, event: StepBackEvent): StepBack 
       // It was sent while the rule was still forward.
       if (timed.phase.kind === "back") return judge(timed);
       return judge(withObservation(withRequest(timed), { of: "requests", bad: event.failed, who: event.who }));
-    case "compared":
-      return judge(withObservation(timed, { of: "comparisons", bad: event.differs, who: event.who }));
+    case "compared": {
+      const compared = event.isSick === true ? notQuiet(timed) : withClean(timed);
+      return judge(withObservation(compared, { of: "comparisons", bad: event.differs, who: event.who }));
+    }
+    case "sick":
+      return judge(notQuiet(timed));
+    case "alarm":
+      return timed.phase.kind === "back" ? timed : stepBack(timed, event.cause);
     default:
       return event satisfies never;
   }
+}
+
+/** v2's failures end the quiet time only of a rule that stepped back for them. */
+function notQuiet(state: StepBack): StepBack {
+  const { phase, time } = state;
+  if (phase.kind !== "back" || phase.cause.what !== "guard") return state;
+  return { ...state, phase: { ...phase, quietSince: time.now, clean: 0 } };
+}
+
+function withClean(state: StepBack): StepBack {
+  const { phase } = state;
+  return phase.kind === "back" ? { ...state, phase: { ...phase, clean: phase.clean + 1 } } : state;
 }
 
 /** Share of the rule's clients that are translated. */
@@ -153,8 +215,19 @@ export function translatedShare({ phase }: StepBack): number {
 
 /** Milliseconds of quiet after which the rule takes its next step; undefined: it takes none by itself. */
 export function quietNeeded({ settings, phase, factor }: StepBack): number | undefined {
-  if (settings.returnAfter === undefined || phase.kind === "forward") return undefined;
-  return phase.kind === "back" ? settings.returnAfter * factor : settings.returnAfter;
+  if (phase.kind === "forward") return undefined;
+  const quiet = returnAfter(settings, phase.cause);
+  return phase.kind === "back" && quiet !== undefined ? quiet * factor : quiet;
+}
+
+function returnAfter({ returnAfter, guard }: StepBackConfig, { what }: StepBackCause): number | undefined {
+  return what === "guard" ? guard?.returnAfter : returnAfter;
+}
+
+/** Whether the rule still steps back for it. */
+function isCause(cause: StepBackCause, settings: StepBackConfig): boolean {
+  if (cause.what === "guard") return settings.guard !== undefined;
+  return exceeds(cause.bad, cause.all, settings[cause.what]);
 }
 
 function freshWindow(settings: StepBackConfig): EvidenceWindow {
@@ -217,7 +290,10 @@ function judge(state: StepBack): StepBack {
 function isQuiet(state: StepBack): boolean {
   const needed = quietNeeded(state);
   const { phase, time } = state;
-  return needed !== undefined && phase.kind !== "forward" && time.now - phase.quietSince >= needed;
+  if (needed === undefined || phase.kind === "forward") return false;
+  // Silence shows nothing of v2: only a response of its own does.
+  const isShown = phase.kind !== "back" || phase.cause.what !== "guard" || phase.clean > 0;
+  return isShown && time.now - phase.quietSince >= needed;
 }
 
 function causeOf(state: StepBack): StepBackCause | undefined {
@@ -249,15 +325,15 @@ function stepBack(state: StepBack, cause: StepBackCause): StepBack {
   return {
     ...state,
     window: freshWindow(state.settings),
-    phase: { kind: "back", since: now, quietSince: now, cause },
-    factor: nextFactor(state),
+    phase: { kind: "back", since: now, quietSince: now, clean: 0, cause },
+    factor: nextFactor(state, cause),
     stepBacks: state.stepBacks + 1,
   };
 }
 
 /** Doubles each time. A rule that has been forward for the longest wait begins with the shortest again. */
-function nextFactor({ factor, phase, settings, time }: StepBack): number {
-  const longest = LONGEST_WAIT * (settings.returnAfter ?? 0);
+function nextFactor({ factor, phase, settings, time }: StepBack, cause: StepBackCause): number {
+  const longest = LONGEST_WAIT * (returnAfter(settings, cause) ?? 0);
   if (factor === 0 || (phase.kind === "forward" && time.now - phase.since >= longest)) return 1;
   return Math.min(LONGEST_WAIT, factor * 2);
 }
@@ -273,8 +349,9 @@ function goTo(state: StepBack, step: number, cause: StepBackCause): StepBack {
 /** Takes the next step after the quiet time, once enough requests have gone well, or too few came for too long. */
 function stepOn(state: StepBack, phase: StepBackPhase & { kind: "returning" }): StepBack {
   const { settings, time } = state;
-  if (settings.returnAfter === undefined || !isQuiet(state)) return state;
+  const quiet = returnAfter(settings, phase.cause);
+  if (quiet === undefined || !isQuiet(state)) return state;
   const shown = phase.requests >= Math.ceil(settings.minRequests * translatedShare(state));
-  const waited = time.now - phase.since >= MAX_QUIET_TIMES_PER_STEP * settings.returnAfter;
+  const waited = time.now - phase.since >= MAX_QUIET_TIMES_PER_STEP * quiet;
   return shown || waited ? goTo(state, phase.step + 1, phase.cause) : state;
 }

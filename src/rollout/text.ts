@@ -1,7 +1,9 @@
 /** How log lines, reports and the admin port describe a rule's evidence. */
+
+import { FAILURE_KINDS, type FailureKind } from "../model/v2-failure.ts";
 import { counted, duration, percent } from "../rules/words.ts";
 import type { PromotionEvidence } from "./promotion.ts";
-import { quietNeeded, type StepBack, type StepBackCause, translatedShare } from "./step-back.ts";
+import { type GuardCause, quietNeeded, type StepBack, type StepBackCause, translatedShare } from "./step-back.ts";
 
 /** `forward`, `back`, or the share of clients that are translated again. */
 export function phaseText(stepBack: StepBack): string {
@@ -10,11 +12,33 @@ export function phaseText(stepBack: StepBack): string {
 }
 
 /** Why a rule stepped back, with the numbers and the threshold that decided. */
-export function causeText({ what, bad, all, clients }: StepBackCause, { settings }: StepBack): string {
+export function causeText(cause: StepBackCause, { settings }: StepBack): string {
+  if (cause.what === "guard") return guardText(cause);
+  const { what, bad, all, clients } = cause;
   const found = what === "failures" ? failuresText(bad, all) : differencesText(bad, counted(all, "comparison"));
   const over = `${percent(bad / all)}, more than ${percent(settings[what] ?? 0)}`;
   const more = clients >= settings.minClients ? " or more" : "";
   return `${found} within ${duration(settings.window)} (${over}), met by ${counted(clients, "client")}${more}`;
+}
+
+const KIND_WORDS: Readonly<Record<FailureKind, string>> = {
+  unavailable: "5xx or no response",
+  timeout: "timeouts",
+  unauthenticated: "401",
+  forbidden: "403",
+  limited: "429",
+};
+
+/** `v2 failed 12 of 40 requests for group list (12 × 5xx or no response), native v1 served 4 of 4 of them; met by 3 clients`. */
+export function guardText({ operation, write, bad, all, clients, kinds, pairs }: Omit<GuardCause, "what">): string {
+  const what = operation ?? (write ? "writes" : "reads");
+  const failures = FAILURE_KINDS.filter((kind) => kinds[kind] !== undefined).map(
+    (kind) => `${kinds[kind]} × ${KIND_WORDS[kind]}`,
+  );
+  const native = write
+    ? "such writes were served before, or by native v1"
+    : `native v1 served ${pairs.served} of the ${pairs.asked} that it was asked`;
+  return `v2 failed ${bad} of ${counted(all, "request")} for ${what} (${failures.join(", ")}); ${native}; met by ${counted(clients, "client")}`;
 }
 
 /** Why a rule entered its present phase. */

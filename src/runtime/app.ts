@@ -130,6 +130,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     log,
     renewal,
     queues: upstreams.queues,
+    native: upstreams.streams.get("v1"),
     wall,
     // A clock of a test says both.
     now: options.clock === undefined ? now : wall,

@@ -13,7 +13,7 @@ import { createLedger, createOperationTraits, type Ledger } from "../ledger/ledg
 import { later, TIME, type Timer } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
-import { header } from "../model/http.ts";
+import { header, type StreamSend } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import type { RequestHead } from "../model/request.ts";
 import type { CutoverMode } from "../model/rules.ts";
@@ -36,6 +36,7 @@ import { createTotals } from "../telemetry/totals.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
 import { createToolbox } from "./calls.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
+import { createNativeReads } from "./native-reads.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
@@ -45,6 +46,8 @@ interface MigrationHooks {
   readonly renewal: UpstreamParts["renewal"];
   /** Where calls to the upstreams wait. */
   readonly queues: Upstreams["queues"];
+  /** A call to native v1, within its connections; undefined: there is none. */
+  readonly native: StreamSend | undefined;
   /** Milliseconds since 1970, by which rules begin, step back and expire. */
   readonly wall: () => number;
   /** Milliseconds of a clock that is never set. */
@@ -149,7 +152,7 @@ export function createMigration(
   const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
   const since = wall();
   return {
-    cutover: { nameOf: identity.nameOf, credentialOf, rollout, shadow },
+    cutover: { nameOf: identity.nameOf, credentialOf, rollout, shadow, native: nativeReads(hooks) },
     sources: {
       clientLabel: (name) => (identity.isExcluded(name) ? undefined : identity.labelOf(name)),
       clientNames: identity.names,
@@ -225,6 +228,12 @@ export function createMigration(
       await saved.close();
     },
   };
+}
+
+/** Reads of native v1 for clients that v2 failed. Requests' deadlines are on the monotonic clock. */
+function nativeReads({ native: stream }: MigrationHooks): Cutover["native"] {
+  const { now, later } = TIME;
+  return stream && { reads: createNativeReads({ stream, now, later }), now, later };
 }
 
 /** An invalid rules file is a fault of the configuration: carryover refuses to start. */

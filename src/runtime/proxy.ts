@@ -1,4 +1,5 @@
 /** What happens to a request between server and response: router, mode, translate, upstream, rewrite. */
+import { createHash } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
@@ -286,7 +287,7 @@ function serverOf(route: RouteResult & { kind: "match" }, request: RequestContex
   const { exchange, headers } = request;
   const { mode, rule } = decision;
   noteRule(exchange, rule);
-  if (rule !== undefined) exchange.credential = () => cutover.credentialOf(headers);
+  exchange.credential = () => cutover.credentialOf(headers);
   return { route, mode, decision };
 }
 
@@ -382,7 +383,10 @@ function translate(
   request: RequestContext,
   parts: ProxyParts,
 ): ResponsePlan {
-  return respondBy(request.exchange, async (body, signal) => {
+  const { exchange, target } = request;
+  return respondBy(exchange, async (body, signal) => {
+    exchange.requestKey = () =>
+      `${request.method} ${createHash("sha256").update(target).update(body).digest("base64")}`;
     const isGet = request.method === "GET";
     if (isGet && !isEmptyBody(body)) {
       throw new Problem("INVALID_BODY", "invalid body: a GET has none; send filters in the query", { options: [] });

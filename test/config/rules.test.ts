@@ -48,6 +48,7 @@ describe("what a file says", () => {
           minClients: 1,
           window: 300_000,
         },
+        guard: { action: "stepBack", returnAfter: 900_000, slow: "warn" },
         identity: expect.stringMatching(/^[0-9a-f]{16}$/),
         evidenceKey: expect.stringMatching(/^[0-9a-f]{16}$/),
       },
@@ -57,6 +58,7 @@ describe("what a file says", () => {
         match: {},
         mode: "shadow",
         shadow: { sample: 0.1, control: 0.1 },
+        guard: { action: "stepBack", returnAfter: 900_000, slow: "warn" },
         headers: {
           deprecation: Date.UTC(2026, 11, 1),
           sunset: Date.UTC(2027, 5, 30),

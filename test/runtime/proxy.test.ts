@@ -487,7 +487,7 @@ describe("the rules in force", () => {
     },
   );
 
-  it("translate: by a rule, the credential is at hand for whoever counts callers, and of nothing else", () => {
+  it("the credential is at hand, whatever serves the request", () => {
     const of = (parts: Cutover) => {
       const { plan, exchange } = decide({ ...NATIVE, cutover: parts }, "GET", "/iam/v1/things", [
         ["authorization", "a"],
@@ -496,8 +496,8 @@ describe("the rules in force", () => {
       return exchange.credential?.();
     };
     expect(of(cutover({}).parts)).toBe("a");
-    expect(of(cutover({ rule: undefined, why: "default" }).parts)).toBeUndefined();
-    expect(of(cutover({ mode: "native" }).parts)).toBeUndefined();
+    expect(of(cutover({ rule: undefined, why: "default" }).parts)).toBe("a");
+    expect(of(cutover({ mode: "native" }).parts)).toBe("a");
   });
 
   it.each([

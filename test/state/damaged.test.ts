@@ -456,8 +456,14 @@ describe("an unknown rule", () => {
     expect(
       rules.map(({ name, stepBack }: Rule & { stepBack?: { phase: unknown } }) => [name, stepBack?.phase]),
     ).toEqual([
-      ["back", { kind: "back", since: 0, quietSince: 0, cause: { what: "failures", bad: 1, all: 1, clients: 0 } }],
-      ["forward", { kind: "back", since: 0, quietSince: 0, cause: { what: "failures", bad: 1, all: 1, clients: 0 } }],
+      [
+        "back",
+        { kind: "back", since: 0, quietSince: 0, clean: 0, cause: { what: "failures", bad: 1, all: 1, clients: 0 } },
+      ],
+      [
+        "forward",
+        { kind: "back", since: 0, quietSince: 0, clean: 0, cause: { what: "failures", bad: 1, all: 1, clients: 0 } },
+      ],
       ["look", undefined],
     ]);
     expect(force).toMatchObject({ command: "native" });
