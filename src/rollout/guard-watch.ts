@@ -13,6 +13,8 @@ export interface GuardWatch {
   observe(exchange: Exchange, rule: Rule | undefined): void;
   /** The seconds of `rule` that are over, oldest first. */
   take(rule: string): readonly GuardSecond[];
+  /** Reads repeated on native, by what it did. */
+  readonly calls: Readonly<Record<NativeOutcome, number>>;
   /** Forgets what is no rule any more. */
   keep(rules: { has(name: string): boolean }): void;
 }
@@ -37,6 +39,7 @@ interface WatchedRule {
 export function createGuardWatch({ now, answered }: GuardWatchOptions): GuardWatch {
   const rules = new Map<string, WatchedRule>();
   const writes = createNativeWrites();
+  const calls = { served: 0, failed: 0, unknown: 0 };
   const watched = (name: string): WatchedRule => {
     let found = rules.get(name);
     if (found === undefined) {
@@ -72,7 +75,12 @@ export function createGuardWatch({ now, answered }: GuardWatchOptions): GuardWat
     if (!entry.tally.failed({ operation, at, kind, who, requestKey, standIn }) || standIn !== undefined) return;
     const told = pair(rule, { operation, kind, who });
     if (exchange.native !== undefined) told(exchange.native);
-    else if (exchange.onNative !== undefined && mayAsk(entry, at)) void exchange.onNative().then(told);
+    else if (exchange.onNative !== undefined && mayAsk(entry, at)) {
+      void exchange.onNative().then((outcome) => {
+        calls[outcome] += 1;
+        told(outcome);
+      });
+    }
   };
   const native = (exchange: Exchange): void => {
     const kind = failureOf(exchange.status);
@@ -97,6 +105,7 @@ export function createGuardWatch({ now, answered }: GuardWatchOptions): GuardWat
         if (isWrite) writes.translated(operation, exchange.credential?.(), rule.name, now());
       }
     },
+    calls,
     take: (rule) => rules.get(rule)?.tally.take(now(), writes.countsOf) ?? [],
     keep: (names) => {
       for (const name of rules.keys()) if (!names.has(name)) rules.delete(name);

@@ -5,7 +5,7 @@ import { createChooser } from "../rules/choose.ts";
 import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceState, OwnRuleStatus } from "../rules/status.ts";
-import { createGuardWatch } from "./guard-watch.ts";
+import { createGuardWatch, type GuardWatch } from "./guard-watch.ts";
 import {
   choiceFor,
   confirmed,
@@ -76,6 +76,8 @@ export interface Rollout {
   rule(name: string): Rule | undefined;
   /** In the order of the file. */
   states(): readonly OwnRuleStatus[];
+  /** Reads that v2 failed and that were repeated on native v1, by what it did. */
+  guardCalls(): GuardWatch["calls"];
   /** For `GET /rules`: JSON. */
   view(): unknown;
   /** What must survive a restart. */
@@ -240,7 +242,8 @@ export function createRollout(options: RolloutOptions): Rollout {
     },
     rules: () => present.rules,
     rule: (name) => present.states.get(name)?.rule,
-    states: () => currentStates().map((state) => statusOf(state, present.force, wall())),
+    states: () => currentStates().map((state) => statusOf(state, present.force, { at: wall(), reading: now() })),
+    guardCalls: () => watch.calls,
     view: () => ({
       file: present.rules === undefined ? null : { digest: present.rules.digest, rules: present.rules.rules.length },
       force: present.force,

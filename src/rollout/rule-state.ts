@@ -458,7 +458,8 @@ function withoutOldAlarm(guard: GuardState, reading: number): GuardState {
   return isOver ? initialGuard() : guard;
 }
 
-function causeOf(alarm: AlarmedFailures): GuardCause {
+/** What was counted of failures, as a cause. */
+export function causeOf(alarm: AlarmedFailures): GuardCause {
   const { operation, write, failures, requests, callers, kinds, pairedServed, pairedFailed } = alarm;
   const pairs = { asked: pairedServed + pairedFailed, served: pairedServed };
   const counts = { bad: failures, all: Math.max(requests, failures), clients: Math.max(1, callers) };

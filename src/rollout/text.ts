@@ -30,15 +30,28 @@ const KIND_WORDS: Readonly<Record<FailureKind, string>> = {
 };
 
 /** `v2 failed 12 of 40 requests for group list (12 × 5xx or no response), native v1 served 4 of 4 of them; met by 3 clients`. */
-export function guardText({ operation, write, bad, all, clients, kinds, pairs }: Omit<GuardCause, "what">): string {
+export function guardText(
+  { operation, write, bad, all, clients, kinds, pairs }: Omit<GuardCause, "what">,
+  names: readonly string[] = [],
+): string {
   const what = operation ?? (write ? "writes" : "reads");
   const failures = FAILURE_KINDS.filter((kind) => kinds[kind] !== undefined).map(
     (kind) => `${kinds[kind]} × ${KIND_WORDS[kind]}`,
   );
   const native = write
     ? "such writes were served before, or by native v1"
-    : `native v1 served ${pairs.served} of the ${pairs.asked} that it was asked`;
-  return `v2 failed ${bad} of ${counted(all, "request")} for ${what} (${failures.join(", ")}); ${native}; met by ${counted(clients, "client")}`;
+    : pairs.asked === 0
+      ? "native v1 was not asked"
+      : `native v1 served ${pairs.served} of the ${pairs.asked} that it was asked`;
+  const who = names.length === 0 ? counted(clients, "client") : listed(names, clients);
+  return `v2 failed ${bad} of ${counted(all, "request")} for ${what} (${failures.join(", ")}); ${native}; met by ${who}`;
+}
+
+const SHOWN_NAMES = 3;
+
+function listed(names: readonly string[], all: number): string {
+  const more = all - Math.min(names.length, SHOWN_NAMES);
+  return `${names.slice(0, SHOWN_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 /** Why a rule entered its present phase. */

@@ -1,23 +1,31 @@
 /** Makes the record of a rule from its state, and the page `GET /rules`. */
 import { matchView, matchWords, type Rule, type Rules } from "../rules/rule.ts";
-import type { OwnRuleStatus, RuleEvidence } from "../rules/status.ts";
+import type { OwnRuleStatus, RuleEvidence, RuleGuard } from "../rules/status.ts";
 import { counted, duration, instant, percent } from "../rules/words.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
+import { addKinds, trouble } from "./guard.ts";
 import { canPromote, evidence } from "./promotion.ts";
 import {
   awaitsPromotion,
   type BlockedOperation,
   blockedOperations,
+  causeOf,
   effectiveMode,
   type RolloutEvent,
   type RuleState,
   translates,
 } from "./rule-state.ts";
 import { LONGEST_WAIT, quietNeeded, type StepBack, translatedShare } from "./step-back.ts";
-import { causeText, differencesText, evidenceText, failuresText, latest } from "./text.ts";
+import { causeText, differencesText, evidenceText, failuresText, guardText, latest } from "./text.ts";
 
-/** `now`: milliseconds since 1970. */
-export function statusOf(state: RuleState, force: Rules["force"], now: number): OwnRuleStatus {
+/** `at`: milliseconds since 1970; `reading`: of the clock of its events. */
+interface Moment {
+  readonly at: number;
+  readonly reading: number;
+}
+
+export function statusOf(state: RuleState, force: Rules["force"], moment: Moment): OwnRuleStatus {
+  const now = moment.at;
   const { rule, stepBack, promotion, unknown, since, requests, failures } = state;
   const { name, mode, match, promoteWhen } = rule;
   const { comparisons, differences, bound, risk, clients } = evidence(promotion);
@@ -53,10 +61,38 @@ export function statusOf(state: RuleState, force: Rules["force"], now: number): 
     since,
     detail: detailText(found, step),
     evidence: found,
+    guard: guardOf(state, moment),
+    cause:
+      stepBack === undefined || stepBack.phase.kind === "forward" || phase === "unknown"
+        ? undefined
+        : causeText(stepBack.phase.cause, stepBack),
     phase,
     step,
     promoted,
     couldMove,
+  };
+}
+
+const MOST_SENTENCES = 5;
+
+function guardOf({ rule, guard }: RuleState, { at, reading }: Moment): RuleGuard {
+  const { action } = rule.guard;
+  const second = Math.floor(reading / 1_000);
+  const found = action === "off" ? undefined : trouble(guard, second);
+  if (found === undefined) return { action, trouble: undefined };
+  const { operations, alarm } = found;
+  const sum = (of: (one: (typeof operations)[number]) => number) => operations.reduce((all, one) => all + of(one), 0);
+  return {
+    action,
+    trouble: {
+      since: at - Math.max(0, (second - found.since) * 1_000),
+      requests: sum(({ requests }) => requests),
+      failures: sum(({ failures }) => failures),
+      clients: Math.max(0, ...operations.map(({ callers }) => callers)),
+      kinds: operations.reduce((all, { kinds }) => addKinds(all, kinds), {}),
+      alarm: alarm !== undefined,
+      says: operations.slice(0, MOST_SENTENCES).map((one) => guardText(causeOf(one), one.clients)),
+    },
   };
 }
 
@@ -79,14 +115,10 @@ function detailText({ requests, failures, comparisons, differences, bound, heldB
   return parts.join("; ");
 }
 
-/** Everything about a rule, for people; JSON. `at`: milliseconds since 1970; `reading`: of the clock of its events. */
-export function viewOf(
-  state: RuleState,
-  force: Rules["force"],
-  { at, reading }: { readonly at: number; readonly reading: number },
-): unknown {
+/** Everything about a rule, for people; JSON. */
+export function viewOf(state: RuleState, force: Rules["force"], { at, reading }: Moment): unknown {
   const { rule, stepBack } = state;
-  const { name, mode, doing, phase, step, couldMove, promoted, ...status } = statusOf(state, force, at);
+  const { name, mode, doing, phase, step, couldMove, promoted, ...status } = statusOf(state, force, { at, reading });
   const { whom, percent, differencesBelow, failuresBelow, heldBack, stepBacks, ...found } = status.evidence;
   return {
     line: rule.line,
@@ -107,6 +139,8 @@ export function viewOf(
     says: saysOf(state, force, at),
     shadow: rule.shadow,
     stepBack: rule.stepBack,
+    guard: { ...rule.guard, ...status.guard },
+    onFailure: rule.onFailure,
     promoteWhen: rule.promoteWhen,
     // What would make it step back, as counted so far.
     window: stepBack && countsIn(stepBack.window, elapse(stepBack.time, reading, stepBack.settings.window).now),
@@ -159,7 +193,9 @@ function returnText(stepBack: StepBack): string {
   const needed = quietNeeded(stepBack);
   if (needed === undefined) return "it stays so until the rule's name or mode changes";
   const longest = stepBack.factor === LONGEST_WAIT ? ", the longest wait" : "";
-  return `it tries again after ${duration(needed)} without a difference${longest}`;
+  const isGuard = stepBack.phase.kind !== "forward" && stepBack.phase.cause.what === "guard";
+  const what = isGuard ? "in which v2 responds to comparisons" : "without a difference";
+  return `it tries again after ${duration(needed)} ${what}${longest}`;
 }
 
 function promotionText(state: RuleState): string {

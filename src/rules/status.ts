@@ -36,6 +36,27 @@ const Evidence = z.object({
   stepBacks: Count,
 });
 
+/** What v2 does to the clients of a rule that native v1 might not do. */
+const Guard = z.object({
+  action: z.enum(["stepBack", "warn", "off"]),
+  /** Absent: v2 fails nothing, or too little to say so. */
+  trouble: optional(
+    z.object({
+      since: Time,
+      /** Requests since then, those that v2 failed, and their callers, as far as they are counted. */
+      requests: Count,
+      failures: Count,
+      clients: Count,
+      /** How v2 fails: `unavailable`, `timeout`, `unauthenticated`, `forbidden`, `limited`. */
+      kinds: z.record(z.string(), Count),
+      /** Native v1 would have served them. */
+      alarm: z.boolean(),
+      /** One sentence for each operation, most failures first, at most five. */
+      says: z.array(z.string()),
+    }),
+  ),
+});
+
 /** An optional member is also absent if the instance is older than the member. */
 export const RuleStatusSchema = z.object({
   name: z.string(),
@@ -51,6 +72,9 @@ export const RuleStatusSchema = z.object({
   /** One sentence for people: why, and what would change it; may be empty. */
   detail: z.string(),
   evidence: optional(Evidence),
+  guard: optional(Guard),
+  /** Why it stepped back. */
+  cause: optional(z.string()),
   /** `state` is one word, even if several are true. This member and the next three say each of them. */
   phase: optional(z.enum(["forward", "back", "returning", "unknown"])),
   /** While it returns: the share of its clients that are translated, 0.1 to 1. */
@@ -61,10 +85,11 @@ export const RuleStatusSchema = z.object({
 });
 
 export type RuleStatus = Read<typeof RuleStatusSchema>;
+export type RuleGuard = Read<typeof Guard>;
 export type RuleEvidence = Read<typeof Evidence>;
 /** The record of a rule in this process: no member is missing. */
 export type OwnRuleStatus = RuleStatus & {
-  readonly [Part in "evidence" | "phase" | "promoted" | "couldMove"]: NonNullable<RuleStatus[Part]>;
+  readonly [Part in "evidence" | "guard" | "phase" | "promoted" | "couldMove"]: NonNullable<RuleStatus[Part]>;
 };
 
 /** What `carryover force` can say: it cannot force a translation. */

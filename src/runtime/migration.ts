@@ -160,6 +160,7 @@ export function createMigration(
       clients: ledger.callers,
       rules: rollout.states,
       force: () => rollout.force().effective,
+      guardCalls: rollout.guardCalls,
       digest: () => rollout.rules()?.digest,
       stateSaved: () => !saved.failing(),
       wall,

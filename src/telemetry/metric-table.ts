@@ -161,6 +161,13 @@ export const METRICS = {
     ["mode"],
     2,
   ),
+  guard_calls_total: counter("calls", "Reads that v2 failed, repeated on native v1, by what it did", ["outcome"], 3),
+  reads_after_v2_total: counter(
+    "requests",
+    "Reads served by native v1 in the request that v2 failed (`onFailure`)",
+    ["rule"],
+    500,
+  ),
   rule_mode: gauge("boolean", "1 for the current mode of the rule", ["rule", "mode"], PER_RULE),
   rule_state: gauge(
     "boolean",
@@ -179,6 +186,12 @@ export const METRICS = {
   rule_differences: gauge("comparisons", "Comparisons among those that found a difference", ["rule"], PER_RULE),
   rule_difference_bound: gauge("share", "Upper bound (95 %) of the share of responses that differ", ["rule"], PER_RULE),
   rule_step_backs: gauge("events", "Rollbacks since the rule was last changed", ["rule"], PER_RULE),
+  rule_v2_failures: gauge(
+    "requests",
+    "Requests that v2 failed since it began to fail clients of the rule, by how; no series while it does not",
+    ["rule", "kind"],
+    PER_RULE,
+  ),
   rule_could_move: gauge("boolean", "1 if promoteWhen is met", ["rule"], PER_RULE),
   rule_expired: gauge("boolean", "1 if the rule has expired", ["rule"], PER_RULE),
 

@@ -1,5 +1,5 @@
 /** Metrics of clients, rules and comparisons. */
-import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
+import { type Exchange, faultOf, isTurnedAway, type NativeOutcome, wasLetIn } from "../model/exchange.ts";
 import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import type { OwnRuleStatus } from "../rules/status.ts";
 import type { MetricFactory } from "./metric-factory.ts";
@@ -29,6 +29,8 @@ export interface RolloutMetricSources {
   /** Clients that the ledger knows, by the version they call; a client of both counts for both. */
   clients(): { readonly v1: number; readonly v2: number };
   rules(): readonly OwnRuleStatus[];
+  /** Reads repeated on native v1, by what it did. */
+  guardCalls(): Readonly<Record<NativeOutcome, number>>;
   /** What the rules file or `carryover force` forces: a mode, or none. */
   force(): string;
   /** Digest of the rules in force, in hexadecimal digits; undefined without a rules file. */
@@ -63,8 +65,10 @@ export function createRolloutMetrics(
   exportClients(make, clients, sources);
   exportComparisons(make, labels, sources);
   exportRules(make, sources);
+  const rescued = make.counted("reads_after_v2_total");
   return (exchange) => {
-    const { apiVersion } = exchange;
+    const { apiVersion, rule } = exchange;
+    if (exchange.rescued !== undefined && rule !== undefined) rescued.at([rule]).count++;
     if (apiVersion !== "v1" && apiVersion !== "v2") return;
     const fault = apiVersion === "v1" ? faultOf(exchange) : undefined;
     clients.count(clientLabelOf(exchange, sources, clients), apiVersion, sources.wall(), fault);
@@ -157,6 +161,13 @@ function exportRules(make: MetricFactory, sources: RolloutMetricSources): void {
   for (const [metric, member] of counts) {
     make.gauge(metric, () => rules().map(({ name, evidence }) => [[name], evidence[member]]));
   }
+  make.gauge("rule_v2_failures", function* () {
+    for (const { name, guard } of rules())
+      for (const [kind, count] of Object.entries(guard.trouble?.kinds ?? {})) yield [[name, wordLabel(kind)], count];
+  });
+  make.counter("guard_calls_total", () =>
+    Object.entries(sources.guardCalls()).map(([outcome, count]) => [[outcome], count]),
+  );
   make.gauge("rule_could_move", () => rules().map(({ name, couldMove }) => [[name], Number(couldMove)]));
   make.gauge("rule_expired", () => rules().map(({ name, state }) => [[name], Number(state === "expired")]));
 }

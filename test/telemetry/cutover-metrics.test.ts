@@ -28,6 +28,7 @@ const RULE: OwnRuleStatus = {
     heldBack: [],
     stepBacks: 1,
   },
+  guard: { action: "warn" },
   phase: "back",
   promoted: false,
   couldMove: false,

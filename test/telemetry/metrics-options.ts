@@ -18,6 +18,7 @@ export const IDLE: MetricsOptions = {
     clients: () => ({ v1: 0, v2: 0 }),
     rules: () => [],
     force: () => "none",
+    guardCalls: () => ({ served: 0, failed: 0, unknown: 0 }),
     digest: () => undefined,
     stateSaved: () => true,
     wall: () => 0,

@@ -6,7 +6,7 @@ import { LAST_TIME } from "../../model/clock.ts";
 import { grouped } from "../../model/group.ts";
 import { upperBound } from "../../rollout/upper-bound.ts";
 import type { Rules } from "../../rules/rule.ts";
-import type { RuleEvidence, RuleStatus } from "../../rules/status.ts";
+import type { RuleEvidence, RuleGuard, RuleStatus } from "../../rules/status.ts";
 import type { DifferenceBound, Progress, RequestTotalsRow } from "../../telemetry/progress.ts";
 
 /** An instance that responded, under the first address that leads to it. */
@@ -140,12 +140,35 @@ export function mergeRules<State extends string>(
       since: times.length === 0 ? undefined : Math.min(...times),
       detail: same ? rule.detail : `${rule.detail} (${address})`,
       evidence: mergeEvidence(group.map((one) => one.rule.evidence)),
+      guard: mergeGuards(group.flatMap((one) => one.rule.guard ?? [])),
       on: group.map((one) => one.address),
       age: group
         .map(({ age }) => age)
         .reduce((a, b) => (a === undefined || b === undefined ? undefined : Math.min(a, b))),
     };
   });
+}
+
+/** Clients of several instances may be the same. */
+function mergeGuards([first, ...rest]: readonly RuleGuard[]): RuleGuard | undefined {
+  if (first === undefined) return undefined;
+  const troubles = [first, ...rest].flatMap(({ trouble }) => trouble ?? []);
+  const [worst] = troubles.toSorted((a, b) => b.failures - a.failures);
+  if (worst === undefined) return first;
+  const sum = (of: (one: NonNullable<RuleGuard["trouble"]>) => number) =>
+    troubles.reduce((all, one) => all + of(one), 0);
+  const kinds: Record<string, number> = {};
+  for (const one of troubles)
+    for (const [kind, count] of Object.entries(one.kinds)) kinds[kind] = (kinds[kind] ?? 0) + count;
+  const trouble = {
+    ...worst,
+    since: Math.min(...troubles.map(({ since }) => since)),
+    requests: sum(({ requests }) => requests),
+    failures: sum(({ failures }) => failures),
+    kinds,
+    alarm: troubles.some(({ alarm }) => alarm),
+  };
+  return { ...first, trouble };
 }
 
 /** Counts add up. A client may have called several instances, so that no more are certain than the most that one of them saw. */

@@ -72,7 +72,8 @@ interface GateJudgement {
 }
 
 /** Whether what is known of a rule is enough for it to go further. */
-export function judgeRule({ mode, state, evidence, age, on }: FleetRule, terms: GateTerms): GateJudgement {
+export function judgeRule(rule: FleetRule, terms: GateTerms): GateJudgement {
+  const { mode, state, evidence, age, on } = rule;
   if (state === "expired") return { against: ["it has expired, and matches nothing"], evidence: [] };
   const young = isYoung(age, terms)
     ? [`it has been so for ${lastingText(age)}, not for ${lastingText(terms.minAge)}`]
@@ -82,7 +83,11 @@ export function judgeRule({ mode, state, evidence, age, on }: FleetRule, terms: 
     return { against: [`an instance is older, and tells no evidence (on ${on.join(", ")})`], evidence: [] };
   const stuck =
     state === "stepped-back"
-      ? ["/samples and the log say why it stepped back; fix the cause, then rename the rule"]
+      ? [
+          rule.guard?.action === "stepBack" && rule.cause?.startsWith("v2 failed")
+            ? "it stepped back because v2 failed, and returns by itself when v2 responds again"
+            : "/samples and the log say why it stepped back; fix the cause, then rename the rule",
+        ]
       : state === "unknown"
         ? ["its saved state cannot be read; carryover confirm lets it go on"]
         : state === "returning"
@@ -91,7 +96,18 @@ export function judgeRule({ mode, state, evidence, age, on }: FleetRule, terms: 
   const isPromoted = state === "promoted";
   const known = mode === "shadow" && !isPromoted ? compared(evidence, terms) : translated(evidence, terms);
   const heldBack = evidence.heldBack.map((one) => `${isPromoted ? "still native" : "not proved"}: ${one}`);
-  return { against: [...stuck, ...young, ...known.against, ...heldBack], evidence: known.evidence };
+  return {
+    against: [...stuck, ...troubleTexts(rule), ...young, ...known.against, ...heldBack],
+    evidence: known.evidence,
+  };
+}
+
+/** What v2 does to the rule's clients now, a sentence for each operation; empty: nothing is known to be wrong. */
+export function troubleTexts({ guard }: Pick<FleetRule, "guard">): readonly string[] {
+  const trouble = guard?.trouble;
+  if (trouble === undefined) return [];
+  const since = new Date(trouble.since).toISOString().slice(11, 19);
+  return trouble.says.map((one) => `${one}; since ${since}Z`);
 }
 
 function isYoung(age: number | undefined, { minAge }: GateTerms): boolean {

@@ -7,7 +7,7 @@ import { createReport } from "../report/report.ts";
 import { movedText, type Standing } from "../standing.ts";
 import { cutLine } from "../terminal.ts";
 import { differentRules, type Fleet, type FleetRule, forceText, type SilentInstance, troublesOf } from "./fleet.ts";
-import { DEFAULT_TERMS, judgeRule, placeText, stateText, whomText } from "./gate.ts";
+import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./gate.ts";
 
 /** A client that has not called v1 for this long has moved. */
 const MOVED_AFTER_MS = 7 * 24 * 3_600_000;
@@ -91,9 +91,13 @@ function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
   return [
     ...silent.map(({ address, fault }) => `${address} ${fault}`),
     ...instances.flatMap(troublesOf),
-    ...[...inState("unknown"), ...inState("stepped-back")].map(
-      (rule) => `${rule.name} ${stateText(rule)}${placeText(rule, instances.length)}`,
+    ...rules.flatMap((rule) =>
+      troubleTexts(rule).map((text) => `${rule.name}: ${text}; carryover force native ends it`),
     ),
+    ...[...inState("unknown"), ...inState("stepped-back")].map((rule) => {
+      const why = rule.cause === undefined ? "" : `: ${rule.cause}`;
+      return `${rule.name} ${stateText(rule)}${placeText(rule, instances.length)}${why}`;
+    }),
     ...instances.flatMap(({ address, progress: { force, forcedBy } }) =>
       forcedBy?.command !== "native" || force === "native"
         ? []
@@ -171,6 +175,8 @@ function nextOf({ rules }: Pick<MigrationStatus, "rules">, fleet: Fleet): string
     const lift = forced.forcedBy?.command === "native" ? "carryover force none" : "force: none in the rules file";
     return `when the emergency is over: ${lift}`;
   }
+  const sick = fleet.rules.find((rule) => troubleTexts(rule).length > 0);
+  if (sick !== undefined) return `v2 fails clients of ${sick.name}: find out why, or carryover force native`;
   const broken = instances.flatMap(({ progress }) => progress.openBreakers ?? [])[0];
   if (broken !== undefined) return `find out why upstream ${broken} does not respond`;
   const back = rules.find(({ state }) => state === "stepped-back");
