@@ -56,8 +56,8 @@ export const ALARM = 27;
 export const MOST_PER_SECOND = ALARM / 7;
 /** Evidence that v2 fails, whatever native does, from which on it is reported. */
 export const TROUBLE = (ALARM * 2) / 3;
-/** Evidence that native fails at most a quarter as often as v2. When both are equally sick it is wrong once in 1,000 times. */
-export const NATIVE_SERVES = Math.log(1000);
+/** Evidence that native fails at most a quarter as often as v2. When both are equally sick it is wrong at most once in 200 times. */
+export const NATIVE_SERVES = Math.log(200);
 
 const PER_LOSS = Math.log(SICK / USUAL);
 const PER_SERVED = Math.log1p(-SICK) - Math.log1p(-USUAL);
@@ -67,6 +67,8 @@ const MOST_PAIRS = 10;
 const PAIR_SECONDS = 10;
 /** The present share of failures is taken from between half as many requests and as many. */
 const RECENT_REQUESTS = 100;
+/** With a smaller share the second test would compare two kinds of health. */
+const LEAST_SHARE = 0.02;
 /** Trouble is over after so many seconds without a failure. */
 export const QUIET_SECONDS = 900;
 /** Failed writes of fewer callers raise no alarm: one credential may lack a permission. */
@@ -305,12 +307,13 @@ function withRecent(recent: Suspicion["recent"], { served, failed }: GuardSecond
 }
 
 /** Compares two hypotheses: native fails a quarter as often as v2 does now, or as often. */
-function withPairs(native: number, seen: GuardSecond, recent: Suspicion["recent"]): number {
-  if (seen.pairedServed + seen.pairedFailed === 0) return native;
-  // An episode begins with a failure, so the first few requests exaggerate.
-  const share = Math.min(0.9, Math.max(SICK, recent.failed / (recent.requests + 2)));
+function withPairs(native: number, { pairedServed, pairedFailed }: GuardSecond, recent: Suspicion["recent"]): number {
+  if (pairedServed + pairedFailed === 0) return native;
+  // One standard error less, since a share that is taken for too high makes each served pair say too much.
+  const seen = recent.failed / (recent.requests + 2);
+  const share = Math.min(0.9, Math.max(LEAST_SHARE, seen - Math.sqrt((seen * (1 - seen)) / (recent.requests + 2))));
   const perServed = Math.log1p(-share / 4) - Math.log1p(-share);
-  const sum = native + seen.pairedServed * perServed - seen.pairedFailed * Math.log(4);
+  const sum = native + pairedServed * perServed - pairedFailed * Math.log(4);
   return Math.min(NATIVE_SERVES, Math.max(-NATIVE_SERVES, sum));
 }
 

@@ -9,7 +9,6 @@ import {
   NO_STAND_INS,
   stepGuard,
 } from "../../src/rollout/guard.ts";
-import { randomOf } from "../support/random.mjs";
 
 /** Pairs per second and rule. */
 const MOST_PAIRS = 2;
@@ -35,15 +34,28 @@ export interface World {
   readonly dead?: number;
 }
 
-/** The second of the alarm, or undefined. */
-export function alarmIn(world: World, seconds: number, seed: number, start: GuardState = initialGuard()) {
-  const random = randomOf(seed);
-  let state = start;
-  for (let second = nextBusy(world, -1, random); second < seconds; second = nextBusy(world, second, random)) {
+export interface Run {
+  readonly state: GuardState;
+  /** The next second to be simulated. */
+  readonly second: number;
+}
+
+export const START: Run = { state: initialGuard(), second: 0 };
+
+/** Runs until second `end`, or through the second of an alarm. */
+export function run(world: World, random: () => number, end: number, start = START): Run {
+  let { state } = start;
+  for (let second = nextBusy(world, start.second - 1, random); second < end; second = nextBusy(world, second, random)) {
     state = secondOf(state, world, second, random);
-    if (guardAlarm(state) !== undefined) return second;
+    if (guardAlarm(state) !== undefined) return { state, second: second + 1 };
   }
-  return undefined;
+  return { state, second: end };
+}
+
+/** Seconds from `start` to the alarm; infinite if there is none until `end`. */
+export function delayOf(world: World, random: () => number, end: number, start: Run): number {
+  const { state, second } = run(world, random, end, start);
+  return guardAlarm(state) === undefined ? Number.POSITIVE_INFINITY : second - start.second;
 }
 
 /** Seconds without a request are skipped. */
