@@ -135,7 +135,7 @@ export interface GuardState {
   /** Of all operations together. */
   readonly reads: Suspicion;
   readonly writes: Suspicion;
-  /** Stays until `restartGuard`. */
+  /** Stays until the guard begins again. */
   readonly alarm: GuardCause | undefined;
 }
 
@@ -172,13 +172,9 @@ const UNSUSPECTED: Suspicion = {
   episode: undefined,
 };
 
+/** Also of a rule that translates again. */
 export function initialGuard(): GuardState {
   return { operations: [], reads: UNSUSPECTED, writes: UNSUSPECTED, alarm: undefined };
-}
-
-/** The state without any evidence, for a rule that translates again. */
-export function restartGuard(_state: GuardState): GuardState {
-  return initialGuard();
 }
 
 /** The state after one more second of an operation. Seconds of one operation must not come out of order. */
@@ -190,12 +186,12 @@ export function stepGuard(state: GuardState, seen: GuardSecond): GuardState {
   const { lost, pairs, waiting } = lostIn(before, seen);
   const operation: OperationGuard = { ...withSecond(before, seen, lost), operation: seen.operation, pairs, waiting };
   const together = withSecond(state[kind], seen, lost);
-  const operations = [...state.operations.filter((one) => one !== known && isStillOf(one, seen.second)), operation];
+  const others = state.operations.filter((one) => one !== known && isStillOf(one, seen.second));
   const alarm =
     state.alarm ??
     (isAlarming(operation, state.reads) ? causeOf(operation, seen.operation) : undefined) ??
     (isAlarming(together, state.reads) ? causeOf(together, undefined) : undefined);
-  return { ...state, operations: operations.slice(-MOST_OPERATIONS), [kind]: together, alarm };
+  return { ...state, operations: [...others, operation].slice(-MOST_OPERATIONS), [kind]: together, alarm };
 }
 
 /** Why the rule must step back; undefined: it need not. */
@@ -205,19 +201,26 @@ export function guardAlarm({ alarm }: GuardState): GuardCause | undefined {
 
 /** What fails at second `now`, whether or not native would have served it; undefined: nothing does, or not often enough. */
 export function trouble(state: GuardState, now: number): GuardTrouble | undefined {
-  const episodes = [state.reads, state.writes, ...state.operations].flatMap(({ episode }) => episode ?? []);
-  const present = episodes.filter(({ troubled, lastFailure }) => troubled && now - lastFailure < QUIET_SECONDS);
   const { alarm } = state;
-  if (present.length === 0 && alarm === undefined) return undefined;
-  const failing = state.operations.filter(
-    ({ episode }) => episode !== undefined && now - episode.lastFailure < QUIET_SECONDS,
-  );
+  const operations = state.operations.filter((one) => presentEpisode(one, now) !== undefined);
+  const troubled = [state.reads, state.writes, ...operations]
+    .flatMap((one) => presentEpisode(one, now) ?? [])
+    .filter((episode) => episode.troubled);
+  if (troubled.length === 0 && alarm === undefined) return undefined;
   return {
-    since: Math.min(...present.map(({ since }) => since), alarm?.since ?? Number.POSITIVE_INFINITY),
-    lastFailure: Math.max(...present.map(({ lastFailure }) => lastFailure), alarm?.lastFailure ?? 0),
-    operations: failing.flatMap((one) => causeOf(one, one.operation) ?? []).toSorted((a, b) => b.failures - a.failures),
+    since: Math.min(...troubled.map(({ since }) => since), alarm?.since ?? Number.POSITIVE_INFINITY),
+    lastFailure: Math.max(...troubled.map(({ lastFailure }) => lastFailure), alarm?.lastFailure ?? 0),
+    operations: operations
+      .flatMap((one) => causeOf(one, one.operation) ?? [])
+      .toSorted((a, b) => b.failures - a.failures),
     alarm,
   };
+}
+
+function presentEpisode(suspicion: Suspicion, now: number): Episode | undefined {
+  const { episode } = suspicion;
+  if (episode === undefined || isUnsuspected(suspicion) || now - episode.lastFailure >= QUIET_SECONDS) return undefined;
+  return episode;
 }
 
 /** `counts` and `more` together. */
@@ -249,6 +252,7 @@ function lostIn(
   { second, failed, pairedServed, pairedFailed, standIn }: GuardSecond,
 ): Pick<OperationGuard, "pairs" | "waiting"> & { lost: number } {
   if (standIn !== undefined) return { lost: standIn.others + standIn.hour + standIn.ownDay, pairs: [], waiting: [] };
+  if (failed + pairedServed + pairedFailed + before.waiting.length === 0) return { ...before, lost: 0 };
   const pairs = recentPairs(before.pairs, { second, served: pairedServed, failed: pairedFailed });
   const waiting = [...before.waiting.filter((one) => second - one.second < PAIR_SECONDS)];
   if (failed > 0) waiting.push({ second, failed });

@@ -12,10 +12,10 @@ const HOUR = 3_600;
 /** Requests per second of ten rules. */
 export const RATES = [20 / HOUR, 20 / HOUR, 0.1, 1, 1, 5, 20, 20, 200, 200] as const;
 
-/** Outages of up to 3 s, so many per day: in seconds, with a share of its first and last second. */
-function outages(days: number, perDay: number, random: () => number): (second: number) => number {
+/** Outages of up to 3 s: the share of each second that they cover. */
+function outages(count: number, days: number, random: () => number): (second: number) => number {
   const share = new Map<number, number>();
-  for (let n = 0; n < days * perDay; n++) {
+  for (let n = 0; n < count; n++) {
     const from = random() * days * DAY;
     const to = from + 3 * random();
     for (let second = Math.floor(from); second < to; second++) {
@@ -25,10 +25,10 @@ function outages(days: number, perDay: number, random: () => number): (second: n
   return (second) => share.get(second) ?? 0;
 }
 
-/** False alarms of ten rules in `days`: errors of 0.1 to 1 %, outages, and a client with a dead token. */
-export function falseAlarms(days: number, seed: number): number {
+/** False alarms of ten rules in `days`: errors of 0.1 to 1 %, outages of each version, and for half of them a client with a dead token. */
+export function falseAlarms(days: number, outagesEach: number, seed: number): number {
   const random = randomOf(seed);
-  const [v2, native] = [outages(days, 3, random), outages(days, 3, random)];
+  const [v2, native] = [outages(outagesEach, days, random), outages(outagesEach, days, random)];
   let alarms = 0;
   for (const [n, rate] of RATES.entries()) {
     const errors = 0.001 + 0.001 * n;
@@ -36,7 +36,7 @@ export function falseAlarms(days: number, seed: number): number {
       rate,
       v2: (second) => Math.max(errors, v2(second)),
       native: (second) => Math.max(0.011 - errors, native(second)),
-      dead: n % 2 === 0 ? 0.2 : 0,
+      dead: n % 2 === 0,
     };
     for (let at: Run = START; at.second < days * DAY; ) {
       const { state, second } = run(world, random, days * DAY, at);
@@ -71,16 +71,15 @@ export function delays(rate: number, share: number, healthy: number, runs: numbe
   return { median: of(0.5), high: of(0.95) };
 }
 
-/** Seconds of total failure that the e-process of promotion needs after `healthy` seconds, if it asks: do more than 1 % fail? */
+/** Seconds of total failure that the e-process of promotion needs after `healthy` seconds with 1 % errors, to show that more fail. */
 export function promotionDelay(rate: number, healthy: number): number {
-  const before = Math.round(rate * healthy * 0.99);
-  const failed = Math.round(rate * healthy) - before;
-  for (let seconds = 1; ; seconds++) {
-    const requests = Math.round(rate * (healthy + seconds));
-    // Turned around: do less than 99 % succeed?
-    if (evidenceBelow(0.99, before, requests) > -Math.log(RISK)) return seconds;
-    if (failed > requests) return Number.NaN;
-  }
+  const served = Math.round(rate * healthy * 0.99);
+  // Turned around: less than 99 % succeed.
+  const isShown = (seconds: number): boolean =>
+    evidenceBelow(0.99, served, Math.round(rate * (healthy + seconds))) > -Math.log(RISK);
+  let seconds = 1;
+  while (!isShown(seconds)) seconds += 1;
+  return seconds;
 }
 
 const PER_SECOND = 20;
@@ -116,7 +115,7 @@ export function requestsBetweenFalseAlarms(cycles: number): number {
 }
 
 /** The chance that a v2 outage that adds all it may, with 1 % errors before and after it, raises an alarm. */
-export function alarmPerOutage(runs: number): number {
+export function alarmsPerOutage(runs: number): number {
   const random = randomOf(5);
   let sum = 0;
   let state = initialGuard();
