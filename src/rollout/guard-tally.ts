@@ -9,7 +9,7 @@ import {
   withFailing,
 } from "./guard.ts";
 
-/** Milliseconds in which identical requests are one request with its retries. */
+/** Identical requests within this time are one request with its retries. Milliseconds. */
 const RETRY_MS = 10_000;
 /** Clients send a request that failed up to three more times. */
 const ATTEMPTS = 4;

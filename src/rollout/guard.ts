@@ -1,11 +1,12 @@
 /**
- * Whether v2 fails requests that native v1 would have served: a pure state and its reducer. One observation is one second of one operation.
+ * The test for requests that v2 fails and native v1 would have served: a pure state and its reducer. It sees one operation for one second
+ * at a time.
  *
  * Two tests must agree. The first, a restarted likelihood ratio (CUSUM; Page 1954, Lorden 1971), asks whether more requests are lost than
  * independent errors explain. Its mean time between false alarms is at least e^`ALARM` requests. The second, a sequential probability
  * ratio, asks whether native fails less often than v2: few pairs say little, and both versions may be equally sick.
  *
- * Writes are never repeated, so they have no pairs. What native did with similar writes stands in, and it takes several callers.
+ * Writes are never repeated, so they have no pairs. What native did with similar writes replaces the pairs, and several callers must have failed.
  */
 import { type CallerIdentity, countCallers, type DistinctCallers, NO_CALLERS, withCaller } from "./evidence-window.ts";
 
@@ -54,7 +55,7 @@ const SICK = 0.05;
 export const ALARM = 27;
 /** Evidence of one second, at most: an outage of 3 s touches 4 seconds, and leaves three sevenths for the noise before and after it. */
 export const MOST_PER_SECOND = ALARM / 7;
-/** Evidence that v2 fails, whatever native does, from which on it is reported. */
+/** Trouble is reported from this much evidence that v2 fails, whatever native does. */
 export const TROUBLE = (ALARM * 2) / 3;
 /** Evidence that native fails at most a quarter as often as v2. When both are equally sick it is wrong at most once in 200 times. */
 export const NATIVE_SERVES = Math.log(200);
@@ -65,11 +66,11 @@ const PER_SERVED = Math.log1p(-SICK) - Math.log1p(-USUAL);
 /** Pairs that say what native does now: the last `MOST_PAIRS`, at most `PAIR_SECONDS` old. A failure waits for its pair as long. */
 const MOST_PAIRS = 10;
 const PAIR_SECONDS = 10;
-/** The present share of failures is taken from between half as many requests and as many. */
+/** The share of failures is estimated from between half of this and all of it. */
 const RECENT_REQUESTS = 100;
 /** With a smaller share the second test would compare two kinds of health. */
 const LEAST_SHARE = 0.02;
-/** Trouble is over after so many seconds without a failure. */
+/** Trouble is over after this time without a failure, in seconds. */
 export const QUIET_SECONDS = 900;
 /** Failed writes of fewer callers raise no alarm: one credential may lack a permission. */
 const CALLERS_NEEDED = 2;
@@ -149,13 +150,13 @@ export interface GuardCause extends Omit<Episode, "troubled" | "callers"> {
   readonly clients: readonly string[];
 }
 
-/** What is wrong now. */
+/** Present failures, for status. */
 export interface GuardTrouble {
   readonly since: number;
   readonly lastFailure: number;
   /** Operations that fail, most failures first. */
   readonly operations: readonly GuardCause[];
-  /** Why the alarm was raised; undefined: it was not. */
+  /** Undefined if no alarm was raised. */
   readonly alarm: GuardCause | undefined;
 }
 
@@ -194,12 +195,12 @@ export function stepGuard(state: GuardState, seen: GuardSecond): GuardState {
   return { ...state, operations: [...others, operation].slice(-MOST_OPERATIONS), [kind]: together, alarm };
 }
 
-/** Why the rule must step back; undefined: it need not. */
+/** Returns why the rule must step back, or undefined if it need not. */
 export function guardAlarm({ alarm }: GuardState): GuardCause | undefined {
   return alarm;
 }
 
-/** What fails at second `now`, whether or not native would have served it; undefined: nothing does, or not often enough. */
+/** Returns what fails at second `now`, whether or not native would have served it, or undefined if too little does. */
 export function trouble(state: GuardState, now: number): GuardTrouble | undefined {
   const { alarm } = state;
   const operations = state.operations.filter((one) => presentEpisode(one, now) !== undefined);
@@ -244,8 +245,8 @@ function isStillOf(one: OperationGuard, second: number): boolean {
 }
 
 /**
- * Failures that native would have served: by the recent pairs, or by what stands in for them. A failure without a recent pair waits
- * for one, since native responds later. Then it is forgotten: without a pair native is not known to serve.
+ * Failures that native would have served, judged by the recent pairs or the stand-ins. Native responds later, so a failure without a
+ * recent pair waits for one. Then it is forgotten: without a pair native is not known to serve.
  */
 function lostIn(
   before: OperationGuard,

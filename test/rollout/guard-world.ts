@@ -54,7 +54,7 @@ export function run(world: World, random: () => number, end: number, start = STA
   return { state, second: end };
 }
 
-/** Seconds from `start` to the alarm; infinite if there is none until `end`. */
+/** Seconds from `start` to the alarm, or infinity without an alarm before `end`. */
 export function delayOf(world: World, random: () => number, end: number, start: Run): number {
   const { state, second } = run(world, random, end, start);
   return guardAlarm(state) === undefined ? Number.POSITIVE_INFINITY : second - start.second;

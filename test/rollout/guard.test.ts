@@ -54,7 +54,7 @@ function repeat(state: GuardState, second: Omit<GuardSecond, "second">, from: nu
   return present;
 }
 
-/** The second in which repeating `second` raises the alarm, counted from 1; undefined after `most`. */
+/** Repeats `second` until the alarm and returns how often, or undefined after `most` times. */
 function alarmAfter(second: Omit<GuardSecond, "second">, most = 100, start = initialGuard()): number | undefined {
   let state = start;
   for (let n = 1; n <= most; n++) {
@@ -124,7 +124,7 @@ describe("the alarm", () => {
 });
 
 describe("writes", () => {
-  test("need two callers, or three when only the rule's own day shows that they were served", () => {
+  test("writes need two callers, or three when only the rule's own day shows that they were served", () => {
     expect(alarmAfter({ ...SICK_WRITES, callers: callers(1) })).toBeUndefined();
     expect(alarmAfter(SICK_WRITES)).toBe(7);
     const ownDay = { ...SICK_WRITES, pairedServed: 0, standIn: { ...NO_STAND_INS, ownDay: 20 } };
@@ -132,7 +132,7 @@ describe("writes", () => {
     expect(alarmAfter({ ...ownDay, callers: callers(3) })).toBe(7);
   });
 
-  test("count for nothing where nothing stands in for native", () => {
+  test("do not count while native is not known to serve them", () => {
     expect(alarmAfter({ ...SICK_WRITES, standIn: { ...NO_STAND_INS, unknown: 20 } })).toBeUndefined();
     expect(alarmAfter({ ...SICK_WRITES, standIn: { ...NO_STAND_INS, fails: 20 } })).toBeUndefined();
   });

@@ -4,7 +4,7 @@ import { createNativeWrites } from "../../src/rollout/native-writes.ts";
 const UPDATE = "groups.update";
 const HOUR = 3_600_000;
 
-test("native's writes of other callers stand in for a minute", () => {
+test("native's writes of other callers count for a minute", () => {
   const writes = createNativeWrites();
   writes.native(UPDATE, "a", true, 0);
   expect(writes.standIn(UPDATE, "b", "rule", 59_999)).toBe("others");
@@ -12,7 +12,7 @@ test("native's writes of other callers stand in for a minute", () => {
   expect(writes.standIn("groups.create", "b", "rule", 1)).toBe("unknown");
 });
 
-test("the caller's own writes on native stand in for an hour, and not as those of another caller", () => {
+test("the caller's own writes on native count for an hour, and not as another caller's", () => {
   const writes = createNativeWrites();
   writes.native(UPDATE, "a", true, 0);
   expect(writes.standIn(UPDATE, "a", "rule", 1)).toBe("hour");
@@ -32,7 +32,7 @@ test("native fails an operation when more than a quarter of its writes of the la
   expect(writes.standIn(UPDATE, "a", "rule", 60_000)).toBe("hour");
 });
 
-test("a rule's own writes of the day before stand in when they came from three callers", () => {
+test("a rule's own writes of the day before count when they came from three callers", () => {
   const writes = createNativeWrites();
   for (const credential of ["a", "b", "a"]) writes.translated(UPDATE, credential, "rule", 0);
   expect(writes.standIn(UPDATE, "z", "rule", 2 * HOUR)).toBe("unknown");
