@@ -64,8 +64,8 @@ const PER_LOSS = Math.log(SICK / USUAL);
 const PER_SERVED = Math.log1p(-SICK) - Math.log1p(-USUAL);
 
 /** Pairs that say what native does now: the last `MOST_PAIRS`, at most `PAIR_SECONDS` old. A failure waits for its pair as long. */
-const MOST_PAIRS = 10;
-const PAIR_SECONDS = 10;
+export const MOST_PAIRS = 10;
+export const PAIR_SECONDS = 10;
 /** The share of failures is estimated from between half of this and all of it. */
 const RECENT_REQUESTS = 100;
 /** With a smaller share the second test would compare two kinds of health. */
@@ -77,7 +77,7 @@ const CALLERS_NEEDED = 2;
 /** When nothing but the rule's own writes of the day before shows that they were served. */
 const CALLERS_NEEDED_OWN_DAY = 3;
 export const CALLERS_KEPT = 10;
-const MOST_OPERATIONS = 256;
+export const MOST_OPERATIONS = 256;
 
 /** Failures since the evidence was last 0. Seconds on the clock of the observations. */
 export interface Episode {
@@ -89,7 +89,7 @@ export interface Episode {
   readonly callers: DistinctCallers;
   readonly pairedServed: number;
   readonly pairedFailed: number;
-  readonly standIn: StandInCounts | undefined;
+  readonly standIn?: StandInCounts | undefined;
   /** The evidence that v2 fails has reached `TROUBLE`. */
   readonly troubled: boolean;
 }
@@ -113,7 +113,7 @@ interface Suspicion {
   readonly native: number;
   /** About the last requests, to estimate the share that fails. */
   readonly recent: { readonly requests: number; readonly failed: number };
-  readonly episode: Episode | undefined;
+  readonly episode?: Episode | undefined;
 }
 
 interface PairCounts {
@@ -137,13 +137,13 @@ export interface GuardState {
   readonly reads: Suspicion;
   readonly writes: Suspicion;
   /** Stays until the guard begins again. */
-  readonly alarm: GuardCause | undefined;
+  readonly alarm?: GuardCause | undefined;
 }
 
 /** Failures of one operation, or of several together. */
 export interface GuardCause extends Omit<Episode, "troubled" | "callers"> {
   /** Undefined: all reads, or all writes, together. */
-  readonly operation: string | undefined;
+  readonly operation?: string | undefined;
   readonly write: boolean;
   /** Distinct callers, and some of their names. */
   readonly callers: number;
@@ -255,8 +255,9 @@ function lostIn(
   if (standIn !== undefined) return { lost: standIn.others + standIn.hour + standIn.ownDay, pairs: [], waiting: [] };
   if (failed + pairedServed + pairedFailed + before.waiting.length === 0) return { ...before, lost: 0 };
   const pairs = recentPairs(before.pairs, { second, served: pairedServed, failed: pairedFailed });
-  const waiting = [...before.waiting.filter((one) => second - one.second < PAIR_SECONDS)];
-  if (failed > 0) waiting.push({ second, failed });
+  const earlier = before.waiting.filter((one) => second - one.second < PAIR_SECONDS && one.second !== second);
+  const present = before.waiting.find((one) => one.second === second)?.failed ?? 0;
+  const waiting = failed + present === 0 ? earlier : [...earlier, { second, failed: failed + present }];
   if (pairs.length === 0) return { lost: 0, pairs, waiting };
   const served = pairs.reduce((sum, one) => sum + one.served, 0);
   const all = pairs.reduce((sum, one) => sum + one.served + one.failed, 0);
