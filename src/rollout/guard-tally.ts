@@ -3,7 +3,7 @@ import type { FailureKind } from "../model/v2-failure.ts";
 import { type CallerIdentity, type DistinctCallers, NO_CALLERS } from "./evidence-window.ts";
 import { type FailureCounts, type GuardSecond, NO_STAND_INS, type StandInCounts, withFailing } from "./guard.ts";
 
-/** Milliseconds in which identical requests are one request with its retries. */
+/** Identical requests within this time are one request with its retries. Milliseconds. */
 const RETRY_MS = 10_000;
 /** Clients send a request that failed up to three more times. */
 const ATTEMPTS = 4;

@@ -1,11 +1,12 @@
 /**
- * Whether v2 fails requests that native v1 would have served: a pure state and its reducer. One observation is one second of one operation.
+ * The test for requests that v2 fails and native v1 would have served: a pure state and its reducer. It sees one operation for one second
+ * at a time.
  *
  * Two tests must agree. The first, a restarted likelihood ratio (CUSUM; Page 1954, Lorden 1971), asks whether more requests are lost than
  * independent errors explain. Its mean time between false alarms is at least e^`ALARM` requests. The second, a sequential probability
  * ratio, asks whether native fails less often than v2: few pairs say little, and both versions may be equally sick.
  *
- * Writes are never repeated, so they have no pairs. What native did with similar writes stands in, and it takes several callers.
+ * Writes are never repeated, so they have no pairs. What native did with similar writes replaces the pairs, and several callers must have failed.
  */
 import { FAILURE_KINDS, type FailureKind } from "../model/v2-failure.ts";
 import { type CallerIdentity, countCallers, type DistinctCallers, NO_CALLERS, withCaller } from "./evidence-window.ts";
@@ -52,27 +53,29 @@ const SICK = 0.05;
 export const ALARM = 27;
 /** Evidence of one second, at most: an outage of 3 s touches 4 seconds, and leaves three sevenths for the noise before and after it. */
 export const MOST_PER_SECOND = ALARM / 7;
-/** Evidence that v2 fails, whatever native does, from which on it is reported. */
+/** Trouble is reported from this much evidence that v2 fails, whatever native does. */
 export const TROUBLE = (ALARM * 2) / 3;
-/** Evidence that native fails at most a quarter as often as v2. When both are equally sick it is wrong once in 1,000 times. */
-export const NATIVE_SERVES = Math.log(1000);
+/** Evidence that native fails at most a quarter as often as v2. When both are equally sick it is wrong at most once in 200 times. */
+export const NATIVE_SERVES = Math.log(200);
 
 const PER_LOSS = Math.log(SICK / USUAL);
 const PER_SERVED = Math.log1p(-SICK) - Math.log1p(-USUAL);
 
 /** Pairs that say what native does now: the last `MOST_PAIRS`, at most `PAIR_SECONDS` old. A failure waits for its pair as long. */
-const MOST_PAIRS = 10;
-const PAIR_SECONDS = 10;
-/** The present share of failures is taken from between half as many requests and as many. */
+export const MOST_PAIRS = 10;
+export const PAIR_SECONDS = 10;
+/** The share of failures is estimated from between half of this and all of it. */
 const RECENT_REQUESTS = 100;
-/** Trouble is over after so many seconds without a failure. */
+/** With a smaller share the second test would compare two kinds of health. */
+const LEAST_SHARE = 0.02;
+/** Trouble is over after this time without a failure, in seconds. */
 export const QUIET_SECONDS = 900;
 /** Failed writes of fewer callers raise no alarm: one credential may lack a permission. */
 const CALLERS_NEEDED = 2;
 /** When nothing but the rule's own writes of the day before shows that they were served. */
 const CALLERS_NEEDED_OWN_DAY = 3;
 export const CALLERS_KEPT = 10;
-const MOST_OPERATIONS = 256;
+export const MOST_OPERATIONS = 256;
 
 /** Failures since the evidence was last 0. Seconds on the clock of the observations. */
 export interface Episode {
@@ -84,7 +87,7 @@ export interface Episode {
   readonly callers: DistinctCallers;
   readonly pairedServed: number;
   readonly pairedFailed: number;
-  readonly standIn: StandInCounts | undefined;
+  readonly standIn?: StandInCounts | undefined;
   /** The evidence that v2 fails has reached `TROUBLE`. */
   readonly troubled: boolean;
 }
@@ -108,7 +111,7 @@ interface Suspicion {
   readonly native: number;
   /** About the last requests, to estimate the share that fails. */
   readonly recent: { readonly requests: number; readonly failed: number };
-  readonly episode: Episode | undefined;
+  readonly episode?: Episode | undefined;
 }
 
 interface PairCounts {
@@ -131,27 +134,27 @@ export interface GuardState {
   /** Of all operations together. */
   readonly reads: Suspicion;
   readonly writes: Suspicion;
-  /** Stays until `restartGuard`. */
-  readonly alarm: GuardCause | undefined;
+  /** Stays until the guard begins again. */
+  readonly alarm?: GuardCause | undefined;
 }
 
 /** Failures of one operation, or of several together. */
 export interface GuardCause extends Omit<Episode, "troubled" | "callers"> {
   /** Undefined: all reads, or all writes, together. */
-  readonly operation: string | undefined;
+  readonly operation?: string | undefined;
   readonly write: boolean;
   /** Distinct callers, and some of their names. */
   readonly callers: number;
   readonly clients: readonly string[];
 }
 
-/** What is wrong now. */
+/** Present failures, for status. */
 export interface GuardTrouble {
   readonly since: number;
   readonly lastFailure: number;
   /** Operations that fail, most failures first. */
   readonly operations: readonly GuardCause[];
-  /** Why the alarm was raised; undefined: it was not. */
+  /** Undefined if no alarm was raised. */
   readonly alarm: GuardCause | undefined;
 }
 
@@ -168,13 +171,9 @@ const UNSUSPECTED: Suspicion = {
   episode: undefined,
 };
 
+/** Also of a rule that translates again. */
 export function initialGuard(): GuardState {
   return { operations: [], reads: UNSUSPECTED, writes: UNSUSPECTED, alarm: undefined };
-}
-
-/** The state without any evidence, for a rule that translates again. */
-export function restartGuard(_state: GuardState): GuardState {
-  return initialGuard();
 }
 
 /** The state after one more second of an operation. Seconds of one operation must not come out of order. */
@@ -186,34 +185,41 @@ export function stepGuard(state: GuardState, seen: GuardSecond): GuardState {
   const { lost, pairs, waiting } = lostIn(before, seen);
   const operation: OperationGuard = { ...withSecond(before, seen, lost), operation: seen.operation, pairs, waiting };
   const together = withSecond(state[kind], seen, lost);
-  const operations = [...state.operations.filter((one) => one !== known && isStillOf(one, seen.second)), operation];
+  const others = state.operations.filter((one) => one !== known && isStillOf(one, seen.second));
   const alarm =
     state.alarm ??
     (isAlarming(operation, state.reads) ? causeOf(operation, seen.operation) : undefined) ??
     (isAlarming(together, state.reads) ? causeOf(together, undefined) : undefined);
-  return { ...state, operations: operations.slice(-MOST_OPERATIONS), [kind]: together, alarm };
+  return { ...state, operations: [...others, operation].slice(-MOST_OPERATIONS), [kind]: together, alarm };
 }
 
-/** Why the rule must step back; undefined: it need not. */
+/** Returns why the rule must step back, or undefined if it need not. */
 export function guardAlarm({ alarm }: GuardState): GuardCause | undefined {
   return alarm;
 }
 
-/** What fails at second `now`, whether or not native would have served it; undefined: nothing does, or not often enough. */
+/** Returns what fails at second `now`, whether or not native would have served it, or undefined if too little does. */
 export function trouble(state: GuardState, now: number): GuardTrouble | undefined {
-  const episodes = [state.reads, state.writes, ...state.operations].flatMap(({ episode }) => episode ?? []);
-  const present = episodes.filter(({ troubled, lastFailure }) => troubled && now - lastFailure < QUIET_SECONDS);
   const { alarm } = state;
-  if (present.length === 0 && alarm === undefined) return undefined;
-  const failing = state.operations.filter(
-    ({ episode }) => episode !== undefined && now - episode.lastFailure < QUIET_SECONDS,
-  );
+  const operations = state.operations.filter((one) => presentEpisode(one, now) !== undefined);
+  const troubled = [state.reads, state.writes, ...operations]
+    .flatMap((one) => presentEpisode(one, now) ?? [])
+    .filter((episode) => episode.troubled);
+  if (troubled.length === 0 && alarm === undefined) return undefined;
   return {
-    since: Math.min(...present.map(({ since }) => since), alarm?.since ?? Number.POSITIVE_INFINITY),
-    lastFailure: Math.max(...present.map(({ lastFailure }) => lastFailure), alarm?.lastFailure ?? 0),
-    operations: failing.flatMap((one) => causeOf(one, one.operation) ?? []).toSorted((a, b) => b.failures - a.failures),
+    since: Math.min(...troubled.map(({ since }) => since), alarm?.since ?? Number.POSITIVE_INFINITY),
+    lastFailure: Math.max(...troubled.map(({ lastFailure }) => lastFailure), alarm?.lastFailure ?? 0),
+    operations: operations
+      .flatMap((one) => causeOf(one, one.operation) ?? [])
+      .toSorted((a, b) => b.failures - a.failures),
     alarm,
   };
+}
+
+function presentEpisode(suspicion: Suspicion, now: number): Episode | undefined {
+  const { episode } = suspicion;
+  if (episode === undefined || isUnsuspected(suspicion) || now - episode.lastFailure >= QUIET_SECONDS) return undefined;
+  return episode;
 }
 
 /** `counts` and `more` together. */
@@ -237,17 +243,19 @@ function isStillOf(one: OperationGuard, second: number): boolean {
 }
 
 /**
- * Failures that native would have served: by the recent pairs, or by what stands in for them. A failure without a recent pair waits
- * for one, since native responds later. Then it is forgotten: without a pair native is not known to serve.
+ * Failures that native would have served, judged by the recent pairs or the stand-ins. Native responds later, so a failure without a
+ * recent pair waits for one. Then it is forgotten: without a pair native is not known to serve.
  */
 function lostIn(
   before: OperationGuard,
   { second, failed, pairedServed, pairedFailed, standIn }: GuardSecond,
 ): Pick<OperationGuard, "pairs" | "waiting"> & { lost: number } {
   if (standIn !== undefined) return { lost: standIn.others + standIn.hour + standIn.ownDay, pairs: [], waiting: [] };
+  if (failed + pairedServed + pairedFailed + before.waiting.length === 0) return { ...before, lost: 0 };
   const pairs = recentPairs(before.pairs, { second, served: pairedServed, failed: pairedFailed });
-  const waiting = [...before.waiting.filter((one) => second - one.second < PAIR_SECONDS)];
-  if (failed > 0) waiting.push({ second, failed });
+  const earlier = before.waiting.filter((one) => second - one.second < PAIR_SECONDS && one.second !== second);
+  const present = before.waiting.find((one) => one.second === second)?.failed ?? 0;
+  const waiting = failed + present === 0 ? earlier : [...earlier, { second, failed: failed + present }];
   if (pairs.length === 0) return { lost: 0, pairs, waiting };
   const served = pairs.reduce((sum, one) => sum + one.served, 0);
   const all = pairs.reduce((sum, one) => sum + one.served + one.failed, 0);
@@ -303,12 +311,13 @@ function withRecent(recent: Suspicion["recent"], { served, failed }: GuardSecond
 }
 
 /** Compares two hypotheses: native fails a quarter as often as v2 does now, or as often. */
-function withPairs(native: number, seen: GuardSecond, recent: Suspicion["recent"]): number {
-  if (seen.pairedServed + seen.pairedFailed === 0) return native;
-  // An episode begins with a failure, so the first few requests exaggerate.
-  const share = Math.min(0.9, Math.max(SICK, recent.failed / (recent.requests + 2)));
+function withPairs(native: number, { pairedServed, pairedFailed }: GuardSecond, recent: Suspicion["recent"]): number {
+  if (pairedServed + pairedFailed === 0) return native;
+  // One standard error less, since a share that is taken for too high makes each served pair say too much.
+  const seen = recent.failed / (recent.requests + 2);
+  const share = Math.min(0.9, Math.max(LEAST_SHARE, seen - Math.sqrt((seen * (1 - seen)) / (recent.requests + 2))));
   const perServed = Math.log1p(-share / 4) - Math.log1p(-share);
-  const sum = native + seen.pairedServed * perServed - seen.pairedFailed * Math.log(4);
+  const sum = native + pairedServed * perServed - pairedFailed * Math.log(4);
   return Math.min(NATIVE_SERVES, Math.max(-NATIVE_SERVES, sum));
 }
 

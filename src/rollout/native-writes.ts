@@ -1,10 +1,13 @@
-/** What served writes lately, of all rules: it stands in for the pair of a failed write, which is never repeated. Bounded memory. */
+/**
+ * The recent outcomes of writes, over all rules. A failed write is never repeated, so these replace the pair that a read would have. Memory
+ * is bounded.
+ */
 
 import type { StandInCounts } from "./guard.ts";
 import type { WriteCounts } from "./guard-tally.ts";
 
 const SECOND = 1000;
-/** Seconds for which native's writes of other callers stand in. */
+/** Native's writes of other callers count for this time, in seconds. */
 const MINUTE = 60;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,19 +15,19 @@ const DAY_MS = 24 * HOUR_MS;
 const SETTLED_MS = HOUR_MS;
 /** Native serves an operation while at most this share of its writes fails. */
 const TOLERATED = 0.25;
-/** Distinct callers of a rule's own writes that stand in. */
+/** Distinct callers that a rule's own writes need to count. */
 const OWN_CALLERS = 3;
 const MOST_OPERATIONS = 512;
 const MOST_CALLERS = 10_000;
 const MOST_RULES = 4_096;
 
-/** Times are milliseconds of the guard's clock. `credential`: a digest; undefined: none is known. */
+/** Times are milliseconds of the guard's clock. `credential`: a digest, or undefined if none is known. */
 export interface NativeWrites {
   /** A write that native served (2xx) or failed (5xx, timeout, 401, 403, 429). Other responses, such as 404, 409 and 412, are neither. */
   native(operation: string, credential: string | undefined, served: boolean, at: number): void;
   /** A write of `rule` that v2 served. */
   translated(operation: string, credential: string | undefined, rule: string, at: number): void;
-  /** What would probably have happened on native to a write of `rule` that v2 failed. */
+  /** Returns how native would probably have responded to a write of `rule` that v2 failed. */
   standIn(operation: string, credential: string | undefined, rule: string, at: number): keyof StandInCounts;
   /** Native's own writes in a second of the last minute. */
   countsOf(operation: string, second: number): WriteCounts;

@@ -9,12 +9,13 @@ import {
   NO_STAND_INS,
   stepGuard,
 } from "../../src/rollout/guard.ts";
-import { randomOf } from "../support/random.mjs";
 
 /** Pairs per second and rule. */
 const MOST_PAIRS = 2;
 /** Seconds for which a caller is left out that native refused as well. */
 const REFUSED_SECONDS = 60;
+/** Rules with fewer requests per second have empty seconds. */
+const OFTEN = 3;
 /** Native v1 serves other clients' writes: this part of what the rule has. */
 const NATIVE_WRITES = 0.5;
 const CALLERS = Array.from({ length: 50 }, (_, n) => ({ clients: [`c${n}`], credentials: [`k${n}`] }));
@@ -31,35 +32,49 @@ export interface World {
   /** Share of requests that fail in a second. */
   readonly v2: (second: number) => number;
   readonly native: (second: number) => number;
-  /** Requests per second of a client whose token both versions refuse. */
-  readonly dead?: number;
+  /** A client whose token both versions refuse. */
+  readonly dead?: boolean;
 }
 
-/** The second of the alarm, or undefined. */
-export function alarmIn(world: World, seconds: number, seed: number, start: GuardState = initialGuard()) {
-  const random = randomOf(seed);
-  let state = start;
-  for (let second = nextBusy(world, -1, random); second < seconds; second = nextBusy(world, second, random)) {
+export interface Run {
+  readonly state: GuardState;
+  /** The next second to be simulated. */
+  readonly second: number;
+}
+
+export const START: Run = { state: initialGuard(), second: 0 };
+
+/** Runs until second `end`, or through the second of an alarm. */
+export function run(world: World, random: () => number, end: number, start = START): Run {
+  let { state } = start;
+  for (let second = nextBusy(world, start.second - 1, random); second < end; second = nextBusy(world, second, random)) {
     state = secondOf(state, world, second, random);
-    if (guardAlarm(state) !== undefined) return second;
+    if (guardAlarm(state) !== undefined) return { state, second: second + 1 };
   }
-  return undefined;
+  return { state, second: end };
 }
 
-/** Seconds without a request are skipped. */
-function nextBusy({ rate, dead = 0 }: World, second: number, random: () => number): number {
-  const perSecond = rate + dead;
-  return perSecond > 3 ? second + 1 : second + 1 + Math.floor(-Math.log(1 - random()) / perSecond);
+/** Seconds from `start` to the alarm, or infinity without an alarm before `end`. */
+export function delayOf(world: World, random: () => number, end: number, start: Run): number {
+  const { state, second } = run(world, random, end, start);
+  return guardAlarm(state) === undefined ? Number.POSITIVE_INFINITY : second - start.second;
+}
+
+/** Seconds without a request that counts are skipped. */
+function nextBusy({ rate, dead }: World, second: number, random: () => number): number {
+  if (rate > OFTEN) return second + 1;
+  const next = second + 1 + Math.floor(-Math.log(1 - random()) / rate);
+  return dead ? Math.min(next, (Math.floor(second / REFUSED_SECONDS) + 1) * REFUSED_SECONDS) : next;
 }
 
 function secondOf(state: GuardState, world: World, second: number, random: () => number): GuardState {
-  const { rate, dead = 0 } = world;
-  const isSkipping = rate + dead <= 3;
+  const { rate, dead } = world;
+  const isDead = dead === true && second % REFUSED_SECONDS === 0;
   const v2 = world.v2(second);
   const native = world.native(second);
   let total = poisson(rate, random);
-  // The seconds between were drawn as empty, so this one is not.
-  if (isSkipping) while (total === 0) total = poisson(rate, random);
+  // Empty seconds were skipped.
+  while (total === 0 && rate <= OFTEN && !isDead) total = poisson(rate, random);
   let budget = MOST_PAIRS;
   let next = state;
   let left = total;
@@ -68,13 +83,13 @@ function secondOf(state: GuardState, world: World, second: number, random: () =>
     const requests = binomial(left, Math.min(1, share / shareLeft), random);
     left -= requests;
     shareLeft -= share;
-    const isDead = name === "groups.list" && dead > 0 && second % REFUSED_SECONDS < 1 / Math.min(1, dead);
-    if (requests === 0 && !isDead) continue;
+    const refused = isDead && name === "groups.list" ? 1 : 0;
+    if (requests + refused === 0) continue;
     const failed = binomial(requests, v2, random);
     const pairs = write ? poisson(rate * share * NATIVE_WRITES, random) : Math.min(budget, failed);
     if (!write) budget -= pairs;
     const pairedFailed = binomial(pairs, native, random);
-    const all = failed + (isDead ? 1 : 0);
+    const all = failed + refused;
     const serves = native < 0.25;
     next = stepGuard(next, {
       operation: name,
@@ -84,7 +99,7 @@ function secondOf(state: GuardState, world: World, second: number, random: () =>
       kinds: all === 0 ? NO_KINDS : { unavailable: failed, unauthenticated: all - failed },
       callers: failed === 0 ? NO_CALLERS : (CALLERS[Math.floor(random() * CALLERS.length)] ?? NO_CALLERS),
       pairedServed: pairs - pairedFailed,
-      pairedFailed: pairedFailed + (isDead ? 1 : 0),
+      pairedFailed: pairedFailed + refused,
       standIn: write ? { ...NO_STAND_INS, [serves ? "others" : "fails"]: all } : undefined,
     } satisfies GuardSecond);
   }
