@@ -62,8 +62,8 @@ const PER_LOSS = Math.log(SICK / USUAL);
 const PER_SERVED = Math.log1p(-SICK) - Math.log1p(-USUAL);
 
 /** Pairs that say what native does now: the last `MOST_PAIRS`, at most `PAIR_SECONDS` old. A failure waits for its pair as long. */
-export const MOST_PAIRS = 10;
-export const PAIR_SECONDS = 10;
+const MOST_PAIRS = 10;
+const PAIR_SECONDS = 10;
 /** The share of failures is estimated from between half of this and all of it. */
 const RECENT_REQUESTS = 100;
 /** With a smaller share the second test would compare two kinds of health. */
@@ -75,7 +75,7 @@ const CALLERS_NEEDED = 2;
 /** When nothing but the rule's own writes of the day before shows that they were served. */
 const CALLERS_NEEDED_OWN_DAY = 3;
 export const CALLERS_KEPT = 10;
-export const MOST_OPERATIONS = 256;
+const MOST_OPERATIONS = 256;
 
 /** Failures since the evidence was last 0. Seconds on the clock of the observations. */
 export interface Episode {

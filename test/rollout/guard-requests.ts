@@ -1,6 +1,7 @@
 /** A simulated cutover request by request, through the tally: clients that retry, and one whose token both versions refuse. */
+import type { FailureKind } from "../../src/model/v2-failure.ts";
 import type { CallerIdentity } from "../../src/rollout/evidence-window.ts";
-import { type FailureKind, type GuardState, guardAlarm, initialGuard, stepGuard } from "../../src/rollout/guard.ts";
+import { type GuardState, guardAlarm, initialGuard, stepGuard } from "../../src/rollout/guard.ts";
 import { createGuardTally } from "../../src/rollout/guard-tally.ts";
 
 const OPERATION = "groups.list";

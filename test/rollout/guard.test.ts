@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { NO_CALLERS } from "../../src/rollout/evidence-window.ts";
 import {
-  ALARM,
   CALLERS_KEPT,
   type GuardSecond,
   type GuardState,
@@ -13,7 +12,6 @@ import {
   trouble,
 } from "../../src/rollout/guard.ts";
 import { createGuardTally, type GuardFailure } from "../../src/rollout/guard-tally.ts";
-import { latestSecond, SavedGuard } from "../../src/rollout/saved-guard.ts";
 import { caller } from "./caller.ts";
 
 const HEALTHY: Omit<GuardSecond, "second"> = {
@@ -152,15 +150,6 @@ describe("writes", () => {
 });
 
 describe("the state", () => {
-  test("is read again as it was saved, and refused when a value is out of bounds", () => {
-    const state = repeat(repeat(initialGuard(), SICK, 0, 8), SICK_WRITES, 0, 5);
-    const saved = JSON.parse(JSON.stringify(state));
-    expect(SavedGuard.parse(saved)).toEqual(state);
-    expect(latestSecond(state)).toBe(7);
-    const writes = { ...saved.writes, losing: { before: 0, now: ALARM + 1 } };
-    expect(SavedGuard.safeParse({ ...saved, writes }).success).toBe(false);
-  });
-
   test("stays the same object while nothing fails", () => {
     const state = initialGuard();
     expect(repeat(state, HEALTHY, 0, 10)).toBe(state);
