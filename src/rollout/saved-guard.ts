@@ -1,4 +1,4 @@
-/** The form in which a guard is saved: its state, as plain JSON. Readers check every value. */
+/** The schema of a saved guard: its state, as plain JSON. Every value is checked. */
 import * as z from "zod";
 import { LAST_TIME } from "../model/clock.ts";
 import {
