@@ -82,6 +82,12 @@ describe("the alarm", () => {
     expect(alarmAfter({ ...SICK, pairedServed: 1, pairedFailed: 1 })).toBeLessThan(15);
   });
 
+  test("failures count by the share of recent pairs that native served", () => {
+    const lost = (pairedServed: number, pairedFailed: number): number =>
+      stepGuard(initialGuard(), { ...SICK, failed: 2, pairedServed, pairedFailed, second: 1 }).reads.lost;
+    expect([lost(2, 0), lost(1, 1), lost(0, 2), lost(0, 0)]).toEqual([2, 1, 0, 0]);
+  });
+
   test("a failure waits ten seconds for its pair", () => {
     const lonely = { ...SICK, failed: 1, pairedServed: 0 };
     const pair = { ...HEALTHY, served: 0, pairedServed: 1 };
@@ -133,8 +139,9 @@ describe("writes", () => {
   });
 
   test("do not count while native is not known to serve them", () => {
-    expect(alarmAfter({ ...SICK_WRITES, standIn: { ...NO_STAND_INS, unknown: 20 } })).toBeUndefined();
-    expect(alarmAfter({ ...SICK_WRITES, standIn: { ...NO_STAND_INS, fails: 20 } })).toBeUndefined();
+    const writes = { ...SICK_WRITES, callers: callers(3) };
+    expect(alarmAfter({ ...writes, standIn: { ...NO_STAND_INS, unknown: 20 } })).toBeUndefined();
+    expect(alarmAfter({ ...writes, standIn: { ...NO_STAND_INS, fails: 20 } })).toBeUndefined();
   });
 
   test("other callers' writes before the accident do not show that native survived it", () => {
