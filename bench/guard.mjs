@@ -50,29 +50,29 @@ const SCENES = [
   { name: "v2 401", v2: { status: 401 }, moves: true },
   { name: "v2 429", v2: { status: 429 }, moves: true },
   { name: "v2 +300 ms", v2: { ms: 300 }, moves: false },
+  { name: "v2 +900 ms", v2: { ms: 900 }, moves: false },
   { name: "v2 stopped (SIGSTOP)", stop: true, moves: true },
   { name: "v2 refuses connections", kill: true, moves: true },
   { name: "v2 resets in the body", v2: { reset: true }, moves: true },
-  { name: "v2 wrong rows", v2: { wrong: true }, moves: true },
+  { name: "v2 wrong rows", v2: { wrong: true }, differences: true, moves: true },
   { name: "both 503", ...both({ status: 503 }), moves: false },
   { name: "native alone 503", v1: { status: 503 }, moves: false },
   { name: "v2 503, native gone", v2: { status: 503 }, killNative: true, moves: false },
 ];
 
-const RULES = (onFailure) => `version: carryover/v1
+const RULES = ({ differences = false }, onFailure) => `version: carryover/v1
 rules:
   - name: all
     match: { client: [${Array.from({ length: 50 }, (_, at) => `client-${at}`).join(", ")}] }
     mode: translate
     shadow: { sample: 0.2, control: 0 }
-    stepBack: { differences: 0.02, minComparisons: 20, minClients: 1 }
-${onFailure ? "    onFailure: { statuses: [401, 403, 429] }\n" : ""}`;
+${differences ? "    stepBack: { differences: 0.02, minComparisons: 20, minClients: 1 }\n" : ""}${onFailure ? "    onFailure: { statuses: [401, 403, 429] }\n" : ""}`;
 
 async function play(scene, rate, clients, onFailure) {
   const folder = await mkdtemp(join(tmpdir(), "carryover-guard-"));
   const [v1, v2] = await Promise.all([startPeer("sick-platform", ["v1"]), startPeer("sick-platform", ["v2"])]);
   const rules = join(folder, "rules.yaml");
-  await writeFile(rules, RULES(onFailure));
+  await writeFile(rules, RULES(scene, onFailure));
   const carryover = await startCarryover(dist, {
     upstream: v2.url,
     log: join(folder, "log"),

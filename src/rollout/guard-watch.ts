@@ -1,4 +1,6 @@
 /** Watches what v2 does to clients of each rule, and asks native v1 about the reads that v2 failed. */
+
+import type { Timer } from "../model/clock.ts";
 import type { Exchange, NativeOutcome } from "../model/exchange.ts";
 import { isSafe } from "../model/http.ts";
 import { type FailureKind, failureOf, failureOfExchange } from "../model/v2-failure.ts";
@@ -7,10 +9,17 @@ import type { CallerIdentity } from "./evidence-window.ts";
 import type { GuardSecond } from "./guard.ts";
 import { createGuardTally, type GuardTally } from "./guard-tally.ts";
 import { createNativeWrites } from "./native-writes.ts";
+import { createSlownessWatch, type Slowness } from "./slowness.ts";
 
 export interface GuardWatch {
   /** Takes every finished v1 request with the rule that decided on it. */
   observe(exchange: Exchange, rule: Rule | undefined): void;
+  /** A translated read of `rule` begins; to be followed by `observe`. */
+  begins(exchange: Exchange, rule: string): void;
+  /** The operation of `rule` in which v2 is much slower than native. */
+  slowest(rule: string): Slowness | undefined;
+  /** Forgets how slow v2 was. */
+  forgetTimes(rule: string): void;
   /** The seconds of `rule` that are over, oldest first. */
   take(rule: string): readonly GuardSecond[];
   /** Reads repeated on native, by what it did. */
@@ -22,8 +31,21 @@ export interface GuardWatch {
 interface GuardWatchOptions {
   /** Milliseconds of a clock that is never set. */
   readonly now: () => number;
-  /** Called when native has responded about a request of `rule`. */
-  readonly answered: (rule: string) => void;
+  readonly later: Timer;
+  /** Called when something new is known of `rule`. */
+  readonly learnt: (rule: string) => void;
+}
+
+/** A read that waits so long for v2, which has not responded to anything since, counts as a timeout: its own would come later. */
+const HUNG_MS = 4_000;
+const LOOK_MS = 1_000;
+/** Between two successful reads of a rule that native repeats, to compare times. */
+const TIMED_EVERY_MS = 10_000;
+
+interface WaitingRead {
+  readonly rule: string;
+  readonly since: number;
+  hung: boolean;
 }
 
 /** Reads that are repeated on native, at most, in a second and for a rule. */
@@ -34,16 +56,21 @@ interface WatchedRule {
   /** Pairs asked for in `second`. */
   second: number;
   pairs: number;
+  /** When native was last asked about a read that v2 served. */
+  timedAt: number;
 }
 
-export function createGuardWatch({ now, answered }: GuardWatchOptions): GuardWatch {
+export function createGuardWatch({ now, later, learnt }: GuardWatchOptions): GuardWatch {
   const rules = new Map<string, WatchedRule>();
   const writes = createNativeWrites();
+  const slowness = createSlownessWatch();
+  const waiting = new Map<Exchange, WaitingRead>();
+  const v2 = { respondedAt: Number.NEGATIVE_INFINITY, isLooking: false };
   const calls = { served: 0, failed: 0, unknown: 0 };
   const watched = (name: string): WatchedRule => {
     let found = rules.get(name);
     if (found === undefined) {
-      found = { tally: createGuardTally(), second: 0, pairs: 0 };
+      found = { tally: createGuardTally(), second: 0, pairs: 0, timedAt: Number.NEGATIVE_INFINITY };
       rules.set(name, found);
     }
     return found;
@@ -61,7 +88,7 @@ export function createGuardWatch({ now, answered }: GuardWatchOptions): GuardWat
     return (outcome: NativeOutcome): void => {
       if (outcome === "unknown") return;
       watched(rule).tally.pair({ ...failed, at: now(), nativeServed: outcome === "served" });
-      answered(rule);
+      learnt(rule);
     };
   };
   const failed = (exchange: Exchange, rule: string, kind: FailureKind): void => {
@@ -82,6 +109,34 @@ export function createGuardWatch({ now, answered }: GuardWatchOptions): GuardWat
       });
     }
   };
+  /** Looks once a second, while reads wait, for those that v2 leaves without any response. */
+  const look = (): void => {
+    v2.isLooking = false;
+    const at = now();
+    for (const [exchange, read] of waiting) {
+      const isHung = at - read.since >= HUNG_MS && v2.respondedAt < read.since && exchange.calls.length === 0;
+      if (read.hung || !isHung) continue;
+      read.hung = true;
+      failed(exchange, read.rule, "timeout");
+      learnt(read.rule);
+    }
+    lookLater();
+  };
+  const lookLater = (): void => {
+    if (v2.isLooking || waiting.size === 0) return;
+    v2.isLooking = true;
+    later(LOOK_MS, look);
+  };
+  /** Asks native now and then about a read that v2 served, unless its own clients show how long it takes. */
+  const time = (exchange: Exchange, rule: Rule): void => {
+    const entry = watched(rule.name);
+    const at = now();
+    if (exchange.onNative === undefined || at - entry.timedAt < TIMED_EVERY_MS) return;
+    entry.timedAt = at;
+    void exchange.onNative().then((outcome) => {
+      if (outcome === "served") slowness.took(operationOf(exchange), undefined, now() - at, now());
+    });
+  };
   const native = (exchange: Exchange): void => {
     const kind = failureOf(exchange.status);
     const isServed = isSuccess(exchange);
@@ -89,10 +144,21 @@ export function createGuardWatch({ now, answered }: GuardWatchOptions): GuardWat
     writes.native(operationOf(exchange), exchange.credential?.(), isServed, now());
   };
   return {
+    begins(exchange, rule) {
+      waiting.set(exchange, { rule, since: now(), hung: false });
+      lookLater();
+    },
+    slowest: (rule) => slowness.slowest(rule, now()),
+    forgetTimes: slowness.forget,
     observe(exchange, rule) {
+      const read = waiting.get(exchange);
+      waiting.delete(exchange);
+      if (exchange.calls.some(({ upstream, status }) => upstream === "v2" && status > 0)) v2.respondedAt = now();
+      if (read?.hung === true) return;
       if (exchange.apiVersion !== "v1" || exchange.operation === "unknown" || exchange.aborted) return;
       const isWrite = !isSafe(exchange.method);
       if (exchange.mode !== "translate") {
+        if (isSuccess(exchange)) slowness.took(operationOf(exchange), undefined, msOf(exchange), now());
         if (isWrite && exchange.calls.length > 0) native(exchange);
         return;
       }
@@ -102,6 +168,8 @@ export function createGuardWatch({ now, answered }: GuardWatchOptions): GuardWat
       else if (isSuccess(exchange)) {
         const operation = operationOf(exchange);
         watched(rule.name).tally.served(operation, now(), isWrite);
+        slowness.took(operation, rule.name, msOf(exchange), now());
+        if (!isWrite) time(exchange, rule);
         if (isWrite) writes.translated(operation, exchange.credential?.(), rule.name, now());
       }
     },
@@ -111,6 +179,11 @@ export function createGuardWatch({ now, answered }: GuardWatchOptions): GuardWat
       for (const name of rules.keys()) if (!names.has(name)) rules.delete(name);
     },
   };
+}
+
+/** Spent waiting for upstreams: a slow client is nobody's fault. Calls that overlap count for the longest of them. */
+function msOf({ calls }: Exchange): number {
+  return calls.reduce((longest, { ms }) => Math.max(longest, ms), 0);
 }
 
 function operationOf({ resource, operation }: Exchange): string {

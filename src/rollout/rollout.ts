@@ -1,3 +1,4 @@
+import { later, type Timer } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, ShadowSettings } from "../model/rules.ts";
@@ -42,6 +43,8 @@ export interface RolloutOptions {
   readonly wall: () => number;
   /** Milliseconds of a clock that is never set, by which quiet time and windows are measured; default: `wall`. */
   readonly now?: () => number;
+  /** When reads that wait for v2 are looked at; default: the timers of the process. */
+  readonly later?: Timer;
   /** Called once for each change, when it happens; must not throw. */
   readonly onEvent: (event: RolloutEvent) => void;
 }
@@ -59,6 +62,8 @@ export interface Rollout {
    * changed. Credentials are counted, and shown nowhere.
    */
   observe(exchange: Exchange): void;
+  /** A translated read that `rule` decided on begins. */
+  begins(exchange: Exchange, rule: string): void;
   /** Takes every finished comparison, and what stands for the credential of its request; ignores what `observe` ignores. */
   compared(comparison: Comparison, credential: string | undefined): void;
   /** In force from the next request on. A rule of the same name continues what was learnt of it (`continuedRuleState`). */
@@ -165,14 +170,15 @@ export function createRollout(options: RolloutOptions): Rollout {
     present.nextExpiry = firstExpiry(all, at);
     for (const state of expired) apply(state, { kind: "expired", at });
   };
-  const watch = createGuardWatch({ now, answered: (rule) => judge(rule) });
+  const watch = createGuardWatch({ now, later: options.later ?? later, learnt: (rule) => judge(rule) });
   /** Hands the seconds that are over to the rule's guard. */
   const judge = (name: string): void => {
     const state = present.states.get(name);
     const seconds = state === undefined ? [] : watch.take(name);
-    if (state !== undefined && seconds.length > 0) {
-      apply(state, { kind: "guard", at: wall(), reading: now(), seconds });
-    }
+    if (state === undefined || seconds.length === 0) return;
+    const slow = watch.slowest(name);
+    const after = apply(state, { kind: "guard", at: wall(), reading: now(), seconds, slow });
+    if (after.stepBack?.phase.kind === "back") watch.forgetTimes(name);
   };
   const currentStates = (): readonly RuleState[] => {
     reportExpiries(wall());
@@ -199,6 +205,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       const waits = state.stepBack !== undefined && state.stepBack.phase.kind !== "forward";
       return choiceFor(waits ? apply(state, { kind: "tick", at, reading: now() }) : state, input, bucketOf);
     },
+    begins: watch.begins,
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {
       const state = decidedBy(exchange);

@@ -32,12 +32,15 @@ import {
   reducePromotion,
   UNKNOWN_OPERATION,
 } from "./promotion.ts";
+import type { Slowness } from "./slowness.ts";
 import {
   continuedStepBack,
   type GuardCause,
   heldBack,
   initialStepBack,
+  isOfGuard,
   reduceStepBack,
+  type SlowCause,
   type StepBack,
   type StepBackConfig,
   type StepBackEvent,
@@ -57,6 +60,8 @@ export interface RuleState {
   readonly stepBack: StepBack | undefined;
   /** What v2 does to the rule's clients. */
   readonly guard: GuardState;
+  /** The operation in which v2 is much slower than native v1. */
+  readonly slow: Slowness | undefined;
   readonly promotion: PromotionState;
   /** Evidence for each operation that was requested, by `operationNameOf`; empty unless the rule says `mode: shadow`. */
   readonly operations: ReadonlyMap<string, OperationEvidence>;
@@ -96,7 +101,13 @@ export type RuleEvent =
       readonly credential: string | undefined;
     }
   /** Seconds of translated requests are over. */
-  | { readonly kind: "guard"; readonly at: number; readonly reading: number; readonly seconds: readonly GuardSecond[] }
+  | {
+      readonly kind: "guard";
+      readonly at: number;
+      readonly reading: number;
+      readonly seconds: readonly GuardSecond[];
+      readonly slow: Slowness | undefined;
+    }
   | { readonly kind: "tick"; readonly at: number; readonly reading: number }
   | { readonly kind: "expired"; readonly at: number };
 
@@ -154,6 +165,7 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
     rule,
     stepBack: stepBack && initialStepBack(stepBack),
     guard: initialGuard(),
+    slow: undefined,
     promotion: initialPromotion(rule.mode === "shadow" ? rule.promoteWhen : undefined, named),
     operations: new Map(),
     promotedOperations: new Set(),
@@ -196,7 +208,7 @@ export function unknownReport(state: RuleState, at: number): RolloutEvent {
 }
 
 /** Everything learnt about a rule, without the rule: what a changed rule and a restart continue from. */
-export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "guard" | "promotion"> {
+export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "guard" | "slow" | "promotion"> {
   readonly name: string;
   readonly evidenceKey: string;
   readonly mode: CutoverMode;
@@ -207,7 +219,7 @@ export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "guard
 
 export function memoryOf(state: RuleState): RuleMemory {
   // What the guard saw is learnt again within seconds.
-  const { rule, stepBack, guard: _, promotion, ...learnt } = state;
+  const { rule, stepBack, guard: _, slow: __, promotion, ...learnt } = state;
   const { name, evidenceKey, mode, match } = rule;
   // Earlier versions know no unknown rules: one that is back is what they take for one.
   const saved = state.unknown === undefined ? stepBack : stepBack && heldBack(stepBack);
@@ -353,7 +365,7 @@ const GUARD_SAMPLE = 0.1;
 
 function shadowWhenBack({ rule: { shadow }, stepBack }: RuleState): ShadowSettings {
   const phase = stepBack?.phase;
-  const isForGuard = phase !== undefined && phase.kind !== "forward" && phase.cause.what === "guard";
+  const isForGuard = phase !== undefined && phase.kind !== "forward" && isOfGuard(phase.cause);
   return isForGuard && shadow.sample === 0 ? { ...shadow, sample: GUARD_SAMPLE } : shadow;
 }
 
@@ -432,21 +444,30 @@ function isSick({ served, result, failure }: Comparison): boolean {
 
 function afterGuard(
   before: RuleState,
-  { seconds, at, reading }: RuleEvent & { readonly kind: "guard" },
+  { seconds, slow, at, reading }: RuleEvent & { readonly kind: "guard" },
 ): RuleTransition {
   const phase = before.stepBack?.phase.kind ?? "forward";
   // Requests that were translated before the step back say nothing new.
   if (!translates(before) || phase === "back") return { state: before };
   const guard = withoutOldAlarm(seconds.reduce(stepGuard, before.guard), reading);
   const alarm = guardAlarm(guard);
-  if (alarm === undefined || guardAlarm(before.guard) !== undefined) return { state: { ...before, guard } };
-  const cause = causeOf(alarm);
-  if (before.stepBack?.settings.guard !== undefined) {
-    return afterStepBackEvent({ ...before, guard: initialGuard() }, { kind: "alarm", at: reading, cause }, at);
+  const mayStepBack = before.stepBack?.settings.guard !== undefined;
+  const after = { ...before, guard, slow };
+  const stepBackFor = (cause: GuardCause | SlowCause): RuleTransition =>
+    afterStepBackEvent(
+      { ...before, guard: initialGuard(), slow: undefined },
+      { kind: "alarm", at: reading, cause },
+      at,
+    );
+  if (slow !== undefined && mayStepBack && before.rule.guard.slow === "stepBack") {
+    return stepBackFor({ what: "slow", ...slow, bad: 1, all: 1, clients: 1 });
   }
+  if (alarm === undefined || guardAlarm(before.guard) !== undefined) return { state: after };
+  const cause = causeOf(alarm);
+  if (mayStepBack) return stepBackFor(cause);
   const doing = effectiveMode(before);
   return {
-    state: { ...before, guard },
+    state: after,
     report: { kind: "alarm", rule: before.rule.name, at, from: doing, to: doing, reason: guardText(cause) },
   };
 }

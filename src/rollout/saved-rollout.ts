@@ -50,6 +50,13 @@ const cause = z
       kinds: z.partialRecord(z.enum(FAILURE_KINDS), count),
       pairs: z.object({ asked: count, served: count }),
     }),
+    z.object({
+      what: z.literal("slow"),
+      ...counts,
+      operation: text,
+      v2Ms: z.number().nonnegative(),
+      nativeMs: z.number().nonnegative(),
+    }),
   ])
   .refine(({ bad, all }) => bad <= all, "more than all");
 /** On the state's own clock, which began at 0. */

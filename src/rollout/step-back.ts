@@ -15,6 +15,7 @@ import {
   type WindowCounts,
 } from "./evidence-window.ts";
 import type { FailureCounts } from "./guard.ts";
+import type { Slowness } from "./slowness.ts";
 
 /** Shares of a rule's clients that are translated again, step by step. */
 export const STEPS = [0.1, 0.3, 1] as const;
@@ -45,7 +46,7 @@ export type StepBackEvent =
     }
   /** A comparison failed because v2 did. */
   | { readonly kind: "sick"; readonly at: number }
-  | { readonly kind: "alarm"; readonly at: number; readonly cause: GuardCause }
+  | { readonly kind: "alarm"; readonly at: number; readonly cause: GuardCause | SlowCause }
   | { readonly kind: "tick"; readonly at: number };
 
 /** `bad` of `all`, met by at least this many clients. */
@@ -71,8 +72,18 @@ export interface GuardCause extends CauseCounts {
   readonly pairs: { readonly asked: number; readonly served: number };
 }
 
+/** v2 was much slower than native v1. The counts say nothing. */
+export interface SlowCause extends CauseCounts, Slowness {
+  readonly what: "slow";
+}
+
 /** Why a rule stepped back. */
-export type StepBackCause = TranslationCause | GuardCause;
+export type StepBackCause = TranslationCause | GuardCause | SlowCause;
+
+/** True for what v2 did to clients, not the translation. */
+export function isOfGuard({ what }: StepBackCause): boolean {
+  return what === "guard" || what === "slow";
+}
 
 /** Times on the state's own clock. `quietSince`: since when no threshold has been exceeded. */
 export type StepBackPhase =
@@ -198,7 +209,7 @@ export function reduceStepBack(state: StepBack, event: StepBackEvent): StepBack 
 /** v2's failures end the quiet time only of a rule that stepped back for them. */
 function notQuiet(state: StepBack): StepBack {
   const { phase, time } = state;
-  if (phase.kind !== "back" || phase.cause.what !== "guard") return state;
+  if (phase.kind !== "back" || !isOfGuard(phase.cause)) return state;
   return { ...state, phase: { ...phase, quietSince: time.now, clean: 0 } };
 }
 
@@ -220,13 +231,13 @@ export function quietNeeded({ settings, phase, factor }: StepBack): number | und
   return phase.kind === "back" && quiet !== undefined ? quiet * factor : quiet;
 }
 
-function returnAfter({ returnAfter, guard }: StepBackConfig, { what }: StepBackCause): number | undefined {
-  return what === "guard" ? guard?.returnAfter : returnAfter;
+function returnAfter({ returnAfter, guard }: StepBackConfig, cause: StepBackCause): number | undefined {
+  return isOfGuard(cause) ? guard?.returnAfter : returnAfter;
 }
 
 /** Whether the rule still steps back for it. */
 function isCause(cause: StepBackCause, settings: StepBackConfig): boolean {
-  if (cause.what === "guard") return settings.guard !== undefined;
+  if (cause.what === "guard" || cause.what === "slow") return settings.guard !== undefined;
   return exceeds(cause.bad, cause.all, settings[cause.what]);
 }
 
@@ -292,7 +303,7 @@ function isQuiet(state: StepBack): boolean {
   const { phase, time } = state;
   if (needed === undefined || phase.kind === "forward") return false;
   // Silence shows nothing of v2: only a response of its own does.
-  const isShown = phase.kind !== "back" || phase.cause.what !== "guard" || phase.clean > 0;
+  const isShown = phase.kind !== "back" || !isOfGuard(phase.cause) || phase.clean > 0;
   return isShown && time.now - phase.quietSince >= needed;
 }
 

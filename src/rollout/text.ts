@@ -3,6 +3,7 @@
 import { FAILURE_KINDS, type FailureKind } from "../model/v2-failure.ts";
 import { counted, duration, percent } from "../rules/words.ts";
 import type { PromotionEvidence } from "./promotion.ts";
+import type { Slowness } from "./slowness.ts";
 import { type GuardCause, quietNeeded, type StepBack, type StepBackCause, translatedShare } from "./step-back.ts";
 
 /** `forward`, `back`, or the share of clients that are translated again. */
@@ -14,6 +15,7 @@ export function phaseText(stepBack: StepBack): string {
 /** Why a rule stepped back, with the numbers and the threshold that decided. */
 export function causeText(cause: StepBackCause, { settings }: StepBack): string {
   if (cause.what === "guard") return guardText(cause);
+  if (cause.what === "slow") return slowText(cause);
   const { what, bad, all, clients } = cause;
   const found = what === "failures" ? failuresText(bad, all) : differencesText(bad, counted(all, "comparison"));
   const over = `${percent(bad / all)}, more than ${percent(settings[what] ?? 0)}`;
@@ -45,6 +47,12 @@ export function guardText(
       : `native v1 served ${pairs.served} of the ${pairs.asked} that it was asked`;
   const who = names.length === 0 ? counted(clients, "client") : listed(names, clients);
   return `v2 failed ${bad} of ${counted(all, "request")} for ${what} (${failures.join(", ")}); ${native}; met by ${who}`;
+}
+
+/** `v2 is slow for group list: 1,200 ms, native v1 takes 90 ms (95th percentiles)`. */
+export function slowText({ operation, v2Ms, nativeMs }: Slowness): string {
+  const [v2, native] = [v2Ms, nativeMs].map((ms) => Math.round(ms).toLocaleString("en-US"));
+  return `v2 is slow for ${operation}: ${v2} ms, native v1 takes ${native} ms (95th percentiles)`;
 }
 
 const SHOWN_NAMES = 3;

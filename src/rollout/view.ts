@@ -15,8 +15,8 @@ import {
   type RuleState,
   translates,
 } from "./rule-state.ts";
-import { LONGEST_WAIT, quietNeeded, type StepBack, translatedShare } from "./step-back.ts";
-import { causeText, differencesText, evidenceText, failuresText, guardText, latest } from "./text.ts";
+import { isOfGuard, LONGEST_WAIT, quietNeeded, type StepBack, translatedShare } from "./step-back.ts";
+import { causeText, differencesText, evidenceText, failuresText, guardText, latest, slowText } from "./text.ts";
 
 /** `at`: milliseconds since 1970; `reading`: of the clock of its events. */
 interface Moment {
@@ -75,24 +75,26 @@ export function statusOf(state: RuleState, force: Rules["force"], moment: Moment
 
 const MOST_SENTENCES = 5;
 
-function guardOf({ rule, guard }: RuleState, { at, reading }: Moment): RuleGuard {
+function guardOf({ rule, guard, slow: found }: RuleState, moment: Moment): RuleGuard {
   const { action } = rule.guard;
+  const slow = found && { ...found, says: slowText(found) };
+  return { action, slow, trouble: action === "off" ? undefined : troubleOf(guard, moment) };
+}
+
+function troubleOf(guard: RuleState["guard"], { at, reading }: Moment): RuleGuard["trouble"] {
   const second = Math.floor(reading / 1_000);
-  const found = action === "off" ? undefined : trouble(guard, second);
-  if (found === undefined) return { action, trouble: undefined };
+  const found = trouble(guard, second);
+  if (found === undefined) return undefined;
   const { operations, alarm } = found;
   const sum = (of: (one: (typeof operations)[number]) => number) => operations.reduce((all, one) => all + of(one), 0);
   return {
-    action,
-    trouble: {
-      since: at - Math.max(0, (second - found.since) * 1_000),
-      requests: sum(({ requests }) => requests),
-      failures: sum(({ failures }) => failures),
-      clients: Math.max(0, ...operations.map(({ callers }) => callers)),
-      kinds: operations.reduce((all, { kinds }) => addKinds(all, kinds), {}),
-      alarm: alarm !== undefined,
-      says: operations.slice(0, MOST_SENTENCES).map((one) => guardText(causeOf(one), one.clients)),
-    },
+    since: at - Math.max(0, (second - found.since) * 1_000),
+    requests: sum(({ requests }) => requests),
+    failures: sum(({ failures }) => failures),
+    clients: Math.max(0, ...operations.map(({ callers }) => callers)),
+    kinds: operations.reduce((all, { kinds }) => addKinds(all, kinds), {}),
+    alarm: alarm !== undefined,
+    says: operations.slice(0, MOST_SENTENCES).map((one) => guardText(causeOf(one), one.clients)),
   };
 }
 
@@ -193,7 +195,7 @@ function returnText(stepBack: StepBack): string {
   const needed = quietNeeded(stepBack);
   if (needed === undefined) return "it stays so until the rule's name or mode changes";
   const longest = stepBack.factor === LONGEST_WAIT ? ", the longest wait" : "";
-  const isGuard = stepBack.phase.kind !== "forward" && stepBack.phase.cause.what === "guard";
+  const isGuard = stepBack.phase.kind !== "forward" && isOfGuard(stepBack.phase.cause);
   const what = isGuard ? "in which v2 responds to comparisons" : "without a difference";
   return `it tries again after ${duration(needed)} ${what}${longest}`;
 }

@@ -39,6 +39,15 @@ const Evidence = z.object({
 /** What v2 does to the clients of a rule that native v1 might not do. */
 const Guard = z.object({
   action: z.enum(["stepBack", "warn", "off"]),
+  /** The operation in which v2 is slower than native v1 by most: 95th percentiles in milliseconds. */
+  slow: optional(
+    z.object({
+      operation: z.string(),
+      v2Ms: z.number().nonnegative(),
+      nativeMs: z.number().nonnegative(),
+      says: z.string(),
+    }),
+  ),
   /** Absent: v2 fails nothing, or too little to say so. */
   trouble: optional(
     z.object({

@@ -106,7 +106,7 @@ export interface Cutover {
   nameOf(headers: HeaderList): string;
   /** Stands for the credential that was sent along: the same for the same, and nothing leads back. */
   credentialOf(headers: HeaderList): string;
-  readonly rollout: Pick<Rollout, "choose" | "fallback">;
+  readonly rollout: Pick<Rollout, "choose" | "fallback"> & Partial<Pick<Rollout, "begins">>;
   /** Undefined where there is no native v1 to compare with. */
   readonly shadow: Pick<Shadow, "watch" | "follow"> | undefined;
   /** The same for reads that v2 fails. */
@@ -329,13 +329,16 @@ function spared(
   match: OperationMatch,
   rule: RuleSettings | undefined,
   request: RequestContext,
-  { native }: Cutover,
+  { native, rollout }: Cutover,
 ): ResponsePlan {
   if (rule === undefined || native === undefined || !isComparable({ match, head: request })) return plan;
   const { exchange, method, target, headers, credential, deadline } = request;
   // What waits to be repeated must not hold on to the connection.
   const repeated: RequestContext = { method, target, headers, credential, deadline, exchange };
-  if (rule.guard.action !== "off") exchange.onNative = () => native.reads.outcome(repeated);
+  if (rule.guard.action !== "off") {
+    exchange.onNative = () => native.reads.outcome(repeated);
+    rollout.begins?.(exchange, rule.name);
+  }
   return rule.onFailure === undefined ? plan : withNativeOnFailure(plan, repeated, rule.onFailure, native);
 }
 

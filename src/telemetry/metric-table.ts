@@ -192,6 +192,12 @@ export const METRICS = {
     ["rule", "kind"],
     PER_RULE,
   ),
+  rule_v2_slow: gauge(
+    "ratio",
+    "95th percentile of v2 to that of native v1, where v2 is at least three times and 500 ms slower; no series otherwise",
+    ["rule"],
+    PER_RULE,
+  ),
   rule_could_move: gauge("boolean", "1 if promoteWhen is met", ["rule"], PER_RULE),
   rule_expired: gauge("boolean", "1 if the rule has expired", ["rule"], PER_RULE),
 

@@ -165,6 +165,13 @@ function exportRules(make: MetricFactory, sources: RolloutMetricSources): void {
     for (const { name, guard } of rules())
       for (const [kind, count] of Object.entries(guard.trouble?.kinds ?? {})) yield [[name, wordLabel(kind)], count];
   });
+  make.gauge("rule_v2_slow", function* () {
+    for (const { name, guard } of rules()) {
+      if (guard.slow === undefined) continue;
+      const { v2Ms, nativeMs } = guard.slow;
+      yield [[name], v2Ms / Math.max(1, nativeMs)];
+    }
+  });
   make.counter("guard_calls_total", () =>
     Object.entries(sources.guardCalls()).map(([outcome, count]) => [[outcome], count]),
   );

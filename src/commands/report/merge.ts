@@ -154,7 +154,8 @@ function mergeGuards([first, ...rest]: readonly RuleGuard[]): RuleGuard | undefi
   if (first === undefined) return undefined;
   const troubles = [first, ...rest].flatMap(({ trouble }) => trouble ?? []);
   const [worst] = troubles.toSorted((a, b) => b.failures - a.failures);
-  if (worst === undefined) return first;
+  const slow = [first, ...rest].flatMap((one) => one.slow ?? []).toSorted((a, b) => b.v2Ms - a.v2Ms)[0];
+  if (worst === undefined) return { ...first, slow };
   const sum = (of: (one: NonNullable<RuleGuard["trouble"]>) => number) =>
     troubles.reduce((all, one) => all + of(one), 0);
   const kinds: Record<string, number> = {};
@@ -168,7 +169,7 @@ function mergeGuards([first, ...rest]: readonly RuleGuard[]): RuleGuard | undefi
     kinds,
     alarm: troubles.some(({ alarm }) => alarm),
   };
-  return { ...first, trouble };
+  return { ...first, slow, trouble };
 }
 
 /** Counts add up. A client may have called several instances, so that no more are certain than the most that one of them saw. */

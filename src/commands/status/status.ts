@@ -103,6 +103,7 @@ function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
         ? []
         : [`${address} has no native v1: carryover force native is kept for it, and has no effect until then`],
     ),
+    ...rules.flatMap(({ name, guard }) => (guard?.slow === undefined ? [] : [`${name}: ${guard.slow.says}`])),
     ...differentRules(instances),
     ...differentModes(instances),
     ...instances.flatMap(({ address, progress: { ready, saved, changeable } }) => [

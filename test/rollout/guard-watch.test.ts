@@ -1,0 +1,129 @@
+/** What the rollout makes of finished and waiting requests, by its guard. */
+import { describe, expect, it } from "vitest";
+import { createExchange, type Exchange, type NativeOutcome } from "../../src/model/exchange.ts";
+import type { GuardSettings } from "../../src/model/rules.ts";
+import { createRollout } from "../../src/rollout/rollout.ts";
+import { rulesOf } from "./control-rig.ts";
+import { makeRule } from "./make-rule.ts";
+
+function subject(guard: Partial<GuardSettings> = {}) {
+  const clock = { now: 1_000 };
+  const timers: (() => void)[] = [];
+  const rule = makeRule("r", {}, { guard: { action: "stepBack", returnAfter: 900_000, slow: "warn", ...guard } });
+  const rollout = createRollout({
+    rules: rulesOf([rule]),
+    mode: "native",
+    native: true,
+    bucketOf: () => 0,
+    wall: () => clock.now,
+    later: (_, run) => {
+      timers.push(run);
+      return () => {};
+    },
+    onEvent: () => {},
+  });
+  let number = 0;
+  const made = (over: Partial<Exchange>): Exchange => {
+    const exchange = createExchange(`${number++}`, clock.now, "GET", `/iam/v1/roles/${number}`);
+    const who = { client: `c${number % 4}`, credential: () => `c${number % 4}` };
+    return { ...exchange, apiVersion: "v1", resource: "role", operation: "list", ...who, ...over };
+  };
+  const translated = (over: Partial<Exchange> = {}) =>
+    made({ mode: "translate", rule: "r", ruleId: "r", status: 200, ...over });
+  const call = (upstream: "v1" | "v2", ms: number): Pick<Exchange, "calls"> => ({
+    calls: [{ upstream, method: "GET", path: "", status: 200, ms }],
+  });
+  const state = () => rollout.states()[0];
+  const tick = (ms: number) => {
+    clock.now += ms;
+    for (const run of timers.splice(0)) run();
+  };
+  return { rollout, clock, made, translated, call, state, tick };
+}
+
+const nativeSays = (outcome: NativeOutcome) => ({ onNative: () => Promise.resolve(outcome) });
+
+describe("v2 is much slower than native v1", () => {
+  const slowed = (slow: GuardSettings["slow"]) => {
+    const { rollout, clock, made, translated, call, state } = subject({ slow });
+    for (let at = 0; at < 21; at++) {
+      rollout.observe(made({ mode: "native", status: 200, ...call("v1", 50) }));
+      rollout.observe(translated(call("v2", 900)));
+      clock.now += 1_000;
+    }
+    return state();
+  };
+
+  it("is said, and steps nothing back by default", () => {
+    expect(slowed("warn")).toMatchObject({
+      phase: "forward",
+      guard: { slow: { operation: "role list", v2Ms: 900, nativeMs: 50, says: expect.stringMatching(/^v2 is slow/) } },
+    });
+  });
+
+  it("steps the rule back where guard.slow says so", () => {
+    expect(slowed("stepBack")).toMatchObject({
+      phase: "back",
+      cause: "v2 is slow for role list: 900 ms, native v1 takes 50 ms (95th percentiles)",
+    });
+  });
+
+  it("is measured by a read in ten seconds that native repeats, when no client of native asks", async () => {
+    const { rollout, clock, translated, call, state } = subject();
+    let asked = 0;
+    for (let at = 0; at < 100; at++) {
+      const onNative = () => {
+        asked += 1;
+        return Promise.resolve<NativeOutcome>("served");
+      };
+      rollout.observe(translated({ ...call("v2", 900), onNative }));
+      await Promise.resolve();
+      clock.now += 1_000;
+    }
+    expect([asked, state()?.guard.slow]).toEqual([10, undefined]);
+  });
+});
+
+describe("reads that wait for a v2 that does not respond", () => {
+  const hang = async (alsoResponds: boolean) => {
+    const { rollout, translated, call, state, tick } = subject();
+    for (let second = 0; second < 16; second++) {
+      for (let at = 0; at < 20; at++) rollout.begins(translated(nativeSays("served")), "r");
+      if (alsoResponds) rollout.observe(translated(call("v2", 20)));
+      tick(1_000);
+      await Promise.resolve();
+    }
+    return state()?.phase;
+  };
+
+  it("count before their timeout", async () => expect(await hang(false)).toBe("back"));
+  it("do not count while it responds to others", async () => expect(await hang(true)).toBe("forward"));
+});
+
+describe("writes that v2 refuses", () => {
+  const refuse = (nativeServes: boolean) => {
+    const { rollout, clock, made, translated, call, state } = subject();
+    for (let second = 0; second < 30; second++) {
+      for (let at = 0; at < 10; at++) {
+        if (nativeServes) rollout.observe(made({ method: "PUT", mode: "native", status: 200, ...call("v1", 5) }));
+        rollout.observe(translated({ method: "PUT", status: 403 }));
+      }
+      clock.now += 1_000;
+    }
+    return state();
+  };
+
+  it("step the rule back while native serves such writes of others", () => {
+    expect(refuse(true)).toMatchObject({
+      phase: "back",
+      cause: expect.stringMatching(/requests for role list|writes/),
+    });
+  });
+
+  it("are shown, and step nothing back, when nothing is known of native", () => {
+    expect(refuse(false)).toMatchObject({
+      phase: "forward",
+      guard: { trouble: { kinds: { forbidden: expect.any(Number) } } },
+    });
+  });
+});
