@@ -114,10 +114,14 @@ export interface Exchange {
   requestKey?: (() => string) | undefined;
   /** Of a translated read: what native v1 does with it. Called at most once, after v2 failed it. */
   onNative?: (() => Promise<NativeOutcome>) | undefined;
+  /** The same where native v1 may serve it: does not wait for v2 any longer. */
+  giveUpV2?: (() => void) | undefined;
   /** What native v1 did with it, where it was asked. */
   native?: NativeOutcome | undefined;
   /** Status by which v2 failed a read that native v1 served instead. `reason` and `fault` are those of v2. */
   rescued?: number | undefined;
+  /** Which rate limit of v2's was reached, as v2 says it. */
+  rateLimit?: string | undefined;
   status: number;
   /** Reason of carryover's own error, when it answered with one. */
   reason: string | undefined;
@@ -165,8 +169,10 @@ export function createExchange(requestId: string, startedAt: number, method: str
     credential: undefined,
     requestKey: undefined,
     onNative: undefined,
+    giveUpV2: undefined,
     native: undefined,
     rescued: undefined,
+    rateLimit: undefined,
     status: 0,
     reason: undefined,
     fault: undefined,

@@ -18,6 +18,8 @@ export interface GuardWatch {
   begins(exchange: Exchange, rule: string): void;
   /** The operation of `rule` in which v2 is much slower than native. */
   slowest(rule: string): Slowness | undefined;
+  /** The rate limit that v2 named last to clients of `rule`. */
+  rateLimit(rule: string): string | undefined;
   /** Forgets how slow v2 was. */
   forgetTimes(rule: string): void;
   /** The seconds of `rule` that are over, oldest first. */
@@ -58,6 +60,7 @@ interface WatchedRule {
   pairs: number;
   /** When native was last asked about a read that v2 served. */
   timedAt: number;
+  rateLimit: string | undefined;
 }
 
 export function createGuardWatch({ now, later, learnt }: GuardWatchOptions): GuardWatch {
@@ -70,7 +73,13 @@ export function createGuardWatch({ now, later, learnt }: GuardWatchOptions): Gua
   const watched = (name: string): WatchedRule => {
     let found = rules.get(name);
     if (found === undefined) {
-      found = { tally: createGuardTally(), second: 0, pairs: 0, timedAt: Number.NEGATIVE_INFINITY };
+      found = {
+        tally: createGuardTally(),
+        second: 0,
+        pairs: 0,
+        timedAt: Number.NEGATIVE_INFINITY,
+        rateLimit: undefined,
+      };
       rules.set(name, found);
     }
     return found;
@@ -99,6 +108,7 @@ export function createGuardWatch({ now, later, learnt }: GuardWatchOptions): Gua
     const requestKey = `${credential} ${exchange.requestKey?.() ?? `${exchange.method} ${exchange.path}`}`;
     const standIn = isSafe(exchange.method) ? undefined : writes.standIn(operation, credential, rule, at);
     const entry = watched(rule);
+    if (kind === "limited") entry.rateLimit = exchange.rateLimit;
     if (!entry.tally.failed({ operation, at, kind, who, requestKey, standIn }) || standIn !== undefined) return;
     const told = pair(rule, { operation, kind, who });
     if (exchange.native !== undefined) told(exchange.native);
@@ -118,6 +128,7 @@ export function createGuardWatch({ now, later, learnt }: GuardWatchOptions): Gua
       if (read.hung || !isHung) continue;
       read.hung = true;
       failed(exchange, read.rule, "timeout");
+      exchange.giveUpV2?.();
       learnt(read.rule);
     }
     lookLater();
@@ -149,6 +160,7 @@ export function createGuardWatch({ now, later, learnt }: GuardWatchOptions): Gua
       lookLater();
     },
     slowest: (rule) => slowness.slowest(rule, now()),
+    rateLimit: (rule) => rules.get(rule)?.rateLimit,
     forgetTimes: slowness.forget,
     observe(exchange, rule) {
       const read = waiting.get(exchange);

@@ -177,7 +177,14 @@ export function createRollout(options: RolloutOptions): Rollout {
     const seconds = state === undefined ? [] : watch.take(name);
     if (state === undefined || seconds.length === 0) return;
     const slow = watch.slowest(name);
-    const after = apply(state, { kind: "guard", at: wall(), reading: now(), seconds, slow });
+    const after = apply(state, {
+      kind: "guard",
+      at: wall(),
+      reading: now(),
+      seconds,
+      slow,
+      rateLimit: watch.rateLimit(name),
+    });
     if (after.stepBack?.phase.kind === "back") watch.forgetTimes(name);
   };
   const currentStates = (): readonly RuleState[] => {

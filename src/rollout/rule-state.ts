@@ -10,6 +10,7 @@ import {
   guardAlarm,
   initialGuard,
   QUIET_SECONDS,
+  type StandInCounts,
   stepGuard,
   trouble,
 } from "./guard.ts";
@@ -60,6 +61,8 @@ export interface RuleState {
   readonly stepBack: StepBack | undefined;
   /** What v2 does to the rule's clients. */
   readonly guard: GuardState;
+  /** The rate limit of v2's that its clients reached last, as v2 names it. */
+  readonly rateLimit: string | undefined;
   /** The operation in which v2 is much slower than native v1. */
   readonly slow: Slowness | undefined;
   readonly promotion: PromotionState;
@@ -107,6 +110,7 @@ export type RuleEvent =
       readonly reading: number;
       readonly seconds: readonly GuardSecond[];
       readonly slow: Slowness | undefined;
+      readonly rateLimit: string | undefined;
     }
   | { readonly kind: "tick"; readonly at: number; readonly reading: number }
   | { readonly kind: "expired"; readonly at: number };
@@ -166,6 +170,7 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
     stepBack: stepBack && initialStepBack(stepBack),
     guard: initialGuard(),
     slow: undefined,
+    rateLimit: undefined,
     promotion: initialPromotion(rule.mode === "shadow" ? rule.promoteWhen : undefined, named),
     operations: new Map(),
     promotedOperations: new Set(),
@@ -208,7 +213,8 @@ export function unknownReport(state: RuleState, at: number): RolloutEvent {
 }
 
 /** Everything learnt about a rule, without the rule: what a changed rule and a restart continue from. */
-export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "guard" | "slow" | "promotion"> {
+export interface RuleMemory
+  extends Omit<RuleState, "rule" | "stepBack" | "guard" | "slow" | "rateLimit" | "promotion"> {
   readonly name: string;
   readonly evidenceKey: string;
   readonly mode: CutoverMode;
@@ -219,7 +225,7 @@ export interface RuleMemory extends Omit<RuleState, "rule" | "stepBack" | "guard
 
 export function memoryOf(state: RuleState): RuleMemory {
   // What the guard saw is learnt again within seconds.
-  const { rule, stepBack, guard: _, slow: __, promotion, ...learnt } = state;
+  const { rule, stepBack, guard: _, slow: __, rateLimit: ___, promotion, ...learnt } = state;
   const { name, evidenceKey, mode, match } = rule;
   // Earlier versions know no unknown rules: one that is back is what they take for one.
   const saved = state.unknown === undefined ? stepBack : stepBack && heldBack(stepBack);
@@ -444,7 +450,7 @@ function isSick({ served, result, failure }: Comparison): boolean {
 
 function afterGuard(
   before: RuleState,
-  { seconds, slow, at, reading }: RuleEvent & { readonly kind: "guard" },
+  { seconds, slow, rateLimit, at, reading }: RuleEvent & { readonly kind: "guard" },
 ): RuleTransition {
   const phase = before.stepBack?.phase.kind ?? "forward";
   // Requests that were translated before the step back say nothing new.
@@ -452,7 +458,7 @@ function afterGuard(
   const guard = withoutOldAlarm(seconds.reduce(stepGuard, before.guard), reading);
   const alarm = guardAlarm(guard);
   const mayStepBack = before.stepBack?.settings.guard !== undefined;
-  const after = { ...before, guard, slow };
+  const after = { ...before, guard, slow, rateLimit };
   const stepBackFor = (cause: GuardCause | SlowCause): RuleTransition =>
     afterStepBackEvent(
       { ...before, guard: initialGuard(), slow: undefined },
@@ -463,7 +469,7 @@ function afterGuard(
     return stepBackFor({ what: "slow", ...slow, bad: 1, all: 1, clients: 1 });
   }
   if (alarm === undefined || guardAlarm(before.guard) !== undefined) return { state: after };
-  const cause = causeOf(alarm);
+  const cause = causeOf(alarm, rateLimit);
   if (mayStepBack) return stepBackFor(cause);
   const doing = effectiveMode(before);
   return {
@@ -479,12 +485,20 @@ function withoutOldAlarm(guard: GuardState, reading: number): GuardState {
   return isOver ? initialGuard() : guard;
 }
 
+/** Writes of which something is known about native, and those that it serves. */
+function known({ others, hour, ownDay, fails }: StandInCounts): GuardCause["pairs"] {
+  const served = others + hour + ownDay;
+  return { asked: served + fails, served };
+}
+
 /** What was counted of failures, as a cause. */
-export function causeOf(alarm: AlarmedFailures): GuardCause {
+export function causeOf(alarm: AlarmedFailures, rateLimit: string | undefined): GuardCause {
   const { operation, write, failures, requests, callers, kinds, pairedServed, pairedFailed } = alarm;
-  const pairs = { asked: pairedServed + pairedFailed, served: pairedServed };
+  const pairs =
+    alarm.standIn === undefined ? { asked: pairedServed + pairedFailed, served: pairedServed } : known(alarm.standIn);
   const counts = { bad: failures, all: Math.max(requests, failures), clients: Math.max(1, callers) };
-  return { what: "guard", operation, write, ...counts, kinds, pairs };
+  const limit = kinds.limited === undefined ? undefined : rateLimit;
+  return { what: "guard", operation, write, ...counts, kinds, pairs, rateLimit: limit };
 }
 
 /** `at`: milliseconds since 1970. */

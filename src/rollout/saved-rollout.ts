@@ -49,6 +49,7 @@ const cause = z
       write: z.boolean(),
       kinds: z.partialRecord(z.enum(FAILURE_KINDS), count),
       pairs: z.object({ asked: count, served: count }),
+      rateLimit: text.optional(),
     }),
     z.object({
       what: z.literal("slow"),

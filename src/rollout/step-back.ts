@@ -70,6 +70,8 @@ export interface GuardCause extends CauseCounts {
   readonly kinds: FailureCounts;
   /** Failed reads that were repeated on native, and how many of those it served. */
   readonly pairs: { readonly asked: number; readonly served: number };
+  /** The rate limit that v2 named. */
+  readonly rateLimit?: string | undefined;
 }
 
 /** v2 was much slower than native v1. The counts say nothing. */

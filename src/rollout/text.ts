@@ -33,18 +33,18 @@ const KIND_WORDS: Readonly<Record<FailureKind, string>> = {
 
 /** `v2 failed 12 of 40 requests for group list (12 × 5xx or no response), native v1 served 4 of 4 of them; met by 3 clients`. */
 export function guardText(
-  { operation, write, bad, all, clients, kinds, pairs }: Omit<GuardCause, "what">,
+  { operation, write, bad, all, clients, kinds, pairs, rateLimit }: Omit<GuardCause, "what">,
   names: readonly string[] = [],
 ): string {
   const what = operation ?? (write ? "writes" : "reads");
+  const limit = rateLimit === undefined ? "" : ` (${rateLimit})`;
   const failures = FAILURE_KINDS.filter((kind) => kinds[kind] !== undefined).map(
-    (kind) => `${kinds[kind]} × ${KIND_WORDS[kind]}`,
+    (kind) => `${kinds[kind]} × ${KIND_WORDS[kind]}${kind === "limited" ? limit : ""}`,
   );
-  const native = write
-    ? "such writes were served before, or by native v1"
-    : pairs.asked === 0
-      ? "native v1 was not asked"
-      : `native v1 served ${pairs.served} of the ${pairs.asked} that it was asked`;
+  const asked = write
+    ? `${pairs.served} of them are known to be served by native v1, or were before`
+    : `native v1 served ${pairs.served} of the ${pairs.asked} that it was asked`;
+  const native = pairs.asked === 0 ? "what native v1 does with them is not known" : asked;
   const who = names.length === 0 ? counted(clients, "client") : listed(names, clients);
   return `v2 failed ${bad} of ${counted(all, "request")} for ${what} (${failures.join(", ")}); ${native}; met by ${who}`;
 }

@@ -75,13 +75,14 @@ export function statusOf(state: RuleState, force: Rules["force"], moment: Moment
 
 const MOST_SENTENCES = 5;
 
-function guardOf({ rule, guard, slow: found }: RuleState, moment: Moment): RuleGuard {
+function guardOf(state: RuleState, moment: Moment): RuleGuard {
+  const { rule, slow: found } = state;
   const { action } = rule.guard;
   const slow = found && { ...found, says: slowText(found) };
-  return { action, slow, trouble: action === "off" ? undefined : troubleOf(guard, moment) };
+  return { action, slow, trouble: action === "off" ? undefined : troubleOf(state, moment) };
 }
 
-function troubleOf(guard: RuleState["guard"], { at, reading }: Moment): RuleGuard["trouble"] {
+function troubleOf({ guard, rateLimit }: RuleState, { at, reading }: Moment): RuleGuard["trouble"] {
   const second = Math.floor(reading / 1_000);
   const found = trouble(guard, second);
   if (found === undefined) return undefined;
@@ -94,7 +95,7 @@ function troubleOf(guard: RuleState["guard"], { at, reading }: Moment): RuleGuar
     clients: Math.max(0, ...operations.map(({ callers }) => callers)),
     kinds: operations.reduce((all, { kinds }) => addKinds(all, kinds), {}),
     alarm: alarm !== undefined,
-    says: operations.slice(0, MOST_SENTENCES).map((one) => guardText(causeOf(one), one.clients)),
+    says: operations.slice(0, MOST_SENTENCES).map((one) => guardText(causeOf(one, rateLimit), one.clients)),
   };
 }
 

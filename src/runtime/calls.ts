@@ -12,6 +12,7 @@ import {
   type ApiResponse,
   type Caller,
   compose,
+  type HeaderList,
   type HeldResponses,
   header,
   type Send,
@@ -142,8 +143,22 @@ class RequestCaller implements Caller {
   ended(request: ApiRequest, response: ApiResponse | undefined, ms: number): void {
     const { exchange } = this.asked;
     recordCall(exchange, "v2", request, response?.status ?? 0, ms);
+    if (response?.status === 429) exchange.rateLimit = rateLimitOf(response.headers);
     if (this.notesRefusals && response !== undefined) noteTranslationRefused(exchange, request, response);
   }
+}
+
+/** Fields that name a rate limit: drafts of the IETF, and what gateways send. */
+const RATE_LIMIT_FIELDS = ["ratelimit-policy", "ratelimit", "x-ratelimit-limit", "retry-after"];
+const MOST_SHOWN = 100;
+
+/** `RateLimit-Policy: 100;w=60`; undefined: v2 does not say. */
+function rateLimitOf(headers: HeaderList): string | undefined {
+  for (const name of RATE_LIMIT_FIELDS) {
+    const value = header(headers, name);
+    if (value !== undefined) return `${name}: ${value.slice(0, MOST_SHOWN)}`;
+  }
+  return undefined;
 }
 
 interface RequestDrainInput {

@@ -53,29 +53,28 @@ async function attempt(
   plan: ResponsePlan,
   body: Uint8Array,
   signal: Signal,
-  { deadline }: RequestContext,
+  { deadline, exchange }: RequestContext,
   { now, later }: OnFailureParts,
 ): Promise<ClientResponse | Problem> {
   const half = createSignalController();
   const left = () => half.abort(signal.reason);
   signal.addEventListener("abort", left, { once: true });
-  const cancel =
-    deadline === undefined
-      ? () => {}
-      : later(Math.max(0, (deadline - now()) / 2), () => half.abort(new Problem("UPSTREAM_TIMEOUT", SLOW)));
+  exchange.giveUpV2 = () => half.abort(new Problem("UPSTREAM_TIMEOUT", SLOW));
+  const cancel = deadline === undefined ? () => {} : later(Math.max(0, (deadline - now()) / 2), exchange.giveUpV2);
   try {
     return await plan.respond(body, half.signal);
   } catch (error) {
     signal.throwIfAborted();
     return Problem.from(error);
   } finally {
+    exchange.giveUpV2 = undefined;
     cancel();
     // Half of the time is for the head of the response; its body has all of it.
     if (signal.aborted) left();
   }
 }
 
-const SLOW = "v2 did not respond within half of the request's time";
+const SLOW = "v2 did not respond in time, and native v1 failed as well";
 
 async function askNative(
   request: RequestContext,

@@ -85,10 +85,10 @@ describe("v2 is much slower than native v1", () => {
 });
 
 describe("reads that wait for a v2 that does not respond", () => {
-  const hang = async (alsoResponds: boolean) => {
+  const hang = async (alsoResponds: boolean, giveUpV2?: () => void) => {
     const { rollout, translated, call, state, tick } = subject();
     for (let second = 0; second < 16; second++) {
-      for (let at = 0; at < 20; at++) rollout.begins(translated(nativeSays("served")), "r");
+      for (let at = 0; at < 20; at++) rollout.begins(translated({ ...nativeSays("served"), giveUpV2 }), "r");
       if (alsoResponds) rollout.observe(translated(call("v2", 20)));
       tick(1_000);
       await Promise.resolve();
@@ -97,6 +97,13 @@ describe("reads that wait for a v2 that does not respond", () => {
   };
 
   it("count before their timeout", async () => expect(await hang(false)).toBe("back"));
+  it("do not wait any longer where native may serve them", async () => {
+    let given = 0;
+    await hang(false, () => {
+      given += 1;
+    });
+    expect(given).toBeGreaterThan(100);
+  });
   it("do not count while it responds to others", async () => expect(await hang(true)).toBe("forward"));
 });
 

@@ -180,7 +180,8 @@ function nextOf({ rules }: Pick<MigrationStatus, "rules">, fleet: Fleet): string
   if (sick !== undefined) return `v2 fails clients of ${sick.name}: find out why, or carryover force native`;
   const broken = instances.flatMap(({ progress }) => progress.openBreakers ?? [])[0];
   if (broken !== undefined) return `find out why upstream ${broken} does not respond`;
-  const back = rules.find(({ state }) => state === "stepped-back");
+  const back = fleet.rules.find(({ state }) => state === "stepped-back");
+  if (back?.cause?.startsWith("v2 ")) return `find out why v2 fails: ${back.name} returns by itself when v2 responds`;
   if (back !== undefined) return `find out why ${back.name} stepped back: /samples, and the log`;
   const moving = rules.filter(({ mode, state }) => mode !== "native" && state !== "expired");
   const ready = moving.find(({ missing }) => missing.length === 0);

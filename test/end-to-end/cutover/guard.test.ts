@@ -27,7 +27,10 @@ const faults =
   (request, options) => {
     const status = request.target.includes("/v2beta1/") ? sick.v2 : sick.v1;
     if (status === 0) return next(request, options);
-    const headers = [["content-type", "application/json"]] as const;
+    const headers = [
+      ["content-type", "application/json"],
+      ["ratelimit-policy", "100;w=60"],
+    ] as const;
     return Promise.resolve({ status, headers, body: Buffer.from('{"code":14,"message":"sick","details":[]}') });
   };
 
@@ -76,6 +79,7 @@ describe("v2 fails reads that native v1 serves", () => {
     rig.sick.v2 = status;
     expect(await secondsUntil(rig, "200 shadow")).toBeLessThanOrEqual(10);
     const { says, state } = await ruleOf(rig);
+    expect(says.includes("(ratelimit-policy: 100;w=60)")).toBe(status === 429);
     expect([state, says]).toEqual([
       "back",
       expect.stringMatching(/^stepped back: v2 failed \d+ of \d+ requests for role list .* native v1 served/),
