@@ -121,7 +121,7 @@ describe("V62: of the message only the prefix is a name", () => {
   });
 });
 
-describe("the type of a detail", () => {
+describe("T51: the type of a detail", () => {
   const text = (type: string) =>
     `{"code":9,"message":"m","details":[{"missing":[{"id":"uid","label":"roleUid"}],"@type":"${type}","n":1.0}]}`;
 

@@ -3,4 +3,3 @@ import "../../support/every-variant.ts";
 import "./whole.test.ts";
 import "./faults.test.ts";
 import "./pace.test.ts";
-import "./bad-pages.test.ts";

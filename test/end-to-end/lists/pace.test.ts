@@ -4,24 +4,12 @@ import { variants } from "../../support/tier.ts";
 import { get, open } from "./client.ts";
 import { fastClock } from "./clock.ts";
 import type { Fault, Habits } from "./platform.ts";
-import {
-  checkAfterEach,
-  expectWhole,
-  GROUPS,
-  rigFor,
-  STREAMED,
-  sleep,
-  uidsOf,
-  until,
-  type WireRig,
-  wireRigFor,
-} from "./rig.ts";
+import { checkAfterEach, expectWhole, GROUPS, rigFor, sleep, uidsOf, until, type WireRig, wireRigFor } from "./rig.ts";
 import { createShelf, rowsOf } from "./shelf.ts";
 import { refusal } from "./spoil.ts";
 
 checkAfterEach();
 
-const READERS = 4;
 interface Way {
   readonly name: string;
   readonly habits: Partial<Habits>;
@@ -61,46 +49,7 @@ describe("T-DRN-19: Retry-After: 1", () => {
   );
 });
 
-/** Reads a list and leaves when `records` of it came; gives how many pages had been asked for. */
-async function leaveAt(rig: WireRig, records: number): Promise<number> {
-  let left = -1;
-  const reader = await open({ url: rig.url, target: GROUPS, as: "alice" }, (each) => {
-    if (left >= 0 || each.bytes() < records * 300) return;
-    left = rig.platform.asked.length;
-    each.leave();
-  });
-  expect((await reader.ended).complete).toBe(false);
-  return left;
-}
-
 const hasLeft = (rig: WireRig) => until(() => rig.exchanges.some(({ aborted }) => aborted), "nobody noticed");
-
-describe("T-DRN-21: a client that leaves in the middle", () => {
-  const rows = rowsOf(20_000);
-  const briefly = () => sleep(2);
-
-  it.each([
-    { name: "by cursor", habits: { skip: "ignored" as const }, flags: STREAMED },
-    { name: "by segments", habits: {}, flags: { ...STREAMED, upstreamV2PageTokens: "keyset" } },
-    {
-      name: "in windows",
-      habits: { tokens: "offset" as const },
-      flags: { ...STREAMED, upstreamV2PageTokens: "offset" },
-    },
-  ])("$name: no more pages are asked for than there are readers, and its place is free", async ({ habits, flags }) => {
-    for (let round = 0; round < variants(2, 12); round++) {
-      const rig = await wireRigFor({ habits: { ...habits, wait: briefly }, shelf: createShelf(rows), flags });
-      const left = await leaveAt(rig, 200 + 300 * round);
-      await hasLeft(rig);
-      await until(() => rig.platform.busy.now === 0, "pages are still read");
-      expect(rig.platform.asked.length - left).toBeLessThanOrEqual(READERS);
-      // As many lists as may be read at a time: all of them find a place at once.
-      rig.platform.shelf = createShelf(rows.slice(0, 450));
-      const after = await Promise.all([rig.list(), rig.list(), rig.list(), rig.list()]);
-      expect(after.map(({ kind }) => kind)).toEqual(["whole", "whole", "whole", "whole"]);
-    }
-  });
-});
 
 describe("T-DRN-22: a client that takes nothing", () => {
   it.each(variants(WAYS.slice(1, 2), WAYS))(
@@ -130,21 +79,4 @@ describe("T-DRN-22: a client that takes nothing", () => {
       await hasLeft(rig);
     },
   );
-
-  it("for a while gets the rest when it goes on", async () => {
-    const shelf = createShelf(rowsOf(12_000));
-    const rig = await wireRigFor({ shelf, habits: { filler: 1_000 }, flags: { upstreamV2PageTokens: "keyset" } });
-    const reader = await open({ url: rig.url, target: GROUPS, as: "alice" });
-    for (let pause = 0; pause < 5; pause++) {
-      reader.pause();
-      await sleep(20);
-      reader.resume();
-      await sleep(5);
-    }
-    const { complete, text } = await reader.ended;
-    expect(complete).toBe(true);
-    const ids = (JSON.parse(text) as { items: { id: string }[] }).items.map(({ id }) => id);
-    expect(ids.length).toBe(12_000);
-    expect(ids).toEqual(uidsOf(shelf));
-  });
 });
