@@ -57,6 +57,7 @@ describe("an upstream that is slow", () => {
     expect(answer.status).toBe(504);
     expect(answer.json()).toMatchObject({
       code: 4,
+      message: "the platform did not answer in time",
       details: [{ reason: "UPSTREAM_TIMEOUT", metadata: { state: "unknown" } }],
     });
     await double.until(() => double.gone() === 1);
@@ -70,7 +71,8 @@ describe("an upstream that is slow", () => {
     const text = await talk(port, request("GET /x"));
     expect(text).toContain("half");
     expect(text).not.toContain("\r\n0\r\n");
-    expect(await ended(1)).toMatchObject({ status: 200, reason: "UPSTREAM_TIMEOUT", aborted: false });
+    const cause = { code: "UND_ERR_BODY_TIMEOUT" };
+    expect(await ended(1)).toMatchObject({ status: 200, reason: "UPSTREAM_TIMEOUT", cause, aborted: false });
     await double.until(() => double.gone() === 1);
   });
 
