@@ -49,7 +49,7 @@ test.each([{ uid: "a/c" }, { uid: null }, {}])("an update takes no other record 
 });
 
 describe("the PATCH for a full replace", () => {
-  test("T26, T-PUT-01: names every field, in the order of the rows, with zeros for what was left out", async () => {
+  test("T26, T-PUT-01, T-PUT-05: names every field, in the order of the rows, with zeros for what was left out", async () => {
     const rows: readonly Row[] = [
       NAME,
       DESCRIPTION,
@@ -108,7 +108,7 @@ describe("the PATCH for a full replace", () => {
     expect(textOf(sent[0])).toBe('{"name":"\\u0041","large":9007199254740993}');
   });
 
-  test("T27, T29, T-PUT-03: never names what the server sets, whatever the client sends", async () => {
+  test("T27, T29, T-PUT-03, T-PUT-04: never names what the server sets, whatever the client sends", async () => {
     const rows: readonly Row[] = [
       NAME,
       { v1: "made", v2: "makeTime", kind: "timestamp", access: "output" },
@@ -271,7 +271,7 @@ describe("a message that may have members which v1 does not know", () => {
     expect([result.response.status, textOf(patchOf(result))]).toEqual([200, '{"part":{"name":"new"}}']);
   });
 
-  test("gets none of them where the client chooses another member of a oneof", async () => {
+  test("T-PUT-05: gets none of them where the client chooses another member of a oneof", async () => {
     const choice = { presence: "explicit", oneof: "which", zero: null } as const;
     const rows: readonly Row[] = [NAME, { v1: "one", v2: "one", kind: "string", ...choice }];
     const result = await put([{ ...PART, rows } as Row], { part: { name: "old", one: "x" } }, { stored });

@@ -146,7 +146,7 @@ describe("page reads", () => {
     expect(held.at(-1)?.credential).toBe("b");
   });
 
-  it("of a credential that is refused pause as the platform says, and go on; nobody else waits", async () => {
+  it("T-DRN-19: of a credential that is refused pause as the platform says, and go on; nobody else waits", async () => {
     const { clock, held, start, done } = subject();
     await start(2, "a", page);
     for (const one of [...held]) await one.give(answer(429, [["retry-after", "5"]]));
