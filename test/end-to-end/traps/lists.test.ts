@@ -22,14 +22,3 @@ test("T67, V08: a platform whose list of identity providers is shadowed answers 
   ]);
   expect(items(await here.same("GET", "/iam/v1/identityProviders")).length).toBeGreaterThan(5);
 });
-
-const advisories = "/vulnerabilities/v1/advisories";
-
-test.each([
-  ["ID_DESC", "uid desc"],
-  ["CREATED_AT_ASC", "created_at"],
-  ["CREATED_AT_DESC", "created_at desc"],
-])("T42: the order %s is asked of v2 by the name of its store: %s", async (v1, v2) => {
-  await here.ask("GET", `${advisories}?order_by=${v1}`);
-  expect(here.sent[0]?.query.get("order_by")).toBe(v2);
-});
