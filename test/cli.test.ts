@@ -131,7 +131,7 @@ describe("npm run dev", () => {
   });
 });
 
-describe("a configuration that is wrong", () => {
+describe("T-LOD-13: a configuration that is wrong", () => {
   const URL_FLAG = ["--upstream-v2-url", "http://127.0.0.1:9"];
 
   it.each([
@@ -151,6 +151,12 @@ describe("a configuration that is wrong", () => {
       argv: ["--config", "c.yaml"],
       files: { "c.yaml": "upstream:\n  v2:\n    url: http://a\n    verison: v2\n" },
       says: ["c.yaml:4:", "did you mean upstream.v2.version?"],
+    },
+    {
+      name: "a file that is no YAML",
+      argv: ["--config", "c.yaml"],
+      files: { "c.yaml": "a: [" },
+      says: ["c.yaml:1"],
     },
     { name: "a resource", argv: [...URL_FLAG, "--lists-require", "grupo=cover"], says: ["did you mean group?"] },
     { name: "a version", argv: [...URL_FLAG, "--upstream-v2-version", "v2x"], says: ["v2x", "v2, v2beta1"] },

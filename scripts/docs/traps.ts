@@ -5,19 +5,19 @@ import { type Trap, traps, type Verdict } from "../../test/end-to-end/traps/trap
 
 /** `docs/traps.md`. */
 export function trapsPage(): string {
-  const files = testsNamed("T", "end-to-end/traps/");
+  const files = testsNamed("T");
   const count = (verdict: Verdict) => traps.filter((trap) => trap.verdict === verdict).length;
   const verdicts: readonly Verdict[] = ["handled", "handled, refused in part", "refused", "does not apply"];
   const rows = traps.map((each) => {
     const { id, trap, answer } = each;
-    const shown = (files.get(id) ?? []).map((file) => `\`${file}\``).join(", ");
+    const shown = (files.get(id) ?? []).map((file) => `\`test/${file}\``).join(", ");
     return `| ${id} | ${trap} | ${verdictOf(each)} | ${answer} | ${shown} |`;
   });
   return `${[
     "# Traps between v1 and v2",
     "",
     "This page lists where v1 and v2 look alike but differ, or differ in a way that a client would not expect. Each trap that affects one of the",
-    "ten resources has tests named after it (`test/end-to-end/traps`); most of them compare carryover with native v1. A refused request is a",
+    "ten resources has tests named after it; those in `test/end-to-end/traps` compare carryover with native v1. A refused request is a",
     "difference for clients: its verdict links to the row of [v1-behaviour.md](v1-behaviour.md).",
     "",
     `${verdicts.map((verdict) => `${count(verdict)} ${verdict === "does not apply" ? "do not apply" : `are ${verdict}`}`).join("; ")}.`,
@@ -75,15 +75,14 @@ const TITLE =
   /(?:^|\b(?:test|it|describe)\(|\]\)\(|\)\()\s*["'`]((?:(?:T-[A-Z]{3}-\d\d|[TV]\d{2,3}), )*(?:T-[A-Z]{3}-\d\d|[TV]\d{2,3})): /gm;
 const LEFT_OUT = /\b(?:test|it|describe)\.(?:skip|todo|only|fails)\b/;
 
-/** By id, `letter` and two or three digits: the files with such tests, by their paths from `test/FOLDER/`, in order. */
-export function testsNamed(letter: "T" | "V", folder = ""): ReadonlyMap<string, readonly string[]> {
-  const root = new URL(folder, TESTS);
-  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) =>
+/** By id, `letter` and two or three digits: the files with such tests, by their paths from `test/`, in order. */
+export function testsNamed(letter: "T" | "V"): ReadonlyMap<string, readonly string[]> {
+  const files = readdirSync(TESTS, { recursive: true, encoding: "utf8" }).filter((name) =>
     /\.(?:test|all)\.ts$/.test(name),
   );
   const found = new Map<string, string[]>();
   for (const file of files.toSorted()) {
-    const text = readFileSync(new URL(file, root), "utf8");
+    const text = readFileSync(new URL(file, TESTS), "utf8");
     const titles = [...text.matchAll(TITLE)].flatMap(([, names = ""]) => names.split(", "));
     const ids = new Set(titles.filter((id) => /^.\d+$/.test(id) && id.startsWith(letter)));
     if (ids.size > 0 && LEFT_OUT.test(text)) throw new Error(`${file} leaves tests out`);

@@ -88,7 +88,7 @@ for (const [way, heeds] of [
       expect(list.facts[1]).toMatchObject({ outcome: "refused" });
     });
 
-    it("stops asking while nobody takes its chunks, and goes on when somebody does", async () => {
+    it("T-DRN-22: stops asking while nobody takes its chunks, and goes on when somebody does", async () => {
       const list = await begun(heeds);
       await list.flow();
       const ahead = list.requests.length;

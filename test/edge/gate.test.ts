@@ -80,7 +80,7 @@ describe("the gate refuses", () => {
   });
 
   it.each(["application/grpc", "application/grpc+proto", "Application/gRPC; x=y", "application/grpc-web+json"])(
-    "Content-Type: %s",
+    "T58: Content-Type: %s",
     (value) => {
       expect(verdict(["Content-Type", value])).toBe("GRPC_UNSUPPORTED");
     },

@@ -170,16 +170,6 @@ describe("a response through the plugin", () => {
   });
 
   it.each([
-    ["without a prefix", ""],
-    ["with one", "/gateway"],
-  ])("keeps its Location, %s", async (_, prefix) => {
-    const { ask } = await inFrontOf("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /iam/v2beta1/x\r\n\r\n", {
-      plugin: { prefix },
-    });
-    expect((await ask("GET", `${prefix}/iam/v2beta1/groups`)).field("location")).toBe(`${prefix}/iam/v2beta1/x`);
-  });
-
-  it.each([
     ["GET", undefined],
     ["DELETE", "unknown"],
   ])("of carryover's own form says that carryover does not respond, to %s", async (method, state) => {
@@ -286,28 +276,22 @@ describe("long bodies", () => {
     expect([response.status, double.received().length > body.length]).toEqual([200, true]);
   });
 
-  it.each([
-    ["with its length", false],
-    ["in chunks", true],
-  ])("refuses a longer one early, %s", async (_, chunked) => {
+  it("refuses a longer one in chunks early", async () => {
     const { url } = await fastifyRig();
+    const head =
+      "POST /iam/v1/groups HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const client = await sending(Number(new URL(url).port), head);
     const chunk = "a".repeat(64 * 1024);
-    const socket = connect(Number(new URL(url).port), "127.0.0.1");
     let received = "";
-    socket.setEncoding("latin1").on("data", (data) => {
-      received += data;
+    client.socket.on("data", (data) => {
+      received += String(data);
     });
-    socket.on("error", () => {});
-    const length = chunked ? "Transfer-Encoding: chunked" : `Content-Length: ${100 * chunk.length}`;
-    socket.write(`POST /iam/v1/groups HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${length}\r\n\r\n`);
     let sent = 0;
-    while (received === "" && sent < 100 && !socket.destroyed) {
-      socket.write(chunked ? `${chunk.length.toString(16)}\r\n${chunk}\r\n` : chunk);
-      sent++;
+    for (; received === "" && sent < 100; sent++) {
+      client.socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
       await setTimeout(5);
     }
-    if (!socket.destroyed) await Promise.race([once(socket, "close"), setTimeout(2_000)]);
-    socket.destroy();
+    client.leave();
     expect(received).toMatch(/^HTTP\/1\.1 413 [\s\S]*BODY_TOO_LARGE/);
     expect(sent).toBeLessThan(100);
   });

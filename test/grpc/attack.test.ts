@@ -70,16 +70,6 @@ it("T-RPC-17, T-RPC-10: 900 cancels of one client end no call of another one on 
   expect((await Promise.all([before, after])).map(({ status }) => status)).toEqual([0, 0]);
 });
 
-it("T-RPC-13: a call with two authorization fields is refused, and never reaches the platform", async () => {
-  let arrived = 0;
-  const url = await carryover(() => arrived++);
-  const { socket, received } = await raw(url);
-  const twice = ["Bearer a", "Bearer a"].map((value) => literal("authorization", value));
-  socket.write(frame(FRAME.headers, 5, 1, Buffer.concat([HEAD, ...twice])));
-  await expect.poll(() => received()).toContain(FRAME.headers);
-  expect(arrived).toBe(0);
-});
-
 it("T-RPC-18: a flood of CONTINUATION frames ends its connection", async () => {
   const url = await carryover();
   const { socket, closed } = await raw(url);

@@ -184,7 +184,7 @@ describe("a unary call", () => {
     }
   });
 
-  it("has any subtype, and a deadline that can be read", async () => {
+  it("V134: has any subtype, and a deadline that can be read", async () => {
     const behind = await platform(unary((request) => [request]));
     const { rpc } = await carryover({ v2: behind.url });
     const json = { "content-type": "application/grpc+json" };
@@ -638,7 +638,7 @@ describe("what goes wrong", () => {
     expect(behind.heads).toHaveLength(0);
   });
 
-  it("T-RPC-22: through carryover a second time is refused, and never reaches the platform", async () => {
+  it("V135, T-RPC-22: through carryover a second time is refused, and never reaches the platform", async () => {
     const behind = await platform(unary((request) => [request]));
     const { rpc } = await carryover({ v2: behind.url });
     expect(await call(rpc, V2, undefined, { via: "1.1 carryover" })).toMatchObject({ status: 9 });

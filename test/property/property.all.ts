@@ -2,7 +2,6 @@
 import "../support/every-variant.ts";
 import "./filters.test.ts";
 import "./translate.test.ts";
-import "./drain.test.ts";
 import "./bad-input.test.ts";
 import "../json/rewrite.property.test.ts";
 import "../json/reuse.test.ts";

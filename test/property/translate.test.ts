@@ -48,7 +48,7 @@ describe.each(resources.map((each) => ({ name: each.name, ...written(each) })))(
     );
   });
 
-  test("a full replace with what was shown changes nothing", async () => {
+  test("T-PUT-04: a full replace with what was shown changes nothing", async () => {
     await fc.assert(
       fc.asyncProperty(record, async (v2) => {
         const shown = await run(resource, "get", { uid: "a/b", answer: () => json(200, v2) });

@@ -156,15 +156,6 @@ describe("promotion", () => {
     expect(rules[0]?.says).toContain("it could be set to translate: 0 differences in the latest 800 comparisons");
   });
 
-  test("one client alone does not move a rule for all, but does move its own", () => {
-    const all = rig(rulesOf([rule({ ...shadowed, promoteWhen: when() })]));
-    all.compare(2_000, { client: "c0" });
-    expect(all.choose("c0").mode).toBe("shadow");
-    const own = rig(rulesOf([rule({ ...shadowed, promoteWhen: when(), match: { clients: new Set(["c0"]) } })]));
-    own.compare(2_000, { client: "c0" });
-    expect(own.choose("c0").mode).toBe("translate");
-  });
-
   test("what moved by itself steps back by itself, and does not move again until it is changed", () => {
     const promoteWhen = when();
     const made = rig(rulesOf([rule({ ...shadowed, promoteWhen })]));

@@ -231,14 +231,6 @@ describe("no flapping", () => {
       { numRuns: 25 },
     );
   });
-
-  test("without a return time there is one step back, for good", () => {
-    const { changes } = run(
-      live(50 * R, 20, () => true, 5),
-      { ...SETTINGS, returnAfter: undefined },
-    );
-    expect(changes.map(({ to }) => to)).toEqual(["back"]);
-  });
 });
 
 describe("clocks", () => {

@@ -56,24 +56,6 @@ describe("stepping back", () => {
     expect(translatedShare(over)).toBe(0);
   });
 
-  test("one request less than the minimum decides nothing", () => {
-    const before = requests(start(), 199, { at: 0, failed: true });
-    expect(before.phase.kind).toBe("forward");
-    expect(requests(before, 1, { at: 0 }).phase.kind).toBe("back");
-  });
-
-  test("one credential decides nothing where three are needed, whatever names it goes by", () => {
-    const fail = (state: StepBack, n: number, credential: string | undefined): StepBack =>
-      reduceStepBack(state, { kind: "request", at: 0, who: { client: `c${n}`, credential }, failed: true });
-    const one = Array.from({ length: 500 }).reduce<StepBack>((state, _, n) => fail(state, n, "the same"), start());
-    expect(one.phase.kind).toBe("forward");
-    const unknown = Array.from({ length: 500 }).reduce<StepBack>((state, _, n) => fail(state, n, undefined), one);
-    expect(unknown.phase.kind).toBe("forward");
-    const two = fail(unknown, 0, "second");
-    expect(two.phase.kind).toBe("forward");
-    expect(fail(two, 0, "third").phase).toMatchObject({ kind: "back", cause: { clients: 3 } });
-  });
-
   test("a row that is always wrong is found within twenty comparisons, though two hundred requests were asked for", () => {
     const before = comparisons(start(), 19, { at: 0, differs: true });
     expect(before.phase.kind).toBe("forward");
@@ -81,14 +63,6 @@ describe("stepping back", () => {
       kind: "back",
       cause: { what: "differences", bad: 20, all: 20 },
     });
-  });
-
-  test("minRequests is about requests, and minComparisons about comparisons", () => {
-    const few = { at: 0, failed: true, differs: true };
-    expect(comparisons(start({ minRequests: 7 }), 7, few).phase.kind).toBe("forward");
-    expect(comparisons(start({ minComparisons: 7 }), 7, few).phase.kind).toBe("back");
-    expect(requests(start({ minComparisons: 7 }), 7, few).phase.kind).toBe("forward");
-    expect(requests(start({ minRequests: 7 }), 7, few).phase.kind).toBe("back");
   });
 
   test("a share that is not looked at decides nothing", () => {

@@ -94,7 +94,7 @@ test.each([
   expect(route("GET", target)).toEqual({ kind: "v2", resource });
 });
 
-describe("T-SMG-28: uids in paths", () => {
+describe("T47, T-SMG-28: uids in paths", () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8])("a uid of %i levels is one uid, escaped or not", (levels) => {
     const uid = [ROOT, ...Array.from({ length: levels - 1 }, () => "0123456789abcdef")].join("/");
     const expected = `repo.get /registry/v2beta1/repos/${uid}`;
@@ -175,7 +175,7 @@ describe("v2 and token exchange", () => {
   });
 });
 
-describe("literals and verbs come before uids", () => {
+describe("T46: literals and verbs come before uids", () => {
   test.each([
     ["POST", `/iam/v1/rolebindings/batch/${ROOT}`, "native role-binding.batchCreate"],
     ["POST", "/iam/v1/rolebindings/batch", "native role-binding.batchCreate"],
@@ -265,7 +265,7 @@ describe("literals and verbs come before uids", () => {
   });
 });
 
-describe("V53: empty parents and trailing slashes", () => {
+describe("T45, V53: empty parents and trailing slashes", () => {
   test.each([
     ["POST", "/iam/v1/groups", "group.create /iam/v2beta1/groups"],
     ["POST", "/iam/v1/groups/", "group.create /iam/v2beta1/groups"],

@@ -178,29 +178,6 @@ describe("the body of a request", () => {
     expect(parse(await client.closed()).status).toBe(413);
     expect(errors).toEqual([]);
   });
-
-  it("that comes too slowly is 408", async () => {
-    const { port, ended } = await rig({
-      decide: echo,
-      timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 5_000, checkMs: 50 },
-    });
-    const slow = await sending(port, "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nh");
-    const timer = setInterval(() => slow.send("h"), 50);
-    const answer = parse(await slow.until((text) => text.includes("}]}")));
-    clearInterval(timer);
-    expect(answer.status).toBe(408);
-    expect(answer.json()).toMatchObject({ code: 4, details: [{ reason: "REQUEST_TIMEOUT" }] });
-    expect(await ended(1)).toMatchObject({ status: 408, reason: "REQUEST_TIMEOUT" });
-  });
-
-  it("is not waited for when not even the head arrives in time", async () => {
-    const { port } = await rig({
-      decide: echo,
-      timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 5_000, checkMs: 50 },
-    });
-    const slow = await sending(port, "GET /x HTTP/1.1\r\nHost: a\r\nX-Slow: ");
-    expect(parse(await slow.closed()).json()).toMatchObject({ details: [{ reason: "REQUEST_TIMEOUT" }] });
-  });
 });
 
 describe("what goes wrong", () => {

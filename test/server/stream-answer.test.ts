@@ -65,7 +65,7 @@ describe("an answer in pieces", () => {
     expect([asked(), returned()]).toEqual([0, 1]);
   });
 
-  it("to HTTP/1.0 is refused before its first byte, for a cut could not be seen", async () => {
+  it("T-DRN-16, V02: to HTTP/1.0 is refused before its first byte, for a cut could not be seen", async () => {
     const { body, asked, returned } = watched(endless());
     const { port, ended } = await rig({ decide: streaming(body) });
     const answer = parse(await talk(port, "GET /x HTTP/1.0\r\nHost: a\r\n\r\n"));
@@ -99,7 +99,7 @@ describe("a body that fails", () => {
   it.each([
     ["in the middle", list(20).slice(0, -1)],
     ["when only its end is missing", list(20)],
-  ])("%s breaks the connection: nothing that came can be taken for whole", async (_, pieces) => {
+  ])("T-DRN-15, V01: %s breaks the connection: nothing that came can be taken for whole", async (_, pieces) => {
     const { body, returned } = watched(pieces, LOST);
     const { port, ended } = await rig({ decide: streaming(body) });
     const client = await sending(port, GET);

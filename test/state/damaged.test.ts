@@ -86,14 +86,23 @@ const edit =
     writeFileSync(path, now);
   };
 // biome-ignore lint/suspicious/noExplicitAny: a saved state of any shape.
-const member = (change: (saved: any) => void) =>
+type Change = (saved: any) => void;
+const member = (change: Change) =>
   edit((text) => {
     const saved: unknown = JSON.parse(text);
     change(saved);
     return JSON.stringify(saved);
   });
-// biome-ignore lint/suspicious/noExplicitAny: a saved rule of any shape.
-const entry = (name: string, change: (rule: any) => void, keepCheck = true) =>
+/** Puts `value` at `path`, `a.b.0`; undefined takes the member away. */
+const put =
+  (path: string, value: unknown): Change =>
+  (saved) => {
+    const names = path.split(".");
+    const last = names.pop() ?? "";
+    names.reduce((inner, name) => inner[name], saved)[last] = value;
+  };
+const set = (path: string, value: unknown) => member(put(path, value));
+const entry = (name: string, change: Change, keepCheck = true) =>
   member(({ rules }) => {
     const found = rules.find((one: { name: string }) => one.name === name);
     change(found);
@@ -135,20 +144,8 @@ describe("a saved state", () => {
     ["that is null", edit(() => "null"), ALL],
     ["that is a list", edit(() => "[]"), ALL],
     ["that is an empty object", edit(() => "{}"), ALL],
-    [
-      "of a newer version",
-      member((saved) => {
-        saved.version = 2;
-      }),
-      ALL,
-    ],
-    [
-      "of a version in words",
-      member((saved) => {
-        saved.version = "1";
-      }),
-      ALL,
-    ],
+    ["of a newer version", set("version", 2), ALL],
+    ["of a version in words", set("version", "1"), ALL],
     ["that is missing", (folder) => rmSync(rollout(folder)), ALL],
     [
       "that is missing, without a marker",
@@ -178,50 +175,14 @@ describe("a saved state", () => {
       ALL,
     ],
     ["without a permission to read", (folder) => chmodSync(rollout(folder), 0), process.getuid?.() === 0 ? SAME : ALL],
-    [
-      "without rules",
-      member((saved) => {
-        delete saved.rules;
-      }),
-      RULES_LOST,
-    ],
-    [
-      "whose rules are no list",
-      member((saved) => {
-        saved.rules = {};
-      }),
-      RULES_LOST,
-    ],
+    ["without rules", set("rules", undefined), RULES_LOST],
+    ["whose rules are no list", set("rules", {}), RULES_LOST],
     ["with another name of its rules", edit((text) => text.replace('"rules":[', '"rulez":[')), RULES_LOST],
-    [
-      "without force",
-      member((saved) => {
-        delete saved.force;
-      }),
-      FORCE_LOST,
-    ],
+    ["without force", set("force", undefined), FORCE_LOST],
     ["with a force that is misspelt", edit((text) => text.replace('"command":"none"', '"command":"nome"')), FORCE_LOST],
-    [
-      "with a force of another type",
-      member((saved) => {
-        saved.force = "none";
-      }),
-      FORCE_LOST,
-    ],
-    [
-      "with a key of another length",
-      member((saved) => {
-        saved.key = "0";
-      }),
-      SAME,
-    ],
-    [
-      "of another basis",
-      member((saved) => {
-        saved.basis = 7;
-      }),
-      SAME,
-    ],
+    ["with a force of another type", set("force", "none"), FORCE_LOST],
+    ["with a key of another length", set("key", "0"), SAME],
+    ["of another basis", set("basis", 7), SAME],
     [
       "with a transition of an unknown kind",
       member((saved) => {
@@ -229,69 +190,15 @@ describe("a saved state", () => {
       }),
       SAME,
     ],
-    [
-      "whose transitions are no list",
-      member((saved) => {
-        saved.transitions = null;
-      }),
-      SAME,
-    ],
-    [
-      "with a transition at an impossible time",
-      member((saved) => {
-        saved.transitions[0].at = 1e300;
-      }),
-      SAME,
-    ],
-    [
-      "with an unknown member",
-      member((saved) => {
-        saved.guard = { on: true };
-      }),
-      SAME,
-    ],
-    [
-      "whose rule has an unknown member",
-      unchecked("back", (one) => {
-        one.guard = 1;
-      }),
-      SAME,
-    ],
-    [
-      "whose rule has an unknown phase",
-      unchecked("back", (one) => {
-        one.stepBack.phase.kind = "paused";
-      }),
-      ONE,
-    ],
-    [
-      "whose rule has an unknown cause",
-      unchecked("back", (one) => {
-        one.stepBack.phase.cause.what = "guard";
-      }),
-      ONE,
-    ],
-    [
-      "whose rule lacks a member",
-      unchecked("back", (one) => {
-        delete one.promotion;
-      }),
-      ONE,
-    ],
-    [
-      "whose rule is of another type",
-      member((saved) => {
-        saved.rules[0] = "back";
-      }),
-      ONE,
-    ],
-    [
-      "whose rule is empty",
-      member((saved) => {
-        saved.rules[0] = {};
-      }),
-      ONE,
-    ],
+    ["whose transitions are no list", set("transitions", null), SAME],
+    ["with a transition at an impossible time", set("transitions.0.at", 1e300), SAME],
+    ["with an unknown member", set("guard", { on: true }), SAME],
+    ["whose rule has an unknown member", unchecked("back", put("guard", 1)), SAME],
+    ["whose rule has an unknown phase", unchecked("back", put("stepBack.phase.kind", "paused")), ONE],
+    ["whose rule has an unknown cause", unchecked("back", put("stepBack.phase.cause.what", "guard")), ONE],
+    ["whose rule lacks a member", unchecked("back", put("promotion", undefined)), ONE],
+    ["whose rule is of another type", set("rules.0", "back"), ONE],
+    ["whose rule is empty", set("rules.0", {}), ONE],
     [
       "whose rule is there twice",
       member((saved) => {
@@ -306,27 +213,9 @@ describe("a saved state", () => {
       }),
       ONE,
     ],
-    [
-      "whose rule has one changed letter of its name",
-      entry("back", (one) => {
-        one.name = "bock";
-      }),
-      ONE,
-    ],
-    [
-      "whose rule has one changed letter of what it is about",
-      entry("back", (one) => {
-        one.evidenceKey = "about froup";
-      }),
-      ONE,
-    ],
-    [
-      "whose rule has one changed letter of its mode",
-      entry("back", (one) => {
-        one.mode = "tranzlate";
-      }),
-      ONE,
-    ],
+    ["whose rule has one changed letter of its name", entry("back", put("name", "bock")), ONE],
+    ["whose rule has one changed letter of what it is about", entry("back", put("evidenceKey", "about froup")), ONE],
+    ["whose rule has one changed letter of its mode", entry("back", put("mode", "tranzlate")), ONE],
     [
       "whose rule has one changed digit of its check",
       entry("back", (one) => {
@@ -334,42 +223,12 @@ describe("a saved state", () => {
       }),
       ONE,
     ],
-    [
-      "one of whose other rules has a changed digit",
-      entry("forward", (one) => {
-        one.requests = 7;
-      }),
-      OTHER,
-    ],
-    [
-      "whose rule began to be quiet in the future",
-      unchecked("back", (one) => {
-        one.stepBack.phase.quietSince = 1e12;
-      }),
-      ONE,
-    ],
-    [
-      "whose rule began to be quiet before time began",
-      unchecked("back", (one) => {
-        one.stepBack.phase.quietSince = -1e12;
-      }),
-      ONE,
-    ],
-    [
-      "whose rule has no number for a time",
-      unchecked("back", (one) => {
-        one.stepBack.now = Number.NaN;
-      }),
-      ONE,
-    ],
+    ["one of whose other rules has a changed digit", entry("forward", put("requests", 7)), OTHER],
+    ["whose rule began to be quiet in the future", unchecked("back", put("stepBack.phase.quietSince", 1e12)), ONE],
+    ["whose rule began to be quiet before time began", unchecked("back", put("stepBack.phase.quietSince", -1e12)), ONE],
+    ["whose rule has no number for a time", unchecked("back", put("stepBack.now", Number.NaN)), ONE],
     ["whose rule has an infinite time", edit((text) => text.replace(/"now":[\d.]+/, '"now":1e999')), ONE],
-    [
-      "whose rule changed at an impossible time",
-      unchecked("back", (one) => {
-        one.since = 1e300;
-      }),
-      ONE,
-    ],
+    ["whose rule changed at an impossible time", unchecked("back", put("since", 1e300)), ONE],
     [
       "whose rule changed in the future",
       unchecked("back", (one) => {
@@ -377,41 +236,11 @@ describe("a saved state", () => {
       }),
       SAME,
     ],
-    [
-      "whose rule would return at once",
-      unchecked("back", (one) => {
-        one.stepBack.factor = 0;
-      }),
-      ONE,
-    ],
-    [
-      "whose rule would never return",
-      unchecked("back", (one) => {
-        one.stepBack.factor = 1e300;
-      }),
-      ONE,
-    ],
-    [
-      "whose rule failed more often than it was asked",
-      unchecked("back", (one) => {
-        one.stepBack.phase.cause.bad = 1e6;
-      }),
-      ONE,
-    ],
-    [
-      "whose rule has a negative count",
-      unchecked("back", (one) => {
-        one.requests = -1;
-      }),
-      ONE,
-    ],
-    [
-      "whose rule has a count beyond all numbers",
-      unchecked("back", (one) => {
-        one.requests = 2 ** 60;
-      }),
-      ONE,
-    ],
+    ["whose rule would return at once", unchecked("back", put("stepBack.factor", 0)), ONE],
+    ["whose rule would never return", unchecked("back", put("stepBack.factor", 1e300)), ONE],
+    ["whose rule failed more often than it was asked", unchecked("back", put("stepBack.phase.cause.bad", 1e6)), ONE],
+    ["whose rule has a negative count", unchecked("back", put("requests", -1)), ONE],
+    ["whose rule has a count beyond all numbers", unchecked("back", put("requests", 2 ** 60)), ONE],
     [
       "as an earlier version wrote it",
       member((saved) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/model/http.ts";
-import { Problem } from "../../src/model/problem.ts";
+import { httpOfRpc, Problem, RpcCode } from "../../src/model/problem.ts";
 import type { Resource, Row } from "../../src/model/resource.ts";
 import { errorResponse, fieldNames } from "../../src/translate/error.ts";
 import { ID, NAME, thing } from "./support.ts";
@@ -121,7 +121,7 @@ describe("V62: of the message only the prefix is a name", () => {
   });
 });
 
-describe("the type of a detail", () => {
+describe("T51: the type of a detail", () => {
   const text = (type: string) =>
     `{"code":9,"message":"m","details":[{"missing":[{"id":"uid","label":"roleUid"}],"@type":"${type}","n":1.0}]}`;
 
@@ -161,8 +161,15 @@ test("everything else stays byte for byte: unknown details, odd members, numbers
   expect(shown(400, text)).toBe(text);
 });
 
-test.each([400, 401, 403, 404, 409, 412, 429, 499, 500, 501, 503, 504])("status %i is v2's", (status) => {
-  const text = '{"code":9,"message":"m","details":[]}';
+// With every code, also where status and code do not belong together.
+test.each(
+  [
+    ...Object.values(RpcCode).map((code) => [httpOfRpc(code), code] as const),
+    ...[401, 404, 412, 429, 499, 500, 503, 504].map((status) => [status, RpcCode.FAILED_PRECONDITION] as const),
+    [418, RpcCode.OK] as const,
+  ].filter(([status]) => status !== 200),
+)("T-PUT-10, T52: status %i with code %i is v2's", (status, code) => {
+  const text = `{"code":${code},"message":"m","details":[]}`;
   const answer = errorResponse(response(status, text), NAMES);
   expect([answer.status, Buffer.from(answer.body).toString()]).toEqual([status, text]);
 });

@@ -49,7 +49,7 @@ function page(records: readonly unknown[], nextPageToken = ""): ApiResponse {
 }
 
 describe("a drained list", () => {
-  test("V06: joins every page in v2's order, in one envelope without paging members", async () => {
+  test("T02, T35, V06: joins every page in v2's order, in one envelope without paging members", async () => {
     const { body, sent, response } = await run(THINGS, "list", {
       answer: ({ target }) =>
         target.includes("page_token=")
@@ -183,7 +183,7 @@ describe("an id filter", () => {
       ? json(200, stored)
       : json(404, { code: 5, message: "m", details: [errorInfo] });
 
-  test("becomes a Get, and the record a list of one", async () => {
+  test("T01: becomes a Get, and the record a list of one", async () => {
     const { body, sent } = await run(THINGS, "list", { query: "id=a%2Fb", answer: getIt });
     expect(callsOf({ sent })).toEqual(["GET /iam/v2beta1/things/a/b"]);
     expect(body).toEqual({ items: [{ id: "a/b", name: "docs", tag: "x", old: true }] });
@@ -192,7 +192,7 @@ describe("an id filter", () => {
   test.each([
     [404, 5, errorInfo],
     [403, 7, resourceInfo],
-  ])("is an empty list, and noted, when the platform itself says %i, code %i", async (status, code, detail) => {
+  ])("T03: is an empty list, and noted, when the platform itself says %i, code %i", async (status, code, detail) => {
     const { body, response, exchange } = await run(THINGS, "list", {
       query: "id=a",
       answer: () => json(status, { code, message: "m", details: [{ "@type": "x" }, detail] }),
@@ -307,7 +307,7 @@ describe("a list that v1 paged", () => {
     ],
   });
 
-  test("is one page of v2 with v1's envelope; the token goes through unchanged", async () => {
+  test("T39, V50: is one page of v2 with v1's envelope; the token goes through unchanged", async () => {
     const { body, sent } = await run(paged, "list", {
       query: "uidp.descendantsOf=a%2Fb&page_size=500&page_token=opaque%2B%2F%3D",
       answer: () => page([{ uid: "a/b/c" }], 'next"+/='),

@@ -49,7 +49,7 @@ test.each([{ uid: "a/c" }, { uid: null }, {}])("an update takes no other record 
 });
 
 describe("the PATCH for a full replace", () => {
-  test("names every field, in the order of the rows, with zeros for what was left out", async () => {
+  test("T26, T-PUT-01, T-PUT-05: names every field, in the order of the rows, with zeros for what was left out", async () => {
     const rows: readonly Row[] = [
       NAME,
       DESCRIPTION,
@@ -83,7 +83,7 @@ describe("the PATCH for a full replace", () => {
     expect(result.exchange.defaultedFields).toEqual(rows.map(({ v1 }) => v1));
   });
 
-  test("names a field in snake_case where the upstream wants that", async () => {
+  test("T30: names a field in snake_case where the upstream wants that", async () => {
     const rows: readonly Row[] = [
       DESCRIPTION,
       { v1: "sync_config", v2: "sync_config", kind: "message", rows: [DESCRIPTION], zero: null, mask: "members" },
@@ -108,7 +108,7 @@ describe("the PATCH for a full replace", () => {
     expect(textOf(sent[0])).toBe('{"name":"\\u0041","large":9007199254740993}');
   });
 
-  test("never names what the server sets, whatever the client sends", async () => {
+  test("T27, T29, T-PUT-03, T-PUT-04: never names what the server sets, whatever the client sends", async () => {
     const rows: readonly Row[] = [
       NAME,
       { v1: "made", v2: "makeTime", kind: "timestamp", access: "output" },
@@ -128,7 +128,7 @@ describe("the PATCH for a full replace", () => {
     expect(result.exchange.notes).toContain("server-set-dropped");
   });
 
-  test("is never sent with an empty mask, which means everything: the record is read instead", async () => {
+  test("T31, T-PUT-01: is never sent with an empty mask, which means everything: the record is read instead", async () => {
     const result = await put([STAFF], {}, { stored: { uid: "a/b", isVerified: true } });
     expect(callsOf(result)).toEqual(["GET /iam/v2beta1/things/a/b"]);
     expect(result.body).toEqual({ id: "a/b", verified: true });
@@ -162,7 +162,7 @@ describe("a field named only when it is sent", () => {
     ['{"key":""}', ["name"]],
     ['{"key":null}', ["name"]],
     ["{}", ["name"]],
-  ])("a secret, which an empty text would wipe: %s", async (body, mask) => {
+  ])("T28: a secret, which an empty text would wipe: %s", async (body, mask) => {
     const result = await put([NAME, SECRET], body);
     expect(maskOf(result.sent[0])).toEqual(mask);
     expect(textOf(result.sent[0]).includes("secretKey")).toBe(mask.length > 1);
@@ -271,7 +271,7 @@ describe("a message that may have members which v1 does not know", () => {
     expect([result.response.status, textOf(patchOf(result))]).toEqual([200, '{"part":{"name":"new"}}']);
   });
 
-  test("gets none of them where the client chooses another member of a oneof", async () => {
+  test("T-PUT-05: gets none of them where the client chooses another member of a oneof", async () => {
     const choice = { presence: "explicit", oneof: "which", zero: null } as const;
     const rows: readonly Row[] = [NAME, { v1: "one", v2: "one", kind: "string", ...choice }];
     const result = await put([{ ...PART, rows } as Row], { part: { name: "old", one: "x" } }, { stored });

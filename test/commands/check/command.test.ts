@@ -41,12 +41,6 @@ describe("the token", () => {
     expect(err).toMatch(told);
   });
 
-  it("cannot be given on the command line, where others could read it", async () => {
-    const { code, err } = await check(["--upstream-v2-url", "http://127.0.0.1:1", "--token", "a.b.c"]);
-    expect(code).toBe(64);
-    expect(err).toMatch(/unknown option '--token'/);
-  });
-
   it("is never printed, not even when the platform puts it into names and addresses", async () => {
     const secret = "echoed-secret";
     const { sandbox, url } = await platform({

@@ -418,14 +418,6 @@ describe("refusals", () => {
     expect((await judge()).told("lists")).toContain("fail tag: the answer is no page of records");
   });
 
-  it("a list that this platform lacks is told", async () => {
-    const { judge } = faulty(
-      (next) => (request, options) =>
-        next({ ...request, target: request.target.replace("/tags?", "/nothing?") }, options),
-    );
-    expect((await judge()).told("lists").join()).toMatch(/fail tag: the list is refused \(404, code 5\)/);
-  });
-
   it("a missing record without a typed refusal is told: id filters would be errors", async () => {
     const { judge } = faulty((next) => async (request, options) => {
       const response = await next(request, options);

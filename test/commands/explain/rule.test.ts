@@ -73,11 +73,6 @@ describe("which rule takes a request", () => {
     expect([mode, summary]).toEqual(["translate", "list of group: translated, 1 call to v2 (translate: rule rest)"]);
   });
 
-  test("follows from header fields as they were given", async () => {
-    const { cutover, mode } = await told(rules, { text: GROUPS, headers: ["X-Canary: always"] });
-    expect([cutover?.rule, mode]).toEqual(["canary", "shadow"]);
-  });
-
   test("follows from who sends it: by its header fields, or as one is told", async () => {
     const text = GROUPS;
     const flags = { clientsNames: "ci-bot=ci@example.com", clientsIdentify: "header:x-user" };
@@ -87,35 +82,6 @@ describe("which rule takes a request", () => {
     expect([other.cutover?.client, other.cutover?.rule]).toEqual(["nobody", "rest"]);
     const unknown = await told(rules, { text, flags });
     expect([unknown.cutover?.client, unknown.cutover?.rule]).toEqual(["unknown", "rest"]);
-  });
-
-  test("by percentage follows from the bucket that is shown", async () => {
-    const { cutover } = await told(rulesOf([]), { text: GROUPS, client: "ci-bot" });
-    const bucket = cutover?.bucket ?? Number.NaN;
-    expect(bucket > 0 && bucket < 100).toBe(true);
-    const ruleAt = (percent: number) => rulesOf([makeRule("share", { percent }, { mode: "native" })]);
-    const above = await told(ruleAt(bucket + 0.01), { text: GROUPS, client: "ci-bot" });
-    const below = await told(ruleAt(bucket - 0.01), { text: GROUPS, client: "ci-bot" });
-    expect([above.cutover?.rule, below.cutover?.rule]).toEqual(["share", null]);
-    const salted = await told(rulesOf([]), { text: GROUPS, client: "ci-bot", flags: { cutoverSalt: "other" } });
-    expect(salted.cutover?.bucket).not.toBe(bucket);
-  });
-
-  test("follows from the instant: an expired rule takes nothing", async () => {
-    const expired = rulesOf([makeRule("old", {}, { expires: AT }), makeRule("new", {}, { expires: AT + 1 })]);
-    const { cutover } = await told(expired, GROUPS);
-    expect(cutover?.rules.map(({ name, matched }) => [name, matched])).toEqual([
-      ["old", false],
-      ["new", true],
-    ]);
-  });
-
-  test("tells reads from writes as they come", async () => {
-    const reads = rulesOf([makeRule("reads", { operations: new Set(["reads"]) }, { mode: "native" })]);
-    const modes = await Promise.all(
-      [GROUPS, "GET /iam/v1/groups/a", "DELETE /iam/v1/groups/a"].map(async (text) => (await told(reads, text)).mode),
-    );
-    expect(modes).toEqual(["native", "native", "translate"]);
   });
 });
 

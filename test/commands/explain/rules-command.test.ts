@@ -78,15 +78,6 @@ cutover: { mode: native, salt: acme }
     expect(unnamed.out).not.toContain("native v1 serves it");
   });
 
-  test("says of each rule that is passed over why it is", async () => {
-    const { out } = await explainWith([GROUPS, ...UNDER], { files: FILES });
-    expect(out).toMatch(/^ {2}ci +native +passed over +client is unknown, not ci-bot +line 3$/m);
-    expect(out).toMatch(/^ {2}canary +shadow +passed over +header x-canary .* +line 7$/m);
-    expect(out).toMatch(/^ {2}rest +translate +takes it +everything it asks for holds +line 10$/m);
-    expect(out).toMatch(/^Calls$/m);
-    expect(out).not.toContain("if it were translated");
-  });
-
   test("as curl lines has native's call, and those of the translation behind a remark", async () => {
     const { out } = await explainWith([GROUPS, ...UNDER, "--client", "ci-bot", "--curl"], { files: FILES });
     const [native, remark, translated] = out.split("\n\n");

@@ -15,22 +15,6 @@ function http(status: number, body: string | Uint8Array, fields = ""): Buffer {
   return Buffer.concat([Buffer.from(head, "latin1"), Buffer.from(body)]);
 }
 
-describe("OPTIONS", () => {
-  it("of an error of the platform is that error, and on a path of nobody it is 404", async () => {
-    const refusal = '{"code":12,"message":"Method Not Allowed","details":[]}';
-    const { rig, double } = inFrontOf(http(501, refusal));
-    const headers = { "access-control-request-method": "PUT" };
-    const answer = await rig.ask("OPTIONS", `${GROUPS}/a%2Fb?x`, { as: null, headers });
-    expect([answer.status, answer.text]).toEqual([501, refusal]);
-    expect(double.requests[0]?.line).toBe("OPTIONS /iam/v2beta1/groups/a/b HTTP/1.1");
-    expect(double.requests[0]?.head).toMatch(/^access-control-request-method: PATCH$/im);
-    await rig.ask("OPTIONS", GROUPS, { headers: { "access-control-request-method": "GET" } });
-    expect(double.requests[1]?.head).toMatch(/^access-control-request-method: GET$/im);
-    const unknown = await rig.ask("OPTIONS", "/iam/v1/novelties");
-    expect([unknown.status, unknown.text]).toEqual([404, '{"code":5,"message":"Not Found","details":[]}']);
-  });
-});
-
 it("an answer in zstd is read where this Node can, and 502 elsewhere", async () => {
   // A frame with one raw block.
   const record = '{"uid":"abc","name":"ä"}';
@@ -61,11 +45,4 @@ describe("the body of a request", () => {
     expect([answer.status, answer.json.message]).toEqual([400, expect.stringMatching(/^Invalid argument: name:/)]);
     expect(Buffer.from(sandboxed().arrived.at(-1)?.body ?? "").toString()).toBe("{}");
   });
-});
-
-it("parameters that nobody knows are ignored, as in v1, and go nowhere", async () => {
-  await sandboxed().ask("PUT", `${group()}?updateMask=*&x=1`, { body: { name: "q" } });
-  await sandboxed().ask("DELETE", `${GROUPS}/none?force=true`);
-  expect(sandboxed().arrived).toHaveLength(2);
-  expect(sandboxed().arrived.filter(({ target }) => /x=1|\*|force|%2A/.test(target))).toEqual([]);
 });

@@ -160,17 +160,6 @@ describe("time", () => {
 });
 
 describe("V51: fallback", () => {
-  it("native serves what v2 lacks, refuse does not, whatever native v1 could do", async () => {
-    const target = "/vulnerabilities/v1/advisories";
-    const served = await rigForTest({});
-    await served.ask("POST", target, { body: "{}" });
-    expect(served.arrived.map((one) => one.target)).toEqual([target]);
-    expect(served.exchanges[0]?.mode).toBe("native");
-    const refused = await rigForTest({ flags: { fallback: "refuse" } });
-    expect(reasonOf(await refused.ask("POST", target, { body: "{}" }))).toBe("NOT_TRANSLATABLE");
-    expect(refused.arrived).toEqual([]);
-  });
-
   it("refuse leaves to native v1 the paths that listen.extraPrefixes names", async () => {
     const { ask, arrived } = await rigForTest({ flags: { fallback: "refuse", listenExtraPrefixes: "v1:/legacy" } });
     expect((await ask("GET", "/legacy/x")).field("carryover-mode")).toBe("native");

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCommand } from "../../../scripts/command.ts";
 import { carryover } from "./process.ts";
 import { reloadUnderLoad, rules, until } from "./reload.ts";
 import { later, rigForTest, takeDownAfterEach } from "./rig.ts";
@@ -84,25 +83,9 @@ describe("a bad file", () => {
       const { reloads } = await until(adminUrl, (state) => state.failing === undefined);
       expect([reloads, await reloadMetric(adminUrl)]).toEqual([0, "1"]);
     }
-    expect(lines.filter((line) => line.includes("rules file cannot be used"))).toHaveLength(bad.length);
-  });
-});
-
-describe("the command", () => {
-  it("has a change in force as soon as a reload is over", async () => {
-    const path = join(folder(), "rules.yaml");
-    writeFileSync(path, rules("native"));
-    let reload = async (): Promise<void> => expect.fail("serve reloads nothing");
-    const { err } = await runCommand([...SERVE, "--log-level", "silent", "--cutover-rules-file", path], {
-      files: "disk",
-      onStop: later,
-      onReload: (run) => {
-        reload = run;
-      },
-    });
-    writeFileSync(path, rules("translate"));
-    await reload();
-    expect((await until(adminOf(err), () => true)).reloads).toBe(1);
+    for (const said of ["rules file cannot be used", "holds the rules in force again"]) {
+      expect([said, lines.filter((line) => line.includes(said)).length]).toEqual([said, bad.length]);
+    }
   });
 });
 
@@ -135,14 +118,5 @@ describe("the built process", () => {
     await until(admin, ({ reloads, failing }) => reloads === 2 && failing === undefined);
     run.stop("SIGTERM");
     expect(await run.ended).toEqual({ code: 0, signal: null });
-  });
-
-  it("does not start with rules that are wrong: it says where, and ends as with any wrong configuration", async () => {
-    const path = join(folder(), "rules.yaml");
-    writeFileSync(path, rules("neither"));
-    const run = serve(["--cutover-rules-file", path]);
-    expect((await run.ended).code).toBe(64);
-    expect(run.err()).toMatch(/rules\.yaml:5:\d+/);
-    expect(run.err()).not.toMatch(/^ +at /m);
   });
 });

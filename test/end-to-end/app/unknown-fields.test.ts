@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import { createDouble, ok } from "../../server/support/double.ts";
 import { parsePrometheus } from "../../telemetry/prometheus.ts";
-import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";
+import { later, type Rig, rigForTest, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -92,29 +92,6 @@ describe("a field that the catalogue does not know", () => {
     await rig.ask("GET", "/iam/v2beta1/groups/abc");
     await rig.ask("PATCH", "/iam/v2beta1/groups/abc", { body: { novelty: 1 } });
     expect(await seen(rig)).toEqual([]);
-  });
-});
-
-describe("unknownFields.request", () => {
-  const body = '{"name":"a","novelty":1.50,"verified":false}';
-  const sent = async (policy: string, method: string) => {
-    const { rig, double } = await inFrontOf({ uid: "abc", name: "a" }, { unknownFieldsRequest: policy });
-    const answer = await rig.ask(method, GROUP, { body });
-    const writes = double.requests.filter(({ line }) => !line.startsWith("GET"));
-    return { answer, rig, bodies: writes.map((one) => one.body.toString()), lines: writes.map(({ line }) => line) };
-  };
-
-  it.each(["POST", "PUT"])("says what becomes of them in a %s", async (method) => {
-    const { bodies: dropped } = await sent("drop", method);
-    expect([dropped.length, dropped.join().includes("novelty")]).toEqual([1, false]);
-    const passed = await sent("pass", method);
-    expect(passed.bodies.join()).toContain('"novelty":1.50');
-    expect(passed.lines.join()).not.toContain("novelty");
-    expect((await counts(passed.rig))["group request"]).toEqual({ novelty: 1 });
-    const { answer, rig, bodies } = await sent("refuse", method);
-    expect([answer.status, answer.json.code, reasonOf(answer), bodies]).toEqual([400, 3, "INVALID_BODY", []]);
-    expect(answer.json.details[1].fieldViolations[0].field).toBe("novelty");
-    expect((await counts(rig))["group request"]).toEqual({ novelty: 1 });
   });
 });
 

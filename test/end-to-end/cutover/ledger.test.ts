@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClientEntry } from "../../../src/ledger/entry.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { as, type CutoverRig, cutover, type Front, LACKING, platform, serveLacking } from "./rig.ts";
+import { type CutoverRig, cutover, type Front, platform } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -80,66 +80,5 @@ describe("a client is known", () => {
     for (const front of [replica, other]) await get(front, private_);
     expect(found).toEqual(expect.arrayContaining(await names(replica)));
     expect(found).not.toEqual(expect.arrayContaining(await names(other)));
-  });
-});
-
-describe("what is known of a client", () => {
-  it("is what it calls, when, how hard it is to move, and its way out", async () => {
-    const rig = await cutover({ flags: { cutoverMode: "translate" }, sandbox: { faults: serveLacking } });
-    const { emptyGroup, rootGroup } = rig.sandbox.wellKnown;
-    const group = `/iam/v1/groups/${emptyGroup}`;
-    await rig.ask("GET", "/iam/v1/roles?name=viewer", as("renamer"));
-    await rig.ask("GET", "/iam/v1/groups", as("lister"));
-    await rig.ask("PUT", group, { ...as("replacer"), body: { name: "x" } });
-    // A client that was let in: what a platform also says to strangers makes no entry.
-    await rig.ask("GET", "/iam/v1/roles?name=none", as("stuck"));
-    await rig.ask("GET", LACKING, as("stuck"));
-    await rig.ask("PUT", group, { ...as("sender"), body: { name: "x", description: "y", surprise: 1 } });
-    await rig.ask("GET", `/iam/v2beta1/groups/${rootGroup}`, as("modern"));
-    await rig.ask("GET", "/iam/v2beta1/roles", as("stray"));
-    expect((await rig.ask("GET", "/iam/v1/nonsense", as("stray"))).status).toBe(404);
-    const shown = new Map((await clients(rig)).map((one) => [one.name, one.difficulty]));
-    expect([...shown].toSorted()).toEqual([
-      ["lister", "long-lists"],
-      ["modern", "none"],
-      ["renamer", "renames"],
-      ["replacer", "full-replace"],
-      ["sender", "unknown-fields"],
-      ["stray", "lacking"],
-      ["stuck", "lacking"],
-    ]);
-    const table = await rig.text("/clients.txt");
-    for (const [name, difficulty] of shown) expect(table).toMatch(new RegExp(`^${name} .*${difficulty}`, "m"));
-    expect(rig.lines.some((line) => /"path":"\/iam\/v1\/nonsense".*"resource":"unknown"/.test(line))).toBe(true);
-    expect(await rig.text("/way-out.md?client=sender")).toMatch(/PATCH \/iam\/v2beta1\/groups.*surprise/s);
-    expect((await fetch(`${rig.adminUrl}/way-out.md?client=nobody-of-this-name`)).status).toBe(404);
-  });
-
-  it("is learned from comparisons; of what native alone answered it says that nobody looked", async () => {
-    const rig = await cutover({
-      rules: `version: carryover/v1
-rules:
-  - { name: looked, match: { client: looked }, mode: shadow, shadow: { sample: 1 } }
-  - { name: unseen, match: {}, mode: native }
-`,
-    });
-    for (const client of ["looked", "unseen"]) {
-      await rig.ask("GET", "/iam/v1/groups", as(client));
-      const path = `/iam/v1/groups/${rig.sandbox.wellKnown.emptyGroup}`;
-      await rig.ask("PUT", path, { ...as(client), body: { name: client, odd: 1 } });
-    }
-    await rig.compared(2);
-    const needs = new Map((await clients(rig)).map((one) => [one.name, one.needs]));
-    expect(needs.get("looked")).toMatchObject({
-      longLists: [{ resource: "group" }],
-      zeroedFields: expect.arrayContaining([{ resource: "group", field: "description" }]),
-      unknownFields: [{ resource: "group", field: "odd" }],
-    });
-    expect(
-      needs
-        .get("unseen")
-        ?.unseen.map(({ operation }) => operation)
-        .toSorted(),
-    ).toEqual(["list", "update"]);
   });
 });

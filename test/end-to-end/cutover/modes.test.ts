@@ -1,9 +1,9 @@
 /** What a client gets in each mode, byte for byte, and what the platform sees of it. */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import type { HeaderField, HeaderList } from "../../../src/model/http.ts";
+import type { HeaderList } from "../../../src/model/http.ts";
 import { reasonOf, send, takeDownAfterEach } from "../app/rig.ts";
-import { as, COMPARE_ALL, type CutoverRig, cutover, v2Says } from "./rig.ts";
+import { as, COMPARE_ALL, type CutoverRig, cutover } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -109,60 +109,7 @@ describe("V73: carryover-mode", () => {
   });
 });
 
-describe("what a client sends reaches the platform as it came, in every call of every mode", () => {
-  const control =
-    "version: carryover/v1\nrules: [{ name: all, match: {}, mode: MODE, shadow: { sample: 1, control: 1 } }]\n";
-  const TRACE: HeaderList = [
-    ["traceparent", "01-4BF92F-of-a-later-version-01-extra"],
-    ["tracestate", "a=1, b=2"],
-    ["b3", "80f198ee56343ba864fe8b2a57d3eff7-e457b5a2e4d86bd1-1"],
-    ["x-b3-traceid", "80f198ee56343ba864fe8b2a57d3eff7"],
-    ["x-b3-sampled", "1"],
-    ["baggage", "k=v;p=1,l=w"],
-  ];
-  const isOfTrace = ([name]: HeaderField) => TRACE.some(([key]) => key === name);
-
-  it.each([
-    ["native", ["/iam/v1/rolebindings"], 1],
-    ["shadow", ["/iam/v1/rolebindings"], 4],
-    ["translate", ["/iam/v1/rolebindings", "/iam/v1/groups"], 9],
-  ] as const)("%s: a token without a scheme and a trace; no trace is made", async (mode, targets, calls) => {
-    const rig = await cutover({ rules: control.replace("MODE", mode), sandbox: {} });
-    const authorization = rig.sandbox.token("admin");
-    for (const trace of [TRACE, []]) {
-      rig.arrived.length = 0;
-      for (const target of targets) {
-        const headers = { authorization, ...Object.fromEntries(trace) };
-        expect((await rig.ask("GET", target, { as: null, headers })).status).toBe(200);
-      }
-      await rig.idle();
-      expect(rig.arrived.length).toBeGreaterThanOrEqual(calls);
-      for (const { headers } of rig.arrived) {
-        expect(headers.filter(([name]) => name === "authorization").map(([, value]) => value)).toEqual([authorization]);
-        expect(headers.filter(isOfTrace).map(([name, value]) => [name, value])).toEqual(trace);
-      }
-    }
-  });
-});
-
 describe("shadow", () => {
-  it("asks native again for the share of equal reads that the rule says, and to confirm each difference", async () => {
-    const rig = await cutover({
-      rules: rule("shadow", "sample: 1, control: 0"),
-      sandbox: { organisation: false, faults: v2Says((text) => text.replaceAll('"viewer"', '"viewed"')) },
-    });
-    let times = 0;
-    const asked = async (name: string) => {
-      rig.arrived.length = 0;
-      await rig.ask("GET", `/iam/v1/roles?name=${name}`, as("ui"));
-      await rig.compared(++times);
-      return rig.arrived.filter(({ target }) => target.startsWith("/iam/v1/")).length;
-    };
-    expect([await asked("owner"), await asked("viewer")]).toEqual([1, 2]);
-    await rig.change(rule("shadow", "sample: 1, control: 1"));
-    expect([await asked("owner"), await asked("viewer")]).toEqual([2, 2]);
-  });
-
   it("tell of what translation refuses to HTTP/1.0 alone, and hold it against no rule", async () => {
     const get = (url: string, path: string, token: string) =>
       new Promise<number>((resolve, reject) => {
@@ -188,49 +135,4 @@ describe("shadow", () => {
     expect([await get(rig.url, long, token), await get(rig.url, short, token)]).toEqual([422, 200]);
     expect((await rig.view("/rules")).rules[0]).toMatchObject({ requests: 1, failures: 0 });
   });
-});
-
-describe("translate", () => {
-  it("asks native for nothing but its samples, and repeats no write", async () => {
-    const rig = await cutover({ rules: rule("translate", "sample: 0"), sandbox: { organisation: false } });
-    for (let at = 0; at < 5; at++) await rig.ask("GET", "/iam/v1/roles", as("ui"));
-    expect(rig.arrived.every(({ target }) => target.startsWith("/iam/v2beta1/"))).toBe(true);
-    await rig.change(rule("translate", "sample: 1, control: 0"));
-    await rig.ask("GET", "/iam/v1/roles", as("ui"));
-    await rig.compared(1);
-    expect(rig.arrived.filter(({ target }) => target.startsWith("/iam/v1/"))).toHaveLength(1);
-    expect(await rig.metric("carryover_comparisons_total", { result: "equal" })).toBe(1);
-    await rig.ask("POST", "/iam/v1/groups/", { ...as("ui"), body: { name: "x" } });
-    await rig.idle();
-    expect(rig.arrived.filter(({ method }) => method === "POST").map(({ target }) => target)).toHaveLength(1);
-  });
-});
-
-it("what the catalogue does not know reaches native v1 in every mode, and no rule about a resource takes it", async () => {
-  const rules = `version: carryover/v1
-rules:
-  - { name: groups, match: { client: native, resource: group }, mode: native }
-  - { name: b, match: { client: shadow }, mode: shadow, shadow: { sample: 1, control: 0 } }
-  - { name: c, match: { client: translate }, mode: translate, shadow: { sample: 0 } }
-`;
-  const rig = await cutover({ rules, flags: { listenExtraPrefixes: "v1:/legacy" } });
-  const { someGroup } = rig.sandbox.wellKnown;
-  const asked = [
-    ["POST", `/iam/v1/groups/${someGroup}:archive`],
-    ["PUT", "/iam/v1/projects/a/b"],
-    ["GET", "/billing/v1/invoices?a=%2f"],
-    ["DELETE", "/legacy/x"],
-  ] as const;
-  for (const mode of MODES) {
-    for (const [method, target] of asked) {
-      const body = method === "GET" ? {} : { body: "{}" };
-      const got = await rig.ask(method, target, { ...as(mode), ...body });
-      expect([target, got.field("carryover-mode"), reasonOf(got)]).toEqual([target, "native", undefined]);
-    }
-  }
-  expect(rig.arrived.map(({ method, target }) => [method, target])).toEqual([...asked, ...asked, ...asked]);
-  const labels = { api_version: "v1", resource: "unknown", operation: "unknown", mode: "native" };
-  expect(await rig.metric("carryover_requests_total", labels)).toBe(12);
-  const evidence = (await rig.view("/rules")).rules as readonly { readonly name: string; readonly requests: number }[];
-  expect(evidence.map(({ name, requests }) => [name, requests])).toContainEqual(["groups", 0]);
 });

@@ -42,21 +42,4 @@ describe("a difference", () => {
       }
     }
   });
-
-  it("is one of the last shadow.samples of its operation, newest first, with both values where the operator asks for them", async () => {
-    const shown = await shadowing({ shadowValues: "show" });
-    const ids: (string | undefined)[] = [];
-    let native: { id: string; name: string }[] = [];
-    for (let at = 1; at <= 4; at++) {
-      const answer = await shown.ask("GET", "/iam/v1/roles", as("ui"));
-      ids.push(answer.field("x-request-id"));
-      native = answer.json.items;
-      await shown.compared(at);
-    }
-    const { values, samples } = await shown.view("/samples?resource=role");
-    expect(samples.map(({ requestId }: { requestId: string }) => requestId)).toEqual(ids.slice(1).toReversed());
-    const found = samples[0].differences.find(({ path }: { path: string }) => path === "items[].name");
-    const before = native.find(({ id }) => id === found.id)?.name;
-    expect([values, found.native, found.translated]).toEqual(["show", JSON.stringify(before), JSON.stringify(SECRET)]);
-  });
 });

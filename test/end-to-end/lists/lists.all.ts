@@ -1,6 +1,3 @@
-/** The tests of lists in every way of reading, with every kind of fault. */
+/** The tests of lists in every way of reading. */
 import "../../support/every-variant.ts";
 import "./whole.test.ts";
-import "./faults.test.ts";
-import "./pace.test.ts";
-import "./bad-pages.test.ts";

@@ -1,7 +1,7 @@
 /** carryover without a network, with all its options: for thousands of lists. */
 import { loadCatalogue } from "../../../src/catalogue/catalogue.ts";
 import { type Config, loadConfig } from "../../../src/config/config.ts";
-import { TIME, type Time } from "../../../src/model/clock.ts";
+import { TIME } from "../../../src/model/clock.ts";
 import { createExchange, type ListFacts } from "../../../src/model/exchange.ts";
 import type { ClientResponse, Send } from "../../../src/model/http.ts";
 import { Problem, problemBody } from "../../../src/model/problem.ts";
@@ -38,20 +38,16 @@ async function settle(flags: Readonly<Record<string, string>>) {
 }
 
 /** `flags`: options as flags. */
-export async function createLister(
-  send: Send,
-  flags: Readonly<Record<string, string>> = {},
-  time?: Time,
-): Promise<Lister> {
+export async function createLister(send: Send, flags: Readonly<Record<string, string>> = {}): Promise<Lister> {
   const key = JSON.stringify(flags);
   const making = settled.get(key) ?? settle(flags);
   settled.set(key, making);
   const { config, decisions } = await making;
-  const { tools, lists, calls } = createToolbox(config, { send, budget: createRetryBudget() }, time);
+  const { tools, lists, calls } = createToolbox(config, { send, budget: createRetryBudget() });
   const list: Lister["list"] = async (as, target) => {
     const headers = Object.entries(headersOf({ as }));
     const { signal } = createSignalController();
-    const exchange = createExchange("list", (time ?? TIME).now(), "GET", target);
+    const exchange = createExchange("list", TIME.now(), "GET", target);
     const head = { method: "GET", target, headers };
     const { decide } = decisions.proxy((asked) => tools(asked, signal));
     const got = await gotOf(async () => {

@@ -65,4 +65,3 @@ export const MODES: readonly Mode[] = variants(
   ALL.flatMap((modes) => modes.slice(0, 1)),
   ALL.flat(),
 );
-export const LONG_MODES = MODES.filter(({ records }) => records >= LONG);

@@ -10,13 +10,9 @@ export interface Ask {
   readonly skip: number;
   /** Name of the credential. */
   readonly who: string;
-  /** Milliseconds, when it arrived. */
-  readonly at: number;
-  /** From 0, over all requests for pages. */
-  readonly index: number;
 }
 
-/** A page before it is bytes: what a fault may change. */
+/** A page before it is bytes. */
 export interface Page {
   readonly rows: readonly Row[];
   /** Rank of its first record when it was cut. */
@@ -35,24 +31,15 @@ const TIMES = `"createTime":"2026-01-02T03:04:05.678Z","updateTime":"2026-01-02T
 const REST = `"resourceLimits":{"clusters":3,"id":1},"verified":true,"kind":"ORG_KIND_CUSTOMER","status":"ORG_STATUS_READY"`;
 const INVITE = `"keyId":"k","email":"a@example.com","singleUse":true,"expirationTime":"2026-01-02T03:04:05.678Z"`;
 
-/** One record as v2 shows it to `who`: whose it is stands in its name. `filler`: so many bytes more. */
-export function recordOf(row: Row, who: string, collection: string, filler = 0): string {
+/** One record as v2 shows it to `who`: whose it is stands in its name. */
+export function recordOf(row: Row, who: string, collection: string): string {
   if (collection === "groupInvites") return `{"uid":"${row.uid}",${INVITE},"roleUid":"${who}",${TIMES}`;
-  if (collection === "roles") return `{"uid":"${row.uid}","name":"${who} ${row.name}","capabilities":[],${TIMES}`;
-  return `{"uid":"${row.uid}","name":"${who} ${row.name}","description":"${"x".repeat(filler)}",${REST},${TIMES}`;
-}
-
-/** The same group as v1 showed it. */
-export function v1Of(row: Row, who: string, filler = 0): string {
-  return recordOf(row, who, "groups", filler)
-    .replace('{"uid":', '{"id":')
-    .replace('"createTime":', '"createdAt":')
-    .replace('"updateTime":', '"updatedAt":');
+  return `{"uid":"${row.uid}","name":"${who} ${row.name}","description":"",${REST},${TIMES}`;
 }
 
 /** A page as it goes out. */
-export function write(page: Page, ask: Ask, filler = 0): string {
-  const items = page.rows.map((row) => recordOf(row, ask.who, ask.collection, filler)).join(",");
+export function write(page: Page, ask: Ask): string {
+  const items = page.rows.map((row) => recordOf(row, ask.who, ask.collection)).join(",");
   const members = Object.entries(page.members)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);

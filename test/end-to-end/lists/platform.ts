@@ -1,44 +1,25 @@
-/** A v2 platform that answers well or badly while others write to it, in memory or as an HTTP server. */
+/** A v2 platform while others write to it, in memory or as an HTTP server. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { Readable } from "node:stream";
 import type { Send } from "../../../src/model/http.ts";
 import type { Paging } from "../../support/platform-pages.ts";
 import { type Ask, cut, type Page, recordOf, write } from "./pages.ts";
 import { createShelf, rowsOf, type Shelf } from "./shelf.ts";
 
-/** A response byte by byte. */
-export interface Reply {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Pieces are only sent over HTTP. */
-  readonly body: Uint8Array | string | Iterable<Uint8Array>;
-  /** What `content-length` says when it is not the body's; the connection is cut behind the body. */
-  readonly declared?: number;
-}
-
-/** What it does to a page: gives another page, or says byte by byte what goes out instead. */
-export type Fault = (page: Page, ask: Ask, shelf: Shelf) => Page | Reply;
-
 export interface Habits extends Paging {
-  /** Bytes that each record is longer. */
-  readonly filler: number;
   /** Before the page is cut, and again before it goes out. */
   readonly wait: (ask: Ask) => Promise<void> | undefined;
   /** Writers; `page` is the one that was just cut. */
   readonly before: (ask: Ask, shelf: Shelf) => void;
   readonly after: (ask: Ask, shelf: Shelf, page: Page) => void;
-  readonly fault: Fault;
 }
 
 const HONEST: Habits = {
   tokens: "keyset",
   cap: 200,
-  filler: 0,
   wait: () => undefined,
   before: () => {},
   after: () => {},
-  fault: (page) => page,
 };
 
 export interface Platform {
@@ -63,14 +44,10 @@ function given(habits: Readonly<Record<string, unknown>>): Partial<Habits> {
   return Object.fromEntries(Object.entries(habits).filter(([, value]) => value !== undefined));
 }
 
-const COLLECTION = /^\/iam\/v2beta1\/(groups|groupInvites|roles)$/;
+const COLLECTION = /^\/iam\/v2beta1\/(groups|groupInvites)$/;
 
-/** `habits` over what is `HONEST`. `now`: the clock of `Ask.at`. */
-export function createPlatform(
-  habits: Partial<Habits> = {},
-  shelf = createShelf(rowsOf(450)),
-  now = () => performance.now(),
-): Platform {
+/** `habits` over what is `HONEST`. */
+export function createPlatform(habits: Partial<Habits> = {}, shelf = createShelf(rowsOf(450))): Platform {
   const sockets = new Set<Socket>();
   const asked: Ask[] = [];
   const server = createServer((request, response) => void serve(request, response));
@@ -91,18 +68,16 @@ export function createPlatform(
     };
   }
 
-  async function answer(ask: Ask): Promise<Reply> {
+  async function answer(ask: Ask): Promise<string> {
     const { habits } = platform;
     const waited = habits.wait(ask);
     if (waited !== undefined) await waited;
     habits.before(ask, platform.shelf);
     const page = cut(platform.shelf, ask, habits);
-    const made = habits.fault(page, ask, platform.shelf);
     habits.after(ask, platform.shelf, page);
-    const reply = "status" in made ? made : { status: 200, body: write(made, ask, habits.filler) };
     const held = habits.wait(ask);
     if (held !== undefined) await held;
-    return reply;
+    return write(page, ask);
   }
 
   function take(target: string, authorization: string): Ask | undefined {
@@ -116,8 +91,6 @@ export function createPlatform(
       token: query.get("page_token") || undefined,
       skip: Number(query.get("skip") ?? 0),
       who: authorization.replace("Bearer ", ""),
-      at: now(),
-      index: asked.length,
     };
     asked.push(ask);
     return ask;
@@ -129,8 +102,7 @@ export function createPlatform(
     if (ask === undefined) return pass(response, request.url ?? "", authorization);
     const done = count();
     response.once("close", done);
-    const reply = await answer(ask);
-    if (!response.destroyed) respond(response, reply);
+    respond(response, await answer(ask));
   }
 
   server.on("connection", (socket) => {
@@ -144,9 +116,9 @@ export function createPlatform(
     if (ask === undefined) throw new Error(`nothing at ${target}`);
     const done = count();
     try {
-      const { status, headers: fields = {}, body } = await answer(ask);
+      const body = Buffer.from(await answer(ask));
       signal.throwIfAborted();
-      return { status, headers: Object.entries(fields), body: Buffer.from(body as string) };
+      return { status: 200, headers: [], body };
     } finally {
       done();
     }
@@ -175,24 +147,10 @@ export function createPlatform(
 /** One record, for any client and any habits: reads that are not lists. */
 function pass(response: ServerResponse, target: string, authorization: string): void {
   const uid = target.replace("/iam/v2beta1/groups/", "");
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(recordOf({ uid, name: "one", created: 0 }, authorization.replace("Bearer ", ""), "groups"));
+  respond(response, recordOf({ uid, name: "one", created: 0 }, authorization.replace("Bearer ", ""), "groups"));
 }
 
-function respond(response: ServerResponse, { status, headers, body, declared }: Reply): void {
-  response.statusCode = status;
-  response.setHeader("content-type", "application/json");
-  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
-  if (typeof body !== "string" && !(body instanceof Uint8Array)) {
-    Readable.from(body, { objectMode: false })
-      .on("error", () => {})
-      .pipe(response);
-    return;
-  }
-  if (declared === undefined) {
-    response.end(body);
-    return;
-  }
-  response.setHeader("content-length", declared);
-  response.write(body, () => response.destroy());
+function respond(response: ServerResponse, body: string): void {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(body);
 }

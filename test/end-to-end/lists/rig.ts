@@ -4,7 +4,6 @@ import type { Exchange } from "../../../src/model/exchange.ts";
 import { startCarryover } from "../../support/carryover.ts";
 import { settled } from "../../upstream/clock.ts";
 import { get } from "./client.ts";
-import { type FastClock, fastClock } from "./clock.ts";
 import { createLister, type Lister } from "./memory.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { createPlatform, type Habits, type Platform } from "./platform.ts";
@@ -63,16 +62,10 @@ export function checkAfterEach(): void {
 /** Those of the test that is under way. */
 const inMemory: (readonly [Platform, Lister])[] = [];
 
-/** Pauses cost no time: the rig has a clock of its own, unless it is handed one. */
-export async function rigFor({
-  habits = {},
-  shelf,
-  flags,
-  clock = fastClock(),
-}: Setting & { readonly clock?: FastClock } = {}): Promise<Rig> {
+export async function rigFor({ habits = {}, shelf, flags }: Setting): Promise<Rig> {
   const { skip, tokens } = habits;
-  const platform = createPlatform({}, undefined, clock.now);
-  const lister = await createLister(platform.send, flags, clock);
+  const platform = createPlatform();
+  const lister = await createLister(platform.send, flags);
   inMemory.push([platform, lister]);
   const list: Rig["list"] = async (as = "alice", target = GROUPS) => (await lister.list(as, target)).outcome;
   await learn({ platform, list }, { skip, tokens });
@@ -161,7 +154,7 @@ export async function until(holds: () => boolean | Promise<boolean>, otherwise: 
   }
 }
 
-export function sleep(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 

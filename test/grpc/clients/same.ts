@@ -20,14 +20,18 @@ export async function everyOperationThroughCarryover(
   const native = seededSandbox(ALIKE);
   const { token, wellKnown } = platform;
   const registry = readDescriptors(platform.descriptors());
+  const served = new Set<string>();
   const carryover = await startCarryover({
     v2Url: (await platform.listen()).url,
     flags: { listenGrpcPort: "0", grpcDescriptors: fileWith(platform.descriptors()), v1RecordTimes: "published" },
+    onExchange: ({ mode, resource, operation }) => served.add(`${mode} ${resource} ${operation}`),
   });
   const client = start(carryover.grpcUrl ?? "", registry);
   try {
     const made = await expectSame(client, registry, native, token, (make) => everyCall(wellKnown, make, false));
+    expect(platform.snapshot()).toEqual(native.snapshot());
     await expectSameRefusals(client, native, token);
+    expect([served.size, [...served].filter((one) => !one.startsWith("translate "))]).toEqual([made.length, []]);
     return made;
   } finally {
     await client.close();

@@ -62,18 +62,6 @@ it("V133: two content-types are refused, and a user in :authority is INVALID_ARG
   expect((await call(rpc, LIST, undefined, { ":authority": "user@platform.test" })).status).toBe(3);
 });
 
-it("V134: a grpc-timeout that cannot be read is INTERNAL with the HTTP status 200", async () => {
-  const { rpc } = await translating();
-  const { head, status } = await call(rpc, LIST, undefined, { "grpc-timeout": "1.5S" });
-  expect([head[":status"], status]).toEqual([200, 13]);
-});
-
-it("V135: a call that went through carryover before is FAILED_PRECONDITION", async () => {
-  const { rpc, exchanges } = await translating();
-  expect((await call(rpc, LIST, undefined, { via: "1.1 carryover" })).status).toBe(9);
-  expect(exchanges).toMatchObject([{ reason: "LOOP_DETECTED", calls: [] }]);
-});
-
 it("V136: with Node.js 20, metadata with spaces at its ends is left out", async () => {
   const { rpc, exchanges } = await translating();
   const isLeftOut = process.version.startsWith("v20.");

@@ -37,7 +37,7 @@ test.each([
   [404, 5],
   [403, 7],
   [503, 14],
-])("T48: the platform's refusal of the Get is the answer, and no record is made up: %i", async (status, code) => {
+])("T48, V42: the platform's refusal of the Get is the answer, and no record is made up: %i", async (status, code) => {
   const refusal = { code, message: "no", details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo" }] };
   const { response, body } = await find({ uid: "u" }, json(status, refusal));
   expect(response.status).toBe(status);

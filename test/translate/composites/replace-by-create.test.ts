@@ -45,7 +45,7 @@ describe("T13: updating a tag", () => {
     },
   );
 
-  test("to another name is refused, and nothing is written", async () => {
+  test("V39: to another name is refused, and nothing is written", async () => {
     const calls: string[] = [];
     const problem = await problemOf(
       put(tagged(), { name: "latest" }, { interfere: (call: string) => void calls.push(call) }),

@@ -146,7 +146,7 @@ describe("T10: the readme of a repo", () => {
 });
 
 describe("T61, V27: an update that gets only so far", () => {
-  test("T11: does nothing at all when the readme is refused", async () => {
+  test("T11, V28: does nothing at all when the readme is refused", async () => {
     const interfere = (call: string) => (call === `PATCH ${README_PATH}` ? refusal(403, 7) : undefined);
     const held = world({ description: "old" });
     const run = await put(held, { description: "d", readme: "x" }, { interfere });

@@ -2,44 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { dial, parse } from "../../server/support/client.ts";
-import { createDouble, ok } from "../../server/support/double.ts";
+import { createDouble } from "../../server/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { serve } from "./serving.ts";
 
 takeDownAfterEach();
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-describe("a process that is told to stop", () => {
-  it("T-LOD-07: a list that is longer than the drain is finished, and so is what arrives on a connection that is open", async () => {
-    let go = () => {};
-    const platform = await createDouble(({ line }, socket) => {
-      if (line.includes("/slow")) go = () => socket.write(ok('"late"'));
-      else socket.write(ok());
-    });
-    later(platform.close);
-    const { run, url } = await serve({ upstreamV2Url: platform.url, listenShutdownDelaySeconds: "0" });
-    const port = Number(new URL(url).port);
-    const [slow, half] = [await dial(port), await dial(port)];
-    slow.send("GET /iam/v2beta1/slow HTTP/1.1\r\nHost: a\r\n\r\n");
-    half.send("GET /iam/v2beta1/half HTTP/1.1\r\nHost: a\r\nX-Half: ");
-    await platform.until(() => platform.requests.length === 1);
-    run.stop("SIGTERM");
-    while (
-      (await dial(port).then(
-        (client) => client.leave(),
-        () => "gone",
-      )) !== "gone"
-    )
-      await pause(10);
-    half.send("1\r\n\r\n");
-    const served = parse(await half.closed());
-    expect([served.status, served.field("connection")]).toEqual([200, "close"]);
-    go();
-    expect(parse(await slow.closed()).body).toBe('"late"');
-    expect(await run.ended).toEqual({ code: 0, signal: null });
-  });
-});
 
 describe("a process that cannot finish", () => {
   it("T-LOD-08: ends in time before a platform that hangs, and whoever waited is told", async () => {

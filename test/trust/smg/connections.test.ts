@@ -60,18 +60,6 @@ describe("T-SMG-22: a request in the body of another", () => {
     },
   );
 
-  it("of v1 neither: a list with a body is refused, a DELETE's is read and forgotten", async () => {
-    for (const [fields, body] of [
-      [lengthOf(INNER), INNER],
-      ["Transfer-Encoding: chunked\r\n", chunked(INNER)],
-    ]) {
-      const list = await here.ask(`GET ${V1}`, TOKEN + fields, body);
-      expect([list.answer.status, list.sent]).toEqual([400, []]);
-      const gone = await here.ask(`DELETE ${V1}/0a0b`, TOKEN + fields, body);
-      expect(gone.sent.map(({ line }) => line)).toEqual([`DELETE ${V2}/0a0b HTTP/1.1`]);
-    }
-  });
-
   it("behind an answer that did not wait for it: the rest of the body is no request", async () => {
     const { text, sent } = await here.talk(
       `POST /nobody HTTP/1.1\r\nHost: a\r\n${lengthOf(INNER)}\r\n${INNER}GET ${V2}?next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
@@ -131,38 +119,6 @@ describe("requests in a row of which one changes something", () => {
     );
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(first).fill("HTTP/1.1 200"));
     expect(text.match(/connection: close/gi)).toHaveLength(1);
-  });
-
-  it("T-SMG-25: are served one after another when the client waits for each answer", async () => {
-    const client = await dial(here.port);
-    const before = here.platform.requests.length;
-    for (const [n, method] of ["DELETE", "GET", "PATCH", "GET"].entries()) {
-      client.send(line(method, n));
-      await client.until((text) => text.split("HTTP/1.1 200").length === n + 2);
-    }
-    client.leave();
-    expect(here.platform.requests.slice(before).map((one) => one.line.split(" ")[0])).toEqual([
-      "DELETE",
-      "GET",
-      "PATCH",
-      "GET",
-    ]);
-  });
-});
-
-describe("T-SMG-26: an answer that comes before the request is whole", () => {
-  it("is delivered, and the connection is used no more", async () => {
-    const early = await rig({
-      decide: () => ({ kind: "answer", respond: async () => ({ status: 200, headers: [], body: Buffer.from("{}") }) }),
-    });
-    const client = await dial(early.port);
-    client.send(`POST /x HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a b\r\nContent-Length: 1000000\r\n\r\n`);
-    await client.until((text) => text.includes("401"));
-    client.send("b".repeat(500_000) + INNER);
-    const text = await client.closed();
-    expect(parse(text).field("connection")).toBe("close");
-    expect(text.split("HTTP/1.1 ")).toHaveLength(2);
-    expect(early.seen).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deprecationHeaders } from "../../../src/model/deprecation.ts";
 import { later, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { type Front, front, ok, serving, TOKEN, V1, V2 } from "./front.ts";
 
@@ -9,31 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => here.close());
 takeDownAfterEach();
-
-/** What passes through: test/server/passthrough.test.ts. */
-describe("T-SMG-29: a query of v1", () => {
-  it.each([
-    ["a known one among them", "?x=1&name=a%26skip=5%23%0d%0a&y=2", ["name=a%26skip%3D5%23%0D%0A"]],
-    ["a known one in both spellings of a blank", "?name=a+b%20c", ["name=a%20b%20c"]],
-    ["no name at all", "?&=&=x&", []],
-  ] as const)("gives v2 known parameters only, written anew: %s", async (_, query, known) => {
-    const { answer, sent } = await here.ask(`GET ${V1}${query}`, TOKEN);
-    expect(answer.status).toBe(200);
-    expect(sent).toHaveLength(1);
-    const params = (/\?(\S*)/.exec(sent[0]?.line ?? "")?.[1] ?? "").split("&");
-    const own = /^(?:page_size|skip|order_by|page_token)=/;
-    expect(params.filter((param) => !own.test(param))).toEqual(known);
-    expect(params.filter((param) => own.test(param))).toEqual(["page_size=200"]);
-  });
-
-  it.each(["?name=%zz", "?name=%", "?name=%c3", "?name=%ff%fe", "?%zz=1"])(
-    "that cannot be read is 400: %s",
-    async (query) => {
-      const { answer, sent } = await here.ask(`GET ${V1}${query}`, TOKEN);
-      expect([answer.status, sent]).toEqual([400, []]);
-    },
-  );
-});
 
 const BREAKS = ["%0d%0aX-Evil:%201", "%0aX-Evil:1", "%0d", "%E2%80%A8", "%00", "%1b[31m", "%22%7d%0a%7b%22evil%22:1"];
 const PRINTABLE = /^[^\p{Control}\u2028\u2029]*$/u;
@@ -75,20 +49,5 @@ describe("T-SMG-35: a line end that a client writes", () => {
     for (const line of metrics.split("\n"))
       expect(line).toMatch(/^(?:#.*|carryover_[\x20-\x7e]*|[a-z_]+[\x20-\x7e]*|)$/);
     expect(metrics).not.toMatch(/evil/i);
-  });
-
-  it("ends no Link to a successor, whatever path it is made of", () => {
-    const rule = { successor: true, documentation: "https://docs.example/a\r\nX-Evil: 1" } as const;
-    for (const text of ["\r\nX-Evil: 1", "\n", "\u2028", ">; rel=evil", '"', "\x00", "\u{1f600}", "\ud800"]) {
-      const fields = deprecationHeaders(
-        { deprecation: undefined, sunset: undefined, ...rule },
-        `/iam/v2beta1/groups/${text}`,
-      );
-      expect(fields).toHaveLength(2);
-      for (const [, value] of fields) {
-        expect(value).toMatch(/^<[^\s<>"]*>; rel="[a-z-]+"(?:; type="text\/html")?$/);
-        expect(value).toMatch(/^[\x20-\x7e]*$/);
-      }
-    }
   });
 });

@@ -146,7 +146,7 @@ describe("page reads", () => {
     expect(held.at(-1)?.credential).toBe("b");
   });
 
-  it("of a credential that is refused pause as the platform says, and go on; nobody else waits", async () => {
+  it("T-DRN-19: of a credential that is refused pause as the platform says, and go on; nobody else waits", async () => {
     const { clock, held, start, done } = subject();
     await start(2, "a", page);
     for (const one of [...held]) await one.give(answer(429, [["retry-after", "5"]]));
@@ -161,7 +161,7 @@ describe("page reads", () => {
     expect(done).toEqual(Array(10).fill(200));
   });
 
-  it("T-DRN-20: that are told to come back in ten minutes tell their client at once, and hold up no other page of the list", async () => {
+  it("V71, T-DRN-20: that are told to come back in ten minutes tell their client at once, and hold up no other page of the list", async () => {
     const { held, start, done, clock } = subject();
     await start(4, "a", page);
     await held[1]?.give(answer(429, [["retry-after", "600"]]));
