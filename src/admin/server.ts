@@ -35,13 +35,6 @@ export type AdminView = (query: URLSearchParams) => unknown;
 
 export type AdminTextView = (query: URLSearchParams) => string | Promise<string>;
 
-export interface AdminServer {
-  /** Rejects if the port is not available. */
-  listen(): Promise<{ readonly url: string }>;
-  /** Cuts open connections. */
-  close(): Promise<void>;
-}
-
 /** A request has a few headers and a query. */
 const HTTP = {
   headersTimeout: 5_000,
@@ -70,8 +63,10 @@ const UNWRITTEN_TOKEN =
 const OF_TOKEN_FILE = "the token of admin.tokenFile";
 const OF_CHANGE_TOKEN = "the token of the file change-token in state.dir (a new one at each start)";
 
+export type AdminServer = ReturnType<typeof createAdminServer>;
+
 /** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` and `/confirm` are never open. */
-export function createAdminServer(options: AdminOptions): AdminServer {
+export function createAdminServer(options: AdminOptions) {
   const server = fastify({
     logger: false,
     forceCloseConnections: true,
@@ -106,8 +101,12 @@ export function createAdminServer(options: AdminOptions): AdminServer {
     return replyProblem(reply, problem);
   });
   return {
-    listen: async () => ({ url: await server.listen({ host: options.host, port: options.port }) }),
-    close: () => server.close(),
+    /** Rejects if the port is not available. */
+    listen: async (): Promise<{ readonly url: string }> => ({
+      url: await server.listen({ host: options.host, port: options.port }),
+    }),
+    /** Cuts open connections. */
+    close: (): Promise<void> => server.close(),
   };
 }
 

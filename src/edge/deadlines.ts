@@ -47,24 +47,14 @@ export class Timed {
   }
 }
 
-export interface Deadlines<T extends Timed> {
-  add(one: T): void;
-  /** Sets the time that `one` has from now on. */
-  change(one: T, lifeMs: number): void;
-  /** Those that are open, late ones included. */
-  all(): T[];
-}
+export type Deadlines<T extends Timed> = ReturnType<typeof createDeadlines<T>>;
 
 /**
  * Calls `expire` for a request when its time is over, unless it is cleared before. Those that have `usualMs` come to their end in the
  * order in which they began, so one ring and one timer are enough. A timer for each request would cost more than the rest of its
  * supervision. `now`: a clock in milliseconds.
  */
-export function createDeadlines<T extends Timed>(
-  usualMs: number,
-  now: () => number,
-  expire: (one: T) => void,
-): Deadlines<T> {
+export function createDeadlines<T extends Timed>(usualMs: number, now: () => number, expire: (one: T) => void) {
   const ring = new Timed(Number.POSITIVE_INFINITY, 0, 0);
   const end = (one: Timed): void => {
     one.isLate = true;
@@ -95,7 +85,7 @@ export function createDeadlines<T extends Timed>(
     timer = setTimeout(look, Math.max(1, startedAt + usualMs - at)).unref();
   };
   return {
-    add(one) {
+    add(one: T): void {
       if (one.clientAt < one.startedAt + usualMs) {
         leaveRing(one);
         return;
@@ -103,12 +93,14 @@ export function createDeadlines<T extends Timed>(
       one.insertBefore(ring);
       if (timer === undefined) wait(one, one.startedAt);
     },
-    change(one, lifeMs) {
+    /** Sets the time that `one` has from now on. */
+    change(one: T, lifeMs: number): void {
       one.aliveAt = now();
       one.lifeMs = lifeMs;
       if (lifeMs < usualMs || one.sweep !== undefined) leaveRing(one);
     },
-    all() {
+    /** Those that are open, late ones included. */
+    all(): T[] {
       const all = [...sweep.all];
       for (let one = ring.next; one !== ring; one = one.next) all.push(one);
       return all as T[];

@@ -1,18 +1,14 @@
 /** One timer for everything that may be over in time: a timer for each call would cost more than the rest of its supervision. */
 
-/** Things whose time may move on while they wait. */
-export interface Sweep<T> {
-  add(one: T): void;
-  delete(one: T): void;
-  readonly all: ReadonlySet<T>;
-}
-
 /** Between two looks at everything. */
 const LEAST_MS = 1;
 const MOST_MS = 2 ** 31 - 1;
 
+/** Things whose time may move on while they wait. */
+export type Sweep<T> = ReturnType<typeof createSweep<T>>;
+
 /** Calls `expire` when `dueAt` has passed on the clock `now`, at each look again until `dueAt` is later or the thing is gone. */
-export function createSweep<T>(now: () => number, dueAt: (one: T) => number, expire: (one: T) => void): Sweep<T> {
+export function createSweep<T>(now: () => number, dueAt: (one: T) => number, expire: (one: T) => void) {
   const all = new Set<T>();
   let timer: NodeJS.Timeout | undefined;
   let lookAt = Number.POSITIVE_INFINITY;
@@ -33,12 +29,12 @@ export function createSweep<T>(now: () => number, dueAt: (one: T) => number, exp
     if (next < lookAt) wait(next);
   };
   return {
-    add(one) {
+    add(one: T): void {
       all.add(one);
       const due = dueAt(one);
       if (due < lookAt) wait(due);
     },
-    delete: (one) => void all.delete(one),
+    delete: (one: T): void => void all.delete(one),
     all,
   };
 }

@@ -27,14 +27,6 @@ interface TransportResponse {
   readonly body: IncomingMessage;
 }
 
-export interface Transport {
-  /** As undici's `Dispatcher.request`. */
-  request(
-    options: { readonly method: string; readonly headers: HopHeaders; readonly body?: unknown },
-    callback: (error: Error | null, response?: TransportResponse) => void,
-  ): void;
-}
-
 /** An idle connection ends before carryover would end it (`listen.keepAliveSeconds`). */
 const IDLE_MS = 30_000;
 const MOST_IDLE = 256;
@@ -71,11 +63,17 @@ const FIRST_COUNTS: ReadonlySet<string> = new Set([
   "user-agent",
 ]);
 
+export type Transport = ReturnType<typeof createTransport>;
+
 /** `address` is asked for with each request. */
-export function createTransport(address: () => TransportAddress): Transport {
+export function createTransport(address: () => TransportAddress) {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: MOST_IDLE, timeout: IDLE_MS });
   return {
-    request({ method, headers, body }, callback) {
+    /** As undici's `Dispatcher.request`. */
+    request(
+      { method, headers, body }: { readonly method: string; readonly headers: HopHeaders; readonly body?: unknown },
+      callback: (error: Error | null, response?: TransportResponse) => void,
+    ): void {
       const hop = headers[HOP];
       if (hop === undefined) throw new Error("the fields of a request have lost their hop");
       const { incoming, outgoing } = hop;

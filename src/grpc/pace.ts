@@ -1,21 +1,16 @@
 /** How fast a client has to send a call that passes through: a message keeps coming once it has begun. */
 import { PREFIX } from "./messages.ts";
 
-/** Where in its messages a stream of bytes is. */
-export interface MessagePlace {
-  /** True when a message has begun and is not whole after `chunk`. */
-  after(chunk: Uint8Array): boolean;
-}
-
 /** Reads prefixes only. */
-export function createMessagePlace(): MessagePlace {
+export function createMessagePlace() {
   /** Bytes of the prefix that have come, and its length so far. */
   let seen = 0;
   let length = 0;
   /** Bytes of the message that are missing. */
   let missing = 0;
   return {
-    after(chunk) {
+    /** True when a message has begun and is not whole after `chunk`. */
+    after(chunk: Uint8Array): boolean {
       for (let at = 0; at < chunk.length; ) {
         if (missing > 0) {
           const some = Math.min(missing, chunk.length - at);

@@ -25,16 +25,6 @@ export interface RpcStatus {
   readonly details?: Uint8Array | undefined;
 }
 
-/** Turns errors in JSON into statuses and back, details included. */
-export interface StatusCodec {
-  /** Of a response that is no success: its JSON body, or what its HTTP status says. */
-  ofJson(http: number, body: Uint8Array): RpcStatus;
-  /** Of an error of our own. */
-  ofProblem(problem: Problem): RpcStatus;
-  /** The JSON body that v1's gateway would have made of a status. */
-  toJson(status: RpcStatus): string;
-}
-
 const ERRORS = createErrorRegistry();
 const STATUS = messageOf(ERRORS, "google.rpc.Status");
 
@@ -44,8 +34,11 @@ function messageOf(registry: Registry, name: string): DescMessage {
   return found;
 }
 
+/** Turns errors in JSON into statuses and back, details included. */
+export type StatusCodec = ReturnType<typeof createStatusCodec>;
+
 /** `known`: the operator's descriptors, for types of details that are not Google's own. */
-export function createStatusCodec(known: Registry | undefined): StatusCodec {
+export function createStatusCodec(known: Registry | undefined) {
   const registry = known === undefined ? ERRORS : createRegistry(ERRORS, known);
   const ofJson = (http: number, body: Uint8Array): RpcStatus => {
     const read = parsed(body);
@@ -62,14 +55,17 @@ export function createStatusCodec(known: Registry | undefined): StatusCodec {
     return { ...status, details: toBinary(STATUS, fromJson(STATUS, json, { registry })) };
   };
   return {
+    /** Of a response that is no success: its JSON body, or what its HTTP status says. */
     ofJson,
-    ofProblem: (problem) => {
+    /** Of an error of our own. */
+    ofProblem: (problem: Problem): RpcStatus => {
       const status = ofJson(problem.http, Buffer.from(problemBody(problem)));
       // Clients repeat what is UNAVAILABLE, and this may have been done.
       const isUnsafe = status.code === RpcCode.UNAVAILABLE && problem.metadata["state"] === "unknown";
       return isUnsafe ? { ...status, code: RpcCode.UNKNOWN } : status;
     },
-    toJson: ({ code, message, details }) => {
+    /** The JSON body that v1's gateway would have made of a status. */
+    toJson: ({ code, message, details }: RpcStatus): string => {
       const read = details === undefined ? [] : detailsOf(details, registry);
       return JSON.stringify({ code, message, details: read });
     },

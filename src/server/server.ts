@@ -83,31 +83,19 @@ export interface HttpServerOptions extends EdgeOptions {
   readonly processorShare?: ProcessorShare | undefined;
 }
 
-export interface HttpServer {
-  /** Rejects when the port or the socket cannot be opened. Without a port, `url` is `unix:` and the path. */
-  listen(): Promise<{ readonly url: string }>;
-  /** From now on every answer is the last of its connection; requests are still taken and served. */
-  beginShutdown(): void;
-  /**
-   * Takes no more connections, lets what is in flight finish for `graceMs` (Infinity: 24 days), then cuts it off. What still arrives on a connection
-   * that is open is served. Gives how many requests were cut off.
-   */
-  close(graceMs: number): Promise<number>;
-  /** Requests that are here now. */
-  inFlight(): number;
-}
-
 const TIMEOUTS: HttpServerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 1_000 };
 
 const CONNECTIONS = 128;
 
 const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
 
+export type HttpServer = ReturnType<typeof createHttpServer>;
+
 /**
  * One server for everything that clients send. Throws RangeError for a proxy network that is none.
  * A client that closes its sending side has left: an answer to it is given up (no half-open connections).
  */
-export function createHttpServer(options: HttpServerOptions): HttpServer {
+export function createHttpServer(options: HttpServerOptions) {
   const { limits, log = () => {} } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const lifecycle = createRequestLifecycle({ ...options, keepAliveMs: timeouts.keepAliveMs });
@@ -152,15 +140,22 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   const all = [servers.port, servers.socket].filter((server) => server !== undefined);
   return {
-    listen: async () => {
+    /** Rejects when the port or the socket cannot be opened. Without a port, `url` is `unix:` and the path. */
+    listen: async (): Promise<{ readonly url: string }> => {
       if (servers.socket !== undefined && socket !== undefined) await listenPrivately(servers.socket, socket, BACKLOG);
       if (servers.port === undefined) return { url: `unix:${socket}` };
       servers.port.listen({ host, port, backlog: BACKLOG });
       await once(servers.port, "listening");
       return { url: urlOf(servers.port.address() as AddressInfo) };
     },
-    beginShutdown: () => beginShutdown(all, lifecycle),
-    close: (graceMs) => close(all, lifecycle, graceMs),
+    /** From now on every answer is the last of its connection; requests are still taken and served. */
+    beginShutdown: (): void => beginShutdown(all, lifecycle),
+    /**
+     * Takes no more connections, lets what is in flight finish for `graceMs` (Infinity: 24 days), then cuts it off. What still arrives on a connection
+     * that is open is served. Gives how many requests were cut off.
+     */
+    close: (graceMs: number): Promise<number> => close(all, lifecycle, graceMs),
+    /** Requests that are here now. */
     inFlight: lifecycle.inFlight,
   };
 }

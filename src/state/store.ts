@@ -44,13 +44,6 @@ export interface PreparedStore extends StoreUse {
   readonly fault?: unknown;
 }
 
-/** Reads without taking the store: for commands. */
-export interface StateReader {
-  /** Undefined when nothing was saved. Rejects for any other reason: what was saved is not readable then. */
-  read(section: string): Promise<string | undefined>;
-  use(): Promise<StoreUse>;
-}
-
 /** One file for each section. `folder` is created if its parent exists. */
 export function createFolderStore(folder: string, lockOptions: Omit<StateLockOptions, "folder">): StateStore {
   const placeOf = (section: string): string => join(folder, `${section}.json`);
@@ -106,10 +99,15 @@ export function createFolderStore(folder: string, lockOptions: Omit<StateLockOpt
   };
 }
 
-export function createFolderReader(folder: string): StateReader {
+/** Reads without taking the store: for commands. */
+export type StateReader = ReturnType<typeof createFolderReader>;
+
+export function createFolderReader(folder: string) {
   return {
-    read: (section) => reading(join(folder, `${section}.json`), (file) => file.readFile("utf8")),
-    use: async () => {
+    /** Undefined when nothing was saved. Rejects for any other reason: what was saved is not readable then. */
+    read: (section: string): Promise<string | undefined> =>
+      reading(join(folder, `${section}.json`), (file) => file.readFile("utf8")),
+    use: async (): Promise<StoreUse> => {
       const names = await readdir(folder).catch((error: unknown) => {
         if (codeOf(error) === "ENOENT") return [];
         throw error;

@@ -16,12 +16,6 @@ export interface AddressWatchOptions {
   readonly moved: (hostname: string) => void;
 }
 
-export interface AddressWatch {
-  add(pool: RenewedPool): void;
-  start(): void;
-  close(): void;
-}
-
 /** Lookups for which an address is remembered that was not returned again, and the fewest between two renewals. */
 const LOOKS = 40;
 /** More than a name that rotates has in so many lookups. */
@@ -32,7 +26,7 @@ const MOST_ADDRESSES = 1_000;
  * as there is traffic. Connections stay while their address is among those of the name, and while the lookup fails: what
  * still works is better than nothing.
  */
-export function createAddressWatch({ lookup, later, everyMs, moved }: AddressWatchOptions): AddressWatch {
+export function createAddressWatch({ lookup, later, everyMs, moved }: AddressWatchOptions) {
   const pools: (readonly [RenewedPool, ReturnType<typeof createAddressHistory>])[] = [];
   let callOff: () => void = () => {};
   let closed = false;
@@ -53,9 +47,9 @@ export function createAddressWatch({ lookup, later, everyMs, moved }: AddressWat
     callOff = later(everyMs, () => void look().then(plan));
   };
   return {
-    add: (pool) => void pools.push([pool, createAddressHistory()]),
+    add: (pool: RenewedPool): void => void pools.push([pool, createAddressHistory()]),
     start: plan,
-    close: () => {
+    close: (): void => {
       closed = true;
       callOff();
     },

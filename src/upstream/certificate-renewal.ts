@@ -26,27 +26,15 @@ export interface ConnectionRenewalParts {
   readonly log: EventLog;
 }
 
-/** Renews connections while carryover runs; no call fails because of it. */
-export interface ConnectionRenewal {
-  /** From now on `pool`'s connections are renewed with those of its upstream. */
-  attach(name: Upstream, pool: RenewedPool): void;
-  start(): void;
-  /** Looks at the files now; resolves when what they hold is in force or refused. */
-  check(): Promise<void>;
-  /** Each upstream with files, and whether what they hold is in force. */
-  certificates(): Iterable<readonly [Upstream, boolean]>;
-  close(): void;
-}
-
 /** Between two reads. Issuers renew certificates days before they expire. */
 const FILES_MS = 10_000;
 /** Between two lookups of a name. */
 const NAMES_MS = 15_000;
 
-export function createConnectionRenewal(
-  upstreams: Config["upstream"],
-  parts: ConnectionRenewalParts,
-): ConnectionRenewal {
+/** Renews connections while carryover runs; no call fails because of it. */
+export type ConnectionRenewal = ReturnType<typeof createConnectionRenewal>;
+
+export function createConnectionRenewal(upstreams: Config["upstream"], parts: ConnectionRenewalParts) {
   const pools: (readonly [Upstream, RenewedPool])[] = [];
   const names = createAddressWatch({
     lookup: parts.lookup,
@@ -65,22 +53,25 @@ export function createConnectionRenewal(
     watches.set(name, watchCertificates(name, settings, { ...parts, read }, renew));
   }
   return {
-    attach: (name, pool) => {
+    /** From now on `pool`'s connections are renewed with those of its upstream. */
+    attach: (name: Upstream, pool: RenewedPool): void => {
       pools.push([name, pool]);
       names.add(pool);
     },
-    start: () => {
+    start: (): void => {
       // Not awaited: the files that the process starts with were checked with the configuration.
       for (const watch of watches.values()) void watch.start();
       names.start();
     },
-    check: async () => {
+    /** Looks at the files now; resolves when what they hold is in force or refused. */
+    check: async (): Promise<void> => {
       await Promise.all([...watches.values()].map((watch) => watch.check()));
     },
-    certificates: function* () {
+    /** Each upstream with files, and whether what they hold is in force. */
+    certificates: function* (): Iterable<readonly [Upstream, boolean]> {
       for (const [name, watch] of watches) yield [name, watch.state().failing === undefined];
     },
-    close: () => {
+    close: (): void => {
       names.close();
       for (const watch of watches.values()) watch.close();
     },
