@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request as openRequest, type ServerRespons
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { lingerAfter } from "../server/linger.ts";
+import { lingerAfter } from "../server/response.ts";
 
 /** Where carryover listens. */
 export type TransportAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number };

@@ -3,7 +3,7 @@
  * the next call of a proxy that takes the connection for free. So the stream stays open for a while, and what comes is thrown away.
  */
 import { constants, type ServerHttp2Stream } from "node:http2";
-import { createSweep } from "../edge/sweep.ts";
+import { createSweep } from "../edge/deadlines.ts";
 
 interface Waiting {
   readonly since: number;

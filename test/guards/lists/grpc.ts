@@ -88,7 +88,7 @@ export const GRPC = [
     ["errors that prove no credential", "if (status !== OK && status !== UNAUTHENTICATED) return;", ""],
     ["open domains that prove no credential", 'if (version === "v1" || version === "v2")', "if (true)"],
   ]),
-  ...guards("src/grpc/token-exchange.ts", PASSES, [
+  ...guards("src/grpc/port.ts", PASSES, [
     ["the message of a token exchange", "Math.min(limits.bodyBytes, limits.requestBytes)", "limits.requestBytes"],
   ]),
   ...guards(
