@@ -13,3 +13,14 @@ export const UPDATED = "2026-04-02T10:45:30.250Z";
 export const ORG_GROUP_QUERY = `${ORG}%2F1122334455667788`;
 /** A repo of a group. */
 export const REPO = `${GROUP}/cafe0000cafe0000`;
+
+/** What both versions answer where there is no such record. */
+export function notFound(message: string) {
+  return { code: 5, message, details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }] };
+}
+
+/** What both answer for a wrong field; `said`: how the message names it. */
+export function invalid(said: string, field: string, description: string) {
+  const details = [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field, description }] }];
+  return { code: 3, message: `Invalid argument: ${said}: ${description}`, details };
+}
