@@ -19,8 +19,8 @@ export function notFound(message: string) {
   return { code: 5, message, details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }] };
 }
 
-/** What both answer for a wrong field; `said`: how the message names it. */
-export function invalid(said: string, field: string, description: string) {
-  const details = [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field, description }] }];
-  return { code: 3, message: `Invalid argument: ${said}: ${description}`, details };
+/** What both answer for wrong fields; `said`: how the message names the first. */
+export function invalid(said: string, ...fieldViolations: { readonly field: string; readonly description: string }[]) {
+  const details = [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations }];
+  return { code: 3, message: `Invalid argument: ${said}: ${fieldViolations[0]?.description}`, details };
 }

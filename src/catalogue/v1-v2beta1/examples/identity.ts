@@ -282,11 +282,14 @@ export default [
         call: "PATCH identities:updateIdentityMetadata",
         body: { identityMetadata: { company: "?", ...blank, updatesOptIn: false }, updateMask: METADATA_MASK },
         status: 400,
-        answer: invalid("identity_metadata.company", "identityMetadata.company", "is no name"),
+        answer: invalid("identity_metadata.company", { field: "identityMetadata.company", description: "is no name" }),
       },
     ],
     status: 400,
-    answer: invalid("onboardingQuestions.companyName", "onboardingQuestions.companyName", "is no name"),
+    answer: invalid("onboardingQuestions.companyName", {
+      field: "onboardingQuestions.companyName",
+      description: "is no name",
+    }),
   },
   // No identity has the uid that v2 sends: v1's "not found".
   {

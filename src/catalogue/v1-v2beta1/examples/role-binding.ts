@@ -183,11 +183,14 @@ export default [
           ],
         },
         status: 400,
-        answer: invalid("requests[1].role_binding.role_uid", "requests[1].roleBinding.roleUid", "is required"),
+        answer: invalid("requests[1].role_binding.role_uid", {
+          field: "requests[1].roleBinding.roleUid",
+          description: "is required",
+        }),
       },
     ],
     status: 400,
-    answer: invalid("[1].role", "[1].role", "is required"),
+    answer: invalid("[1].role", { field: "[1].role", description: "is required" }),
   },
   { of: "filters", v1: `uidp.childrenOf=${ORG}`, v2: `uidp.children_of=${ORG}` },
 ] as const satisfies readonly Example[];
