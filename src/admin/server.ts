@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { isJsonObject } from "../model/json.ts";
+import { isJsonObject, parsedJson } from "../model/json.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import { type ForceCommand, ForceCommands } from "../rules/status.ts";
 
@@ -157,7 +157,7 @@ function addChanges(server: FastifyInstance, { force, confirm, token, changeToke
 
 /** The only member of a body, if it is `name`. */
 function onlyMember(body: unknown, name: string): unknown {
-  const value = typeof body === "string" ? parsed(body) : undefined;
+  const value = typeof body === "string" ? parsedJson(body) : undefined;
   return isJsonObject(value) && Object.keys(value).length === 1 ? value[name] : undefined;
 }
 
@@ -172,15 +172,6 @@ function forceCommandOf(body: unknown): ForceCommand {
   const command = ForceCommands.options.find((one) => one === said);
   if (command !== undefined) return command;
   throw new Problem("INVALID_BODY", 'this takes {"force":"native"} or {"force":"none"}', { options: [] });
-}
-
-/** Undefined for what is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What fastify throws for a body that it does not take. */

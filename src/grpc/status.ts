@@ -13,7 +13,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
-import { isJsonObject, member } from "../model/json.ts";
+import { member, parsedJson } from "../model/json.ts";
 import { type Problem, problemBody, RpcCode, rpcOfHttp } from "../model/problem.ts";
 import { createErrorRegistry } from "./error-details.ts";
 
@@ -41,15 +41,15 @@ export type StatusCodec = ReturnType<typeof createStatusCodec>;
 export function createStatusCodec(known: Registry | undefined) {
   const registry = known === undefined ? ERRORS : createRegistry(ERRORS, known);
   const ofJson = (http: number, body: Uint8Array): RpcStatus => {
-    const read = parsed(body);
-    const code = read === undefined ? undefined : member(read, "code");
-    const message = read === undefined ? undefined : member(read, "message");
+    const read = body.length > MOST_ERROR_BYTES ? undefined : parsedJson(Buffer.from(body).toString());
+    const code = member(read, "code");
+    const message = member(read, "message");
     const said = typeof code === "number" && Number.isInteger(code) && code > 0 && code <= 16;
     const status = {
       code: said ? code : rpcOfHttp(http),
       message: typeof message === "string" ? message : `HTTP ${http}`,
     };
-    const details = anysOf(read === undefined ? undefined : member(read, "details"), registry);
+    const details = anysOf(member(read, "details"), registry);
     if (details.length === 0) return status;
     const json = { ...status, details: details.map((detail) => toJson(AnySchema, detail, { registry })) };
     return { ...status, details: toBinary(STATUS, fromJson(STATUS, json, { registry })) };
@@ -75,16 +75,6 @@ export function createStatusCodec(known: Registry | undefined) {
 /** Longer bodies of errors say nothing that trailers have room for. */
 export const MOST_ERROR_BYTES = 64 * 1024;
 const MOST_MESSAGE_LENGTH = 2 * 1024;
-
-function parsed(body: Uint8Array) {
-  if (body.length > MOST_ERROR_BYTES) return undefined;
-  try {
-    const read: unknown = JSON.parse(Buffer.from(body).toString());
-    return isJsonObject(read) ? read : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Details of types that nobody describes cannot be encoded, and are left out. */
 function anysOf(details: unknown, registry: Registry): readonly Any[] {

@@ -8,7 +8,7 @@ import { constants } from "node:fs";
 import { type FileHandle, link, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Timer } from "../model/clock.ts";
-import { member } from "../model/json.ts";
+import { member, parsedJson } from "../model/json.ts";
 
 /** Milliseconds between two changes of the file. */
 const BEAT_MS = 3_000;
@@ -301,22 +301,14 @@ async function signatureOf(path: string): Promise<Signature | undefined> {
   return { text, whole: `${ino} ${mtimeNs} ${size} ${text}` };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function tokenOf(text: string): string | undefined {
-  const token = member(parsed(text), "token");
+  const token = member(parsedJson(text), "token");
   return typeof token === "string" ? token : undefined;
 }
 
 /** `host a, process 7, since 2026-11-27T10:00:00.000Z`. */
 function holderText(text: string): string {
-  const value = parsed(text);
+  const value = parsedJson(text);
   const [host, process, since] = ["host", "process", "since"].map((name) => member(value, name));
   if (typeof host !== "string" || typeof process !== "number" || typeof since !== "string") return "another process";
   return `host ${plain(host)}, process ${process}, since ${plain(since)}`;
@@ -327,6 +319,7 @@ function plain(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]/g, "?").slice(0, 253);
 }
 
-function codeOf(error: unknown): unknown {
+/** Of an error of the system. */
+export function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createStateLock, StateInUse, type StateLockOptions, StateWaitEnded } from "./lock.ts";
+import { codeOf, createStateLock, StateInUse, type StateLockOptions, StateWaitEnded } from "./lock.ts";
 
 /** Sections of text by name, each replaced as a whole. */
 export interface StateStore extends StateReader {
@@ -170,10 +170,6 @@ const TEMPORARY = /^[a-z]+\.(?:json|txt)\.[0-9a-f-]+\.tmp$/;
 const PRIVATE = 0o600;
 /** Larger than any ledger. */
 const MAX_BYTES = 512 * 1024 ** 2;
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
 
 /** The file, folder or link at `path`, without following a link. Undefined if there is none. */
 function nodeAt(path: string): Promise<BigIntStats | undefined> {

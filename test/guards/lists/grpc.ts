@@ -143,7 +143,7 @@ export const GRPC = [
     ["test/grpc/status.test.ts"],
     [
       ["details that trailers have room for", "details.length <= left ?", "true ?"],
-      ["long bodies of errors", "if (body.length > MOST_ERROR_BYTES) return undefined;", ""],
+      ["long bodies of errors", "body.length > MOST_ERROR_BYTES ? undefined : parsedJson", "parsedJson"],
     ],
   ),
 ];
