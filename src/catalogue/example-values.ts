@@ -14,12 +14,12 @@ export const ORG_GROUP_QUERY = `${ORG}%2F1122334455667788`;
 /** A repo of a group. */
 export const REPO = `${GROUP}/cafe0000cafe0000`;
 
-/** What both versions answer where there is no such record. */
+/** The error of both versions for a record that does not exist. */
 export function notFound(message: string) {
   return { code: 5, message, details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }] };
 }
 
-/** What both answer for wrong fields; `said`: how the message names the first. */
+/** The error of both versions for wrong fields; `said`: the first one, as the message spells it. */
 export function invalid(said: string, ...fieldViolations: { readonly field: string; readonly description: string }[]) {
   const details = [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations }];
   return { code: 3, message: `Invalid argument: ${said}: ${fieldViolations[0]?.description}`, details };

@@ -33,7 +33,7 @@ export async function ask(address: string, options: AskOptions): Promise<Instanc
   }
 }
 
-/** What an instance answers to a command, or why there is no answer. */
+/** The state that an instance returned for a command, or why it returned none. */
 type Said<T> = { readonly address: string; readonly state: T } | { readonly address: string; readonly fault: string };
 
 /** `survives`: a restart keeps what was said; undefined: the instance is older. */
