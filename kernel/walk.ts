@@ -55,8 +55,6 @@ import {
   RULE_ID,
   RULE_KEY_BYTES,
   RULE_KEY_LENGTH,
-  RULE_NULL_BYTES,
-  RULE_NULL_LENGTH,
   RULE_SLOT,
   RULE_VALUE,
   SCRATCH_NAME,
@@ -261,12 +259,6 @@ function skipMember(value: i32, depth: i32): i32 {
 function editMember(rule: i32, quote: i32, nameEnd: i32, value: i32, depth: i32): i32 {
   const size = load<i32>(rule, RULE_KEY_LENGTH);
   if (size != 0) exchange(quote, nameEnd, load<i32>(rule, RULE_KEY_BYTES), size);
-  const overNull = load<i32>(rule, RULE_NULL_LENGTH);
-  if (overNull != 0 && load<u8>(value) == 0x6e) {
-    const end = skipValue(value, depth);
-    exchange(value, end, load<i32>(rule, RULE_NULL_BYTES), overNull);
-    return end;
-  }
   const plan = load<i32>(rule, RULE_VALUE);
   return plan == 0 ? skipMember(value, depth) : walkValue(plan, value, depth, rule);
 }

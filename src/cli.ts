@@ -95,7 +95,7 @@ function addDemo(program: Command, io: CommandIo, outcome: Outcome): void {
     .option("--sandbox-port <number>", "port of the sandbox", readPort, 8090)
     .action(async ({ tour, listenPort, adminPort, sandboxPort }: DemoFlags) => {
       if (tour === true) {
-        const { runTour } = await import("./commands/demo/tour.ts");
+        const { runTour } = await import("./commands/demo/demo.ts");
         outcome.code = await runTour(io);
         return;
       }

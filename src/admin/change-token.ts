@@ -5,18 +5,6 @@ import { open, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Timer } from "../model/clock.ts";
 
-export interface ChangeToken {
-  /** Undefined until the file is written for the first time, and after `close`. */
-  now(): string | undefined;
-  /** True when the file held the token at the last look. */
-  isWritten(): boolean;
-  /** Writes a new token, and looks at the file from then on. Never rejects. */
-  start(): Promise<void>;
-  /** Writes the same token again where the file is missing or holds something else. Never rejects. */
-  check(): Promise<void>;
-  close(): void;
-}
-
 export interface ChangeTokenParts {
   /** True while this process may write to the directory. */
   readonly isHeld: () => Promise<boolean>;
@@ -36,7 +24,7 @@ export function changeTokenPath(stateDir: string): string {
 export function createChangeToken(
   { tokenFile, dir }: { readonly tokenFile: string | undefined; readonly dir: string | undefined },
   { isHeld, later, failed }: ChangeTokenParts,
-): ChangeToken | undefined {
+) {
   if (tokenFile !== undefined || dir === undefined) return undefined;
   const token = randomBytes(24).toString("hex");
   const path = changeTokenPath(dir);
@@ -77,14 +65,18 @@ export function createChangeToken(
     });
   };
   return {
-    now: () => inForce,
-    isWritten: () => isWritten,
-    start: async () => {
+    /** Undefined until the file is written for the first time, and after `close`. */
+    now: (): string | undefined => inForce,
+    /** True when the file held the token at the last look. */
+    isWritten: (): boolean => isWritten,
+    /** Writes a new token, and looks at the file from then on. Never rejects. */
+    start: async (): Promise<void> => {
       await check();
       schedule();
     },
+    /** Writes the same token again where the file is missing or holds something else. Never rejects. */
     check,
-    close: () => {
+    close: (): void => {
       isClosed = true;
       inForce = undefined;
       cancel();

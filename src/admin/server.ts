@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { isJsonObject } from "../model/json.ts";
+import { isJsonObject, parsedJson } from "../model/json.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import { type ForceCommand, ForceCommands } from "../rules/status.ts";
 
@@ -35,13 +35,6 @@ export type AdminView = (query: URLSearchParams) => unknown;
 
 export type AdminTextView = (query: URLSearchParams) => string | Promise<string>;
 
-export interface AdminServer {
-  /** Rejects if the port is not available. */
-  listen(): Promise<{ readonly url: string }>;
-  /** Cuts open connections. */
-  close(): Promise<void>;
-}
-
 /** A request has a few headers and a query. */
 const HTTP = {
   headersTimeout: 5_000,
@@ -70,8 +63,10 @@ const UNWRITTEN_TOKEN =
 const OF_TOKEN_FILE = "the token of admin.tokenFile";
 const OF_CHANGE_TOKEN = "the token of the file change-token in state.dir (a new one at each start)";
 
+export type AdminServer = ReturnType<typeof createAdminServer>;
+
 /** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` and `/confirm` are never open. */
-export function createAdminServer(options: AdminOptions): AdminServer {
+export function createAdminServer(options: AdminOptions) {
   const server = fastify({
     logger: false,
     forceCloseConnections: true,
@@ -106,8 +101,12 @@ export function createAdminServer(options: AdminOptions): AdminServer {
     return replyProblem(reply, problem);
   });
   return {
-    listen: async () => ({ url: await server.listen({ host: options.host, port: options.port }) }),
-    close: () => server.close(),
+    /** Rejects if the port is not available. */
+    listen: async (): Promise<{ readonly url: string }> => ({
+      url: await server.listen({ host: options.host, port: options.port }),
+    }),
+    /** Cuts open connections. */
+    close: (): Promise<void> => server.close(),
   };
 }
 
@@ -158,7 +157,7 @@ function addChanges(server: FastifyInstance, { force, confirm, token, changeToke
 
 /** The only member of a body, if it is `name`. */
 function onlyMember(body: unknown, name: string): unknown {
-  const value = typeof body === "string" ? parsed(body) : undefined;
+  const value = typeof body === "string" ? parsedJson(body) : undefined;
   return isJsonObject(value) && Object.keys(value).length === 1 ? value[name] : undefined;
 }
 
@@ -173,15 +172,6 @@ function forceCommandOf(body: unknown): ForceCommand {
   const command = ForceCommands.options.find((one) => one === said);
   if (command !== undefined) return command;
   throw new Problem("INVALID_BODY", 'this takes {"force":"native"} or {"force":"none"}', { options: [] });
-}
-
-/** Undefined for what is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What fastify throws for a body that it does not take. */

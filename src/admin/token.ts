@@ -17,20 +17,11 @@ export interface AdminTokenParts {
   };
 }
 
-export interface AdminToken {
-  /** The token in force. */
-  now(): string;
-  start(): void;
-  /** Reads the file now; resolves when its token is in force or was refused. */
-  check(): Promise<void>;
-  close(): void;
-}
-
 /** Short, because a person who replaces a leaked token waits for it. */
 const EVERY_MS = 5_000;
 
 /** Undefined without a file. When a token comes into force, the one before it stops working. */
-export function createAdminToken(admin: Config["admin"], parts: AdminTokenParts): AdminToken | undefined {
+export function createAdminToken(admin: Config["admin"], parts: AdminTokenParts) {
   const { token, tokenFile } = admin;
   if (token === undefined || tokenFile === undefined) return undefined;
   let inForce = token;
@@ -64,9 +55,11 @@ export function createAdminToken(admin: Config["admin"], parts: AdminTokenParts)
     unreadable: (path, cause) => new Error(`${path} cannot be read (${cause.message})`),
   });
   return {
-    now: () => inForce,
-    start: () => void file.start(),
-    check: () => file.check(),
-    close: () => file.close(),
+    /** The token in force. */
+    now: (): string => inForce,
+    start: (): void => void file.start(),
+    /** Reads the file now; resolves when its token is in force or was refused. */
+    check: (): Promise<void> => file.check(),
+    close: (): void => file.close(),
   };
 }

@@ -1,6 +1,7 @@
 /** Checks that the files of a catalogue fit together. Pure. */
 
 import { isJsonObject, type Json, type JsonObject } from "../model/json.ts";
+import { v1PathOf } from "../model/request.ts";
 import {
   type EnumTable,
   type EnvelopeRow,
@@ -110,12 +111,9 @@ export function allPaths(resources: readonly Resource[], natives: readonly Nativ
 }
 
 function operationPath(resource: Resource, operation: Operation): string {
-  if ("path" in operation) return pathKey(resource.domain, operation.method, operation.path);
-  const path = operation.kind === "list" ? resource.v1 : `${resource.v1}/{=**}`;
-  return pathKey(resource.domain, METHODS[operation.kind], path);
+  const { method, path } = v1PathOf(resource, operation);
+  return pathKey(resource.domain, method, path);
 }
-
-const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
 
 /** Equal for paths that differ only in the names of their variables. */
 function pathKey(domain: string, method: string, path: string): string {

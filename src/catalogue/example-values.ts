@@ -13,3 +13,14 @@ export const UPDATED = "2026-04-02T10:45:30.250Z";
 export const ORG_GROUP_QUERY = `${ORG}%2F1122334455667788`;
 /** A repo of a group. */
 export const REPO = `${GROUP}/cafe0000cafe0000`;
+
+/** The error of both versions for a record that does not exist. */
+export function notFound(message: string) {
+  return { code: 5, message, details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }] };
+}
+
+/** The error of both versions for wrong fields; `said`: the first one, as the message spells it. */
+export function invalid(said: string, ...fieldViolations: { readonly field: string; readonly description: string }[]) {
+  const details = [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations }];
+  return { code: 3, message: `Invalid argument: ${said}: ${fieldViolations[0]?.description}`, details };
+}

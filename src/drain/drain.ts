@@ -1,19 +1,31 @@
 /** Reads the pages of a v2 list into one v1 list: complete, or streamed while it is read, or an error; never a part of it. */
 
-import type { Drain, DrainedList, DrainRefused, ListPlan, StreamedList, StreamingDrain } from "../model/list.ts";
+import type { Witness } from "../model/exchange.ts";
+import type { HeaderList } from "../model/http.ts";
+import type {
+  Drain,
+  DrainedList,
+  DrainRefused,
+  ListPage,
+  ListPlan,
+  StreamedList,
+  StreamingDrain,
+} from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
-import { checkWitness, expectedRecords, witnessOf } from "./committed-list.ts";
+import { createSignalController } from "../model/signal.ts";
+import { ascends, checkWitness, expectedRecords, isEnough, keptBytes, witnessOf } from "./committed-list.ts";
 import { checkShown } from "./limits.ts";
 import {
   createListReader,
   type DrainParts,
+  type FirstCall,
   type ListChunk,
   type ListReader,
   type NextChunk,
+  readPage,
   settingsOf,
 } from "./list-reader.ts";
-import { callForFirst, wholeInOne } from "./one-page.ts";
-import { guaranteedWitness, guessesWindows } from "./state.ts";
+import { type CallResult, type DrainSettings, guaranteedWitness, guessesWindows } from "./state.ts";
 
 /** Both ways in which an operation may ask for a list. */
 export interface Drains {
@@ -216,4 +228,70 @@ function nextOf(reader: ListReader): Promise<NextChunk> {
   const next = reader.next();
   next.catch(() => {});
   return next;
+}
+
+/** Calls for the first page. Rejects, with the signal's reason and at once, only when the signal aborts: that is reported. */
+function callForFirst(plan: ListPlan, parts: DrainParts): Promise<FirstCall> {
+  const { signal, limits } = parts;
+  const startedAt = parts.now();
+  const stopper = createSignalController();
+  let pages = 0;
+  let headers: HeaderList = [];
+  const call = { send: parts.send, signal: stopper.signal };
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      parts.report({ pages, records: 0, witness: "none", outcome: "aborted" }, []);
+      stopper.abort(signal.reason);
+      reject(signal.reason);
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    readPage(plan, { size: limits.pageSize }, call, (came) => {
+      pages = 1;
+      headers = came;
+      return undefined;
+    })
+      .catch((problem: unknown): CallResult => ({ kind: "failed", problem }))
+      .then((got) => {
+        signal.removeEventListener("abort", onAbort);
+        resolve({ got, headers, pages, startedAt });
+      });
+  });
+}
+
+/** The list, where `first` is a page that holds all of it; undefined where any more has to be read or judged. `room`: bytes that may be buffered. */
+function wholeInOne(
+  { show }: ListPlan,
+  how: DrainSettings,
+  { got, headers }: FirstCall,
+  room: number,
+): DrainedList | undefined {
+  if (got.kind !== "page" || show !== undefined) return undefined;
+  const { page } = got;
+  if (!isWhole(page, how) || page.bytes.length > room) return undefined;
+  const witness = witnessOfPage(page, how);
+  if (!isEnough(witness, how.require)) return undefined;
+  const kept = keptBytes(page, undefined);
+  const chunks = kept === undefined ? [] : [kept.bytes];
+  const only = kept?.records === page.keys.length ? page : undefined;
+  return { kind: "list", headers, pages: 1, chunks, records: kept?.records ?? 0, witness, only };
+}
+
+/** True when nothing follows `page`, which is in order, within the limits, and counts its records right. */
+function isWhole(page: ListPage, { limits }: DrainSettings): boolean {
+  const { keys, totalCount: total = keys.length, skipped = 0 } = page;
+  return (
+    page.nextPageToken === "" &&
+    total === keys.length &&
+    skipped === 0 &&
+    keys.length <= Math.min(limits.pageSize, limits.maxRecords) &&
+    page.bytes.length <= limits.maxBytes &&
+    (page.ascending ?? ascends(keys))
+  );
+}
+
+/** As of any list, see `witnessOf` in `committed-list.ts`. */
+function witnessOfPage({ bare, totalCount }: ListPage, { keyOrder, bareProvesNothing }: DrainSettings): Witness {
+  if (keyOrder && !(bare === true && bareProvesNothing)) return "cover";
+  return totalCount === undefined ? "none" : "count";
 }

@@ -12,22 +12,17 @@ export interface ListHints {
   learnCount(target: string, count: number): void;
 }
 
-/** What all drains of one upstream remember. */
-export interface SharedListHints {
-  /** The hints of one credential. `credential`: a keyed digest, never the token. */
-  of(credential: string): ListHints;
-}
-
 const MAX_COUNTS = 2_000;
 const MAX_SKIPS = 2_000;
 /** After this time `skip` is tried again. */
 const SKIP_MS = 10 * 60 * 1_000;
 
-export function createListHints(): SharedListHints {
+export function createListHints() {
   const counts = new LRUCache<string, number>({ max: MAX_COUNTS });
   const skips = new LRUCache<string, { readonly heeded: boolean }>({ max: MAX_SKIPS, ttl: SKIP_MS });
   return {
-    of: (credential) => {
+    /** The hints of one credential. `credential`: a keyed digest, never the token. */
+    of: (credential: string): ListHints => {
       const keyOf = (name: string): string => JSON.stringify([credential, name]);
       // A digest, because a target holds filters: nothing that a client asked for is kept.
       const digestOf = (target: string): string => createHash("sha256").update(keyOf(target)).digest("base64url");

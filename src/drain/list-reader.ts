@@ -69,21 +69,6 @@ export interface ListChunk {
 }
 
 export type NextChunk = IteratorResult<ListChunk, DrainRefused | undefined>;
-/** Performs what the steps of one list ask for: makes its calls, hands out its records, and reports how it ended. */
-export interface ListReader {
-  /** The next records; ends with the platform's refusal, or with undefined when the list is complete. */
-  next(): Promise<NextChunk>;
-  state(): DrainState;
-  /** Headers of the first page's response, and the number of pages. */
-  head(): { readonly headers: HeaderList; readonly pages: number };
-  /** From here on the list goes out: its end must prove `witness`, or it is aborted. */
-  announce(witness: Witness): void;
-  /** Stops all calls: no more records are wanted. */
-  stop(): void;
-  /** Stops, releases the slot, and reports; only the first call counts. */
-  over(outcome: ListFacts["outcome"], witness?: Witness): void;
-  failed(thrown: unknown): void;
-}
 
 /** Made once: capturing a stack for every list would be the most expensive part of its end. */
 const OVER = new Error("the list is over");
@@ -135,8 +120,11 @@ function firstTarget(plan: ListPlan, { pageSize }: DrainLimits): string {
   return plan.request({ size: pageSize }).target;
 }
 
+/** Performs what the steps of one list ask for: makes its calls, hands out its records, and reports how it ended. */
+export type ListReader = ReturnType<typeof createListReader>;
+
 /** Nothing is requested before the first `next`. Ends with the request's own signal, too. `first`: the call for the first page, if it was made. */
-export function createListReader(plan: ListPlan, parts: DrainParts, how: DrainSettings, first?: FirstCall): ListReader {
+export function createListReader(plan: ListPlan, parts: DrainParts, how: DrainSettings, first?: FirstCall) {
   const { signal, memory, limits } = parts;
   const { resource } = plan;
   let state = startOf(how);
@@ -255,7 +243,8 @@ export function createListReader(plan: ListPlan, parts: DrainParts, how: DrainSe
   if (signal.aborted) onAbort();
 
   return {
-    next: () =>
+    /** The next records; ends with the platform's refusal, or with undefined when the list is complete. */
+    next: (): Promise<NextChunk> =>
       new Promise((resolve, reject) => {
         if (ended !== undefined) return reject(ended.reason);
         const outcome = outcomes.shift();
@@ -263,15 +252,19 @@ export function createListReader(plan: ListPlan, parts: DrainParts, how: DrainSe
         pull = { resolve, reject };
         apply({ kind: "pull" });
       }),
-    state: () => state,
-    head: () => ({ headers, pages }),
-    announce: (witness) => {
+    state: (): DrainState => state,
+    /** Headers of the first page's response, and the number of pages. */
+    head: (): { readonly headers: HeaderList; readonly pages: number } => ({ headers, pages }),
+    /** From here on the list goes out: its end must prove `witness`, or it is aborted. */
+    announce: (witness: Witness): void => {
       apply({ kind: "announced", witness });
       parts.report(facts("aborted", "none"), []);
     },
-    stop: () => stop(OVER),
-    over: (outcome, witness = "none") => end(OVER, outcome, witness),
-    failed: (thrown) => {
+    /** Stops all calls: no more records are wanted. */
+    stop: (): void => stop(OVER),
+    /** Stops, releases the slot, and reports; only the first call counts. */
+    over: (outcome: ListFacts["outcome"], witness: Witness = "none"): void => end(OVER, outcome, witness),
+    failed: (thrown: unknown): void => {
       const reason = thrown instanceof Problem ? thrown.reason : "INTERNAL";
       end(OVER, OUTCOMES.get(reason) ?? "incomplete", witnessIn(thrown));
     },

@@ -59,12 +59,7 @@ const STEP_BYTES = 256 * 1024;
 const MS_PER_BYTE = 4 / 2 ** 20;
 
 /** The memory of one body that is being received. */
-export interface BodyMemory {
-  /** `bytes` have come: undefined where more may be read, else resolves once there is room. Rejects with the signal's reason if it aborts first. */
-  came(bytes: number): Promise<void> | undefined;
-  /** Nothing more comes: sets the number of bytes. 0 ends it. */
-  keep(bytes: number): void;
-}
+export type BodyMemory = ReturnType<typeof createBodyMemory>;
 
 /** For a body of `caller` of at most `claim` bytes. A length is a claim, so memory is taken as bytes arrive; before the rest of a long one comes the turn of its caller. */
 export function createBodyMemory(
@@ -72,7 +67,7 @@ export function createBodyMemory(
   claim: number,
   { memory, processorShare }: Pick<BodyLimits, "memory" | "processorShare">,
   signal: Signal,
-): BodyMemory {
+) {
   let hold: GrowingReservation | undefined;
   let room = GATHERED_BYTES;
   let isOver = false;
@@ -83,12 +78,14 @@ export function createBodyMemory(
     await hold.grow(bytes, signal);
   };
   return {
-    came(bytes) {
+    /** `bytes` have come: undefined where more may be read, else resolves once there is room. Rejects with the signal's reason if it aborts first. */
+    came(bytes: number): Promise<void> | undefined {
       if (bytes <= room) return undefined;
       room = Math.max(bytes, Math.min(claim, Math.max(2 * bytes, STEP_BYTES)));
       return hold === undefined ? begin(room) : hold.grow(room, signal);
     },
-    keep(bytes) {
+    /** Nothing more comes: sets the number of bytes. 0 ends it. */
+    keep(bytes: number): void {
       isOver ||= bytes === 0;
       hold?.resize(bytes);
     },

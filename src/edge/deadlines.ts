@@ -1,5 +1,4 @@
 /** Ends requests whose time is over. */
-import { createSweep, type Sweep } from "./sweep.ts";
 
 /** A request with a deadline. It is its own place in a ring, so a deadline costs no further object. */
 export class Timed {
@@ -47,24 +46,14 @@ export class Timed {
   }
 }
 
-export interface Deadlines<T extends Timed> {
-  add(one: T): void;
-  /** Sets the time that `one` has from now on. */
-  change(one: T, lifeMs: number): void;
-  /** Those that are open, late ones included. */
-  all(): T[];
-}
+export type Deadlines<T extends Timed> = ReturnType<typeof createDeadlines<T>>;
 
 /**
  * Calls `expire` for a request when its time is over, unless it is cleared before. Those that have `usualMs` come to their end in the
  * order in which they began, so one ring and one timer are enough. A timer for each request would cost more than the rest of its
  * supervision. `now`: a clock in milliseconds.
  */
-export function createDeadlines<T extends Timed>(
-  usualMs: number,
-  now: () => number,
-  expire: (one: T) => void,
-): Deadlines<T> {
+export function createDeadlines<T extends Timed>(usualMs: number, now: () => number, expire: (one: T) => void) {
   const ring = new Timed(Number.POSITIVE_INFINITY, 0, 0);
   const end = (one: Timed): void => {
     one.isLate = true;
@@ -95,7 +84,7 @@ export function createDeadlines<T extends Timed>(
     timer = setTimeout(look, Math.max(1, startedAt + usualMs - at)).unref();
   };
   return {
-    add(one) {
+    add(one: T): void {
       if (one.clientAt < one.startedAt + usualMs) {
         leaveRing(one);
         return;
@@ -103,15 +92,56 @@ export function createDeadlines<T extends Timed>(
       one.insertBefore(ring);
       if (timer === undefined) wait(one, one.startedAt);
     },
-    change(one, lifeMs) {
+    /** Sets the time that `one` has from now on. */
+    change(one: T, lifeMs: number): void {
       one.aliveAt = now();
       one.lifeMs = lifeMs;
       if (lifeMs < usualMs || one.sweep !== undefined) leaveRing(one);
     },
-    all() {
+    /** Those that are open, late ones included. */
+    all(): T[] {
       const all = [...sweep.all];
       for (let one = ring.next; one !== ring; one = one.next) all.push(one);
       return all as T[];
     },
+  };
+}
+
+/** Between two looks at everything. */
+const LEAST_MS = 1;
+const MOST_MS = 2 ** 31 - 1;
+
+/** Things whose time may move on while they wait. */
+export type Sweep<T> = ReturnType<typeof createSweep<T>>;
+
+/** Calls `expire` when `dueAt` has passed on the clock `now`, at each look again until `dueAt` is later or the thing is gone. */
+export function createSweep<T>(now: () => number, dueAt: (one: T) => number, expire: (one: T) => void) {
+  const all = new Set<T>();
+  let timer: NodeJS.Timeout | undefined;
+  let lookAt = Number.POSITIVE_INFINITY;
+  const wait = (due: number): void => {
+    clearTimeout(timer);
+    lookAt = due;
+    // Connections keep the process running, where it should.
+    timer = setTimeout(look, Math.min(MOST_MS, Math.max(LEAST_MS, Math.ceil(due - now())))).unref();
+  };
+  const look = (): void => {
+    lookAt = Number.POSITIVE_INFINITY;
+    const time = now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const one of all) {
+      if (dueAt(one) <= time) expire(one);
+      else next = Math.min(next, dueAt(one));
+    }
+    if (next < lookAt) wait(next);
+  };
+  return {
+    add(one: T): void {
+      all.add(one);
+      const due = dueAt(one);
+      if (due < lookAt) wait(due);
+    },
+    delete: (one: T): void => void all.delete(one),
+    all,
   };
 }

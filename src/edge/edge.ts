@@ -42,21 +42,6 @@ export interface ArrivalHead extends UncheckedRequest {
 /** `whole`: its response went out. `left`: its client did. `cut`: carryover broke off a response that had begun. */
 export type Outcome = "whole" | "left" | "cut";
 
-/** The edge of one port. `R`: the port's own record of a request. */
-export interface Edge<R> {
-  /** Why the next request is not let in; `credentialOf` is asked for only where it matters. Undefined: it is. */
-  admits(credentialOf: () => string): ShedReason | undefined;
-  /** Lets a request in; `why`, as `admits` said it. Its `problem` is what its client has to be told instead of being served. */
-  arrive(head: ArrivalHead, why: ShedReason | undefined): Arrival<R>;
-  /** Hands an `exchange` without an arrival to the observer. */
-  report(exchange: Exchange): void;
-  inFlight(): number;
-  /** Ends all open requests; returns their number. */
-  cut(): number;
-  /** `then` is called now or later, each time that nothing is in flight any more. */
-  whenEmpty(then: () => void): void;
-}
-
 /** Shared by the arrivals of a port. */
 interface Gate {
   readonly crowd: Crowd;
@@ -180,8 +165,11 @@ class ReceivedBody extends SendRateWatch {
   }
 }
 
+/** The edge of one port. `R`: the port's own record of a request. */
+export type Edge<R> = ReturnType<typeof createEdge<R>>;
+
 /** `giveUp` ends a request whose time is over, and all that are open when carryover stops. Throws RangeError for an invalid proxy network. */
-export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem: Problem) => void): Edge<R> {
+export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem: Problem) => void) {
   const { limits, now, crowd = createCrowd(), credentialOf = () => "" } = options;
   const { admit = (here: number) => (here >= limits.inFlight ? "shed-in-flight" : undefined) } = options;
   const trusts = createTrustedProxies(options.trustedProxies);
@@ -212,8 +200,10 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
     onEmpty: undefined,
   };
   return {
-    admits: (credential) => admit(crowd.here, credential),
-    arrive(head, why) {
+    /** Why the next request is not let in; `credentialOf` is asked for only where it matters. Undefined: it is. */
+    admits: (credential: () => string): ShedReason | undefined => admit(crowd.here, credential),
+    /** Lets a request in; `why`, as `admits` said it. Its `problem` is what its client has to be told instead of being served. */
+    arrive(head: ArrivalHead, why: ShedReason | undefined): Arrival<R> {
       const { received, peer, method, target } = head;
       const ownId = givenRequestId(received);
       const requestId = ownId ?? options.newRequestId();
@@ -230,14 +220,17 @@ export function createEdge<R>(options: EdgeOptions, giveUp: (request: R, problem
       deadlines.add(arrival);
       return arrival;
     },
+    /** Hands an `exchange` without an arrival to the observer. */
     report,
-    inFlight: () => gate.inFlight,
-    cut() {
+    inFlight: (): number => gate.inFlight,
+    /** Ends all open requests; returns their number. */
+    cut(): number {
       const all = deadlines.all();
       for (const arrival of all) end(arrival, stopping(arrival));
       return all.length;
     },
-    whenEmpty(then) {
+    /** `then` is called now or later, each time that nothing is in flight any more. */
+    whenEmpty(then: () => void): void {
       gate.onEmpty = then;
       if (gate.inFlight === 0) then();
     },

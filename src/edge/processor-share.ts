@@ -1,16 +1,10 @@
 import { ANONYMOUS_SHARE } from "../model/credential-shares.ts";
 import type { Signal } from "../model/signal.ts";
 
-export interface ProcessorShare {
-  /**
-   * Runs `work` when it is its turn, and returns or throws what it did; `knownMs`: what it costs beside the time that it takes itself.
-   * Rejects with the signal's reason when it aborts first.
-   */
-  run<T>(signal: Signal, work: () => T, knownMs?: number): Promise<T>;
-}
-
 /** So many times as long as a piece of work took, the next one waits. */
 const PAUSE_FACTOR = 5;
+
+export type ProcessorShare = ReturnType<typeof createProcessorShare>;
 
 /**
  * One piece of work at a time, first come, first served: all of them together leave most of the processor to others. `now`: milliseconds
@@ -19,7 +13,7 @@ const PAUSE_FACTOR = 5;
 export function createProcessorShare(
   now: () => number,
   later: (ms: number, run: () => void) => void = (ms, run) => void setTimeout(run, ms).unref(),
-): ProcessorShare {
+) {
   const waiting: (() => void)[] = [];
   let freeAt = Number.NEGATIVE_INFINITY;
   let timed = false;
@@ -32,7 +26,11 @@ export function createProcessorShare(
     later(Math.max(1, Math.ceil(freeAt - now())), pump);
   };
   return {
-    run: (signal, work, knownMs = 0) =>
+    /**
+     * Runs `work` when it is its turn, and returns or throws what it did; `knownMs`: what it costs beside the time that it takes itself.
+     * Rejects with the signal's reason when it aborts first.
+     */
+    run: <T>(signal: Signal, work: () => T, knownMs = 0): Promise<T> =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const gone = (): void => {

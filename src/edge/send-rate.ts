@@ -1,5 +1,5 @@
 import { Problem } from "../model/problem.ts";
-import { createSweep } from "./sweep.ts";
+import { createSweep } from "./deadlines.ts";
 
 export interface SendRateLimits {
   /** Bytes a second that a client has to send on the average; 0: none. */

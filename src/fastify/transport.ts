@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request as openRequest, type ServerRespons
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { lingerAfter } from "../server/linger.ts";
+import { lingerAfter } from "../server/response.ts";
 
 /** Where carryover listens. */
 export type TransportAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number };
@@ -25,14 +25,6 @@ interface TransportResponse {
   readonly statusCode: number;
   readonly headers: Record<string, string | string[]>;
   readonly body: IncomingMessage;
-}
-
-export interface Transport {
-  /** As undici's `Dispatcher.request`. */
-  request(
-    options: { readonly method: string; readonly headers: HopHeaders; readonly body?: unknown },
-    callback: (error: Error | null, response?: TransportResponse) => void,
-  ): void;
 }
 
 /** An idle connection ends before carryover would end it (`listen.keepAliveSeconds`). */
@@ -71,11 +63,17 @@ const FIRST_COUNTS: ReadonlySet<string> = new Set([
   "user-agent",
 ]);
 
+export type Transport = ReturnType<typeof createTransport>;
+
 /** `address` is asked for with each request. */
-export function createTransport(address: () => TransportAddress): Transport {
+export function createTransport(address: () => TransportAddress) {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: MOST_IDLE, timeout: IDLE_MS });
   return {
-    request({ method, headers, body }, callback) {
+    /** As undici's `Dispatcher.request`. */
+    request(
+      { method, headers, body }: { readonly method: string; readonly headers: HopHeaders; readonly body?: unknown },
+      callback: (error: Error | null, response?: TransportResponse) => void,
+    ): void {
       const hop = headers[HOP];
       if (hop === undefined) throw new Error("the fields of a request have lost their hop");
       const { incoming, outgoing } = hop;

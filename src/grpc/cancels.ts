@@ -7,14 +7,10 @@ export interface TokenRate {
   readonly debt?: number;
 }
 
-export interface TokenBucket {
-  /** Takes a token. False when the bucket is empty. */
-  take(): boolean;
-  isEmpty(): boolean;
-}
+export type TokenBucket = ReturnType<typeof createTokens>;
 
 /** A bucket that is full. `now`: a clock in milliseconds. */
-export function createTokens(now: () => number, { burst, perSecond, debt = 1 }: TokenRate): TokenBucket {
+export function createTokens(now: () => number, { burst, perSecond, debt = 1 }: TokenRate) {
   let left = burst;
   let at = now();
   const refill = (): void => {
@@ -23,12 +19,13 @@ export function createTokens(now: () => number, { burst, perSecond, debt = 1 }: 
     at = time;
   };
   return {
-    take() {
+    /** Takes a token. False when the bucket is empty. */
+    take(): boolean {
       refill();
       left = Math.max(-debt, left - 1);
       return left >= 0;
     },
-    isEmpty() {
+    isEmpty(): boolean {
       refill();
       return left < 1;
     },
@@ -49,22 +46,16 @@ const MOST_CALLERS = 1_000;
 export const RESET_LIMITS = { streamResetBurst: 10_000, streamResetRate: 1_000 };
 
 /** The calls that were cancelled on one connection. */
-export interface Cancels {
-  /** `caller` has cancelled a call; false when there were too many on the connection. */
-  add(caller: string): boolean;
-  /** Whether `caller` may make no calls at present; `isKnown`: the platform has accepted its credential. */
-  refuses(caller: string, isKnown: boolean): boolean;
-  /** A call was refused for that; false when there were too many on the connection. */
-  refused(): boolean;
-}
+export type Cancels = ReturnType<typeof createCancels>;
 
 /** A caller is a credential. Invented credentials share the bucket of the connection. `node`: the version of Node. */
-export function createCancels(now: () => number, node = process.versions.node): Cancels {
+export function createCancels(now: () => number, node = process.versions.node) {
   const ofCaller = Number.parseInt(node, 10) < FIRST_WITH_LIMITS ? OF_CALLER_IN_NODE_20 : OF_CALLER;
   const all = createTokens(now, OF_CONNECTION);
   const callers = new Map<string, TokenBucket>();
   return {
-    add(caller) {
+    /** `caller` has cancelled a call; false when there were too many on the connection. */
+    add(caller: string): boolean {
       const own = callers.get(caller) ?? createTokens(now, ofCaller);
       own.take();
       callers.delete(caller);
@@ -73,7 +64,10 @@ export function createCancels(now: () => number, node = process.versions.node): 
       if (callers.size > MOST_CALLERS) callers.delete(oldest);
       return all.take();
     },
+    /** A call was refused for that; false when there were too many on the connection. */
     refused: all.take,
-    refuses: (caller, isKnown) => callers.get(caller)?.isEmpty() === true || (!isKnown && all.isEmpty()),
+    /** Whether `caller` may make no calls at present; `isKnown`: the platform has accepted its credential. */
+    refuses: (caller: string, isKnown: boolean): boolean =>
+      callers.get(caller)?.isEmpty() === true || (!isKnown && all.isEmpty()),
   };
 }

@@ -3,18 +3,7 @@
  * the next call of a proxy that takes the connection for free. So the stream stays open for a while, and what comes is thrown away.
  */
 import { constants, type ServerHttp2Stream } from "node:http2";
-import { createSweep } from "../edge/sweep.ts";
-
-/** Streams that their clients have not ended. */
-export interface Lingering {
-  /**
-   * Calls `then` when the client has ended its request, or soon. Proxies reset calls whose response comes earlier, and a connection takes
-   * few resets (nghttp2: 1,000, then 33 a second) for all who share it.
-   */
-  hold(stream: ServerHttp2Stream, then: () => void): void;
-  /** Closes a stream whose response is sent, once its client had time to end it. */
-  close(stream: ServerHttp2Stream): void;
-}
+import { createSweep } from "../edge/deadlines.ts";
 
 interface Waiting {
   readonly since: number;
@@ -34,11 +23,16 @@ export interface LingeringTimes {
 }
 
 /** At most `most` streams are given either time. */
-export function createLingering(now: () => number, most: number, { holdMs, lingerMs }: LingeringTimes): Lingering {
+export function createLingering(now: () => number, most: number, { holdMs, lingerMs }: LingeringTimes) {
   const [held, ended] = [createDelay(now, holdMs, most), createDelay(now, lingerMs, most)];
   return {
-    hold: (stream, then) => stream.once("end", held(stream, then)),
-    close: (stream) => {
+    /**
+     * Calls `then` when the client has ended its request, or soon. Proxies reset calls whose response comes earlier, and a connection takes
+     * few resets (nghttp2: 1,000, then 33 a second) for all who share it.
+     */
+    hold: (stream: ServerHttp2Stream, then: () => void) => stream.once("end", held(stream, then)),
+    /** Closes a stream whose response is sent, once its client had time to end it. */
+    close: (stream: ServerHttp2Stream): void => {
       // Most clients have ended theirs: then it closes by itself.
       if (!stream.readableEnded) ended(stream, () => stream.close(constants.NGHTTP2_NO_ERROR));
     },

@@ -186,3 +186,33 @@ export function withPrefix(bytes: Uint8Array, length = bytes.length): Buffer {
   prefixed.set(bytes, PREFIX);
   return prefixed;
 }
+
+/** Reads prefixes only. */
+export function createMessagePlace() {
+  /** Bytes of the prefix that have come, and its length so far. */
+  let seen = 0;
+  let length = 0;
+  /** Bytes of the message that are missing. */
+  let missing = 0;
+  return {
+    /** True when a message has begun and is not whole after `chunk`. */
+    after(chunk: Uint8Array): boolean {
+      for (let at = 0; at < chunk.length; ) {
+        if (missing > 0) {
+          const some = Math.min(missing, chunk.length - at);
+          missing -= some;
+          at += some;
+          continue;
+        }
+        if (seen > 0) length = length * 256 + (chunk[at] ?? 0);
+        at += 1;
+        seen += 1;
+        if (seen < PREFIX) continue;
+        missing = length;
+        seen = 0;
+        length = 0;
+      }
+      return missing > 0 || seen > 0;
+    },
+  };
+}

@@ -1,5 +1,6 @@
 /** The gRPC port: which upstream a call goes to, and whether it passes or is translated. */
 
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
 import { type BodyLimitOptions, type BodyLimits, createBodyLimits } from "../edge/body-limits.ts";
@@ -14,23 +15,31 @@ import type { MemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { RequestProxy } from "../model/request.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
+import { createSignalController } from "../model/signal.ts";
 import type { Router } from "../router/router.ts";
+import { type Audience, isSameAudience } from "../router/token-exchange.ts";
 import { MOST_VALUES } from "../translate/body.ts";
 import { MOST_NAMES } from "../translate/operation.ts";
 import { createBreaker, type UpstreamSessions } from "../upstream/breaker.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import type { ConnectionRenewal } from "../upstream/certificate-renewal.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
-import type { GrpcCall } from "./call.ts";
-import { type DescriptorParts, type Descriptors, type Rpc, readDescriptors } from "./descriptors.ts";
+import { failCall, type GrpcCall } from "./call.ts";
+import {
+  type DescriptorGaps,
+  type DescriptorParts,
+  type Descriptors,
+  gapsOf,
+  type Rpc,
+  readDescriptors,
+} from "./descriptors.ts";
 import { createEnumNumbers } from "./enums.ts";
-import { type DescriptorGaps, gapsOf } from "./gaps.ts";
+import { type MessageLimits, readMessage, withPrefix } from "./messages.ts";
 import { awaitHeads, awaitRequests, type RelayTarget, relayCall } from "./relay.ts";
 import { createKnownRpcs, createOwners, versionOfService } from "./rpcs.ts";
 import { createGrpcServer, type GrpcServer, type SessionTimeouts } from "./server.ts";
 import { createGrpcSessions, type GrpcSessions } from "./sessions.ts";
 import { createStatusCodec } from "./status.ts";
-import { exchangeToken } from "./token-exchange.ts";
 import { contextOf, serveUnary } from "./unary.ts";
 import { createWireCounter } from "./wire.ts";
 
@@ -298,4 +307,71 @@ function targetOf(
   renewal.attach(name, sessions);
   const heads = awaitHeads(timeouts.headersSeconds * 1_000, now);
   return { name, sessions, queue: queues.get(name), heads, unended: awaitRequests(now), bodies, now };
+}
+
+/** `repeated string aud = 1`, of the requests of both methods. */
+const AUD = 1;
+
+interface ExchangeParts {
+  readonly audience: Audience;
+  readonly limits: MessageLimits;
+}
+
+/** Ends `call` in every case. The message is read only where an audience may have to be replaced. */
+async function exchangeToken(call: GrpcCall, target: RelayTarget, { audience, limits }: ExchangeParts): Promise<void> {
+  const { exchange } = call;
+  exchange.apiVersion = "sts";
+  exchange.operation = "exchange";
+  exchange.mode = "pass";
+  const answered = (): void => {};
+  if (audience.from === undefined) {
+    relayCall(call, target, { answered });
+    return;
+  }
+  const controller = createSignalController();
+  call.stop = controller.abort;
+  try {
+    const message = await readMessage(call, Math.min(limits.bodyBytes, limits.requestBytes), limits, controller.signal);
+    call.stream.on("close", message.release);
+    const replaced = withAudience(message.bytes, audience);
+    relayCall(call, target, { answered, whole: replaced === undefined ? message.whole : withPrefix(replaced) });
+  } catch (error) {
+    failCall(call, Problem.from(error));
+  }
+}
+
+/** Returns `message` with the platform's audience in place of carryover's own, or undefined if nothing changes. */
+function withAudience(message: Uint8Array, audience: Audience): Uint8Array | undefined {
+  const { from, to } = audience;
+  if (from === undefined) return undefined;
+  const parts: Uint8Array[] = [];
+  let kept = 0;
+  try {
+    const reader = new BinaryReader(message);
+    while (reader.pos < message.length) {
+      const [number, wireType] = reader.tag();
+      const at = reader.pos;
+      if (number !== AUD || wireType !== WireType.LengthDelimited) {
+        reader.skip(wireType, number);
+        continue;
+      }
+      const value = Buffer.from(reader.bytes());
+      if (!isSameAudience(value.toString(), from)) continue;
+      parts.push(message.subarray(kept, at), lengthPrefixed(to));
+      kept = reader.pos;
+    }
+  } catch {
+    // The token service says what is wrong with it.
+    return undefined;
+  }
+  return parts.length === 0 ? undefined : Buffer.concat([...parts, message.subarray(kept)]);
+}
+
+function lengthPrefixed(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.from(varint(bytes.length)), bytes]);
+}
+
+function varint(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
 }

@@ -2,9 +2,9 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from "node:http2";
 import type { Readable, Writable } from "node:stream";
 import type { BodyLimits } from "../edge/body-limits.ts";
+import { createSweep, type Sweep } from "../edge/deadlines.ts";
 import { tooLate } from "../edge/edge.ts";
 import { type SendRateWatch, slowSender } from "../edge/send-rate.ts";
-import { createSweep, type Sweep } from "../edge/sweep.ts";
 import { recordCall, type Upstream } from "../model/exchange.ts";
 import { type HeaderList, header } from "../model/http.ts";
 import { httpOfRpc, type Problem, RpcCode, rpcOfHttp } from "../model/problem.ts";
@@ -23,7 +23,7 @@ import {
   statusFields,
   writeHead,
 } from "./call.ts";
-import { createMessagePlace } from "./pace.ts";
+import { createMessagePlace } from "./messages.ts";
 import { isReading } from "./rpcs.ts";
 import type { GrpcSessions, StreamPlace } from "./sessions.ts";
 import { type RpcStatus, statusOfTrailers } from "./status.ts";

@@ -41,15 +41,6 @@ export interface SessionTimeouts extends LingeringTimes {
   readonly idleMs: number;
 }
 
-export interface GrpcServer {
-  /** Rejects when the port cannot be had. */
-  listen(): Promise<{ readonly url: string }>;
-  /** Sends GOAWAY to everyone: calls in progress go on, and clients connect anew. */
-  beginShutdown(): void;
-  /** Takes no more connections, lets calls finish for `graceMs`, then ends them. Gives how many were cut off. */
-  close(graceMs: number): Promise<number>;
-}
-
 const TIMEOUTS: SessionTimeouts = { pingMs: 30_000, idleMs: 300_000, holdMs: 100, lingerMs: 2_000 };
 /** Streams of one session at most, and its part of `limits.inFlight`: an ingress sends the calls of many clients over one. */
 const STREAMS = 1_000;
@@ -77,7 +68,9 @@ const TOO_MANY_CANCELS = new Problem("OVERLOADED", "too many calls of this calle
   options: [],
 });
 
-export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
+export type GrpcServer = ReturnType<typeof createGrpcServer>;
+
+export function createGrpcServer(options: GrpcServerOptions) {
   const { limits, credentialOf = () => "" } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const sessions = new Map<Http2Session, SessionControl>();
@@ -199,15 +192,18 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     for (const session of sessions.keys()) if (!session.closed) session.close();
   };
   return {
-    listen: async () => {
+    /** Rejects when the port cannot be had. */
+    listen: async (): Promise<{ readonly url: string }> => {
       server.listen({ host: options.host, port: options.port, backlog: BACKLOG });
       await once(server, "listening");
       const { address, family, port } = server.address() as AddressInfo;
       const host = address === "0.0.0.0" ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
       return { url: `http://${host}:${port}` };
     },
+    /** Sends GOAWAY to everyone: calls in progress go on, and clients connect anew. */
     beginShutdown: endSessions,
-    close: async (graceMs) => {
+    /** Takes no more connections, lets calls finish for `graceMs`, then ends them. Gives how many were cut off. */
+    close: async (graceMs: number): Promise<number> => {
       const closed = server.listening ? new Promise((resolve) => server.close(resolve)) : Promise.resolve();
       endSessions();
       await emptyWithin(edge, graceMs);

@@ -1,7 +1,7 @@
 /** One HTTP/2 session to an upstream: how it begins, and whether it is alive. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
-import type { Sweep } from "../edge/sweep.ts";
+import type { Sweep } from "../edge/deadlines.ts";
 import { type DialOptions, dial } from "../upstream/dial.ts";
 import { KEEP_SPACES } from "./call.ts";
 

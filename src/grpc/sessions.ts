@@ -1,6 +1,6 @@
 /** gRPC out: HTTP/2 sessions to one upstream, opened as streams are needed. */
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
-import { createSweep } from "../edge/sweep.ts";
+import { createSweep } from "../edge/deadlines.ts";
 import { later } from "../model/clock.ts";
 import { Problem } from "../model/problem.ts";
 import { type Breaker, type BreakerProbe, noBreaker } from "../upstream/breaker.ts";

@@ -13,7 +13,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
-import { isJsonObject, member } from "../model/json.ts";
+import { member, parsedJson } from "../model/json.ts";
 import { type Problem, problemBody, RpcCode, rpcOfHttp } from "../model/problem.ts";
 import { createErrorRegistry } from "./error-details.ts";
 
@@ -25,16 +25,6 @@ export interface RpcStatus {
   readonly details?: Uint8Array | undefined;
 }
 
-/** Turns errors in JSON into statuses and back, details included. */
-export interface StatusCodec {
-  /** Of a response that is no success: its JSON body, or what its HTTP status says. */
-  ofJson(http: number, body: Uint8Array): RpcStatus;
-  /** Of an error of our own. */
-  ofProblem(problem: Problem): RpcStatus;
-  /** The JSON body that v1's gateway would have made of a status. */
-  toJson(status: RpcStatus): string;
-}
-
 const ERRORS = createErrorRegistry();
 const STATUS = messageOf(ERRORS, "google.rpc.Status");
 
@@ -44,32 +34,38 @@ function messageOf(registry: Registry, name: string): DescMessage {
   return found;
 }
 
+/** Turns errors in JSON into statuses and back, details included. */
+export type StatusCodec = ReturnType<typeof createStatusCodec>;
+
 /** `known`: the operator's descriptors, for types of details that are not Google's own. */
-export function createStatusCodec(known: Registry | undefined): StatusCodec {
+export function createStatusCodec(known: Registry | undefined) {
   const registry = known === undefined ? ERRORS : createRegistry(ERRORS, known);
   const ofJson = (http: number, body: Uint8Array): RpcStatus => {
-    const read = parsed(body);
-    const code = read === undefined ? undefined : member(read, "code");
-    const message = read === undefined ? undefined : member(read, "message");
+    const read = body.length > MOST_ERROR_BYTES ? undefined : parsedJson(Buffer.from(body).toString());
+    const code = member(read, "code");
+    const message = member(read, "message");
     const said = typeof code === "number" && Number.isInteger(code) && code > 0 && code <= 16;
     const status = {
       code: said ? code : rpcOfHttp(http),
       message: typeof message === "string" ? message : `HTTP ${http}`,
     };
-    const details = anysOf(read === undefined ? undefined : member(read, "details"), registry);
+    const details = anysOf(member(read, "details"), registry);
     if (details.length === 0) return status;
     const json = { ...status, details: details.map((detail) => toJson(AnySchema, detail, { registry })) };
     return { ...status, details: toBinary(STATUS, fromJson(STATUS, json, { registry })) };
   };
   return {
+    /** Of a response that is no success: its JSON body, or what its HTTP status says. */
     ofJson,
-    ofProblem: (problem) => {
+    /** Of an error of our own. */
+    ofProblem: (problem: Problem): RpcStatus => {
       const status = ofJson(problem.http, Buffer.from(problemBody(problem)));
       // Clients repeat what is UNAVAILABLE, and this may have been done.
       const isUnsafe = status.code === RpcCode.UNAVAILABLE && problem.metadata["state"] === "unknown";
       return isUnsafe ? { ...status, code: RpcCode.UNKNOWN } : status;
     },
-    toJson: ({ code, message, details }) => {
+    /** The JSON body that v1's gateway would have made of a status. */
+    toJson: ({ code, message, details }: RpcStatus): string => {
       const read = details === undefined ? [] : detailsOf(details, registry);
       return JSON.stringify({ code, message, details: read });
     },
@@ -79,16 +75,6 @@ export function createStatusCodec(known: Registry | undefined): StatusCodec {
 /** Longer bodies of errors say nothing that trailers have room for. */
 export const MOST_ERROR_BYTES = 64 * 1024;
 const MOST_MESSAGE_LENGTH = 2 * 1024;
-
-function parsed(body: Uint8Array) {
-  if (body.length > MOST_ERROR_BYTES) return undefined;
-  try {
-    const read: unknown = JSON.parse(Buffer.from(body).toString());
-    return isJsonObject(read) ? read : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Details of types that nobody describes cannot be encoded, and are left out. */
 function anysOf(details: unknown, registry: Registry): readonly Any[] {

@@ -19,20 +19,6 @@ export interface StreamQueueOptions {
   readonly wanted: () => void;
 }
 
-export interface StreamQueue<W> {
-  /** Starts `work` at once, or later. */
-  enter(origin: StreamOrigin, work: W): QueuedStream<W>;
-  /** Its stream is over, or is not wanted any more. */
-  leave(stream: QueuedStream<W>): void;
-  /** There may be more places than before. */
-  pump(): void;
-  /** Takes all out that wait. */
-  takeWaiting(): readonly QueuedStream<W>[];
-  waiting(): number;
-  /** Streams that `credential` has or waits for. */
-  usedBy(credential: string): number;
-}
-
 /** One credential may hold so many times what is free (dynamic thresholds, Choudhury and Hahne): alone 8/9 of all. */
 const CREDENTIAL_SHARE = 8;
 /** What credentials may hold together that the platform has not accepted: anybody can invent them. */
@@ -68,7 +54,7 @@ export function createStreamQueue<W>(
   { places, most, accepted, now, later, wanted }: StreamQueueOptions,
   start: (stream: QueuedStream<W>) => void,
   late: (stream: QueuedStream<W>) => void,
-): StreamQueue<W> {
+) {
   // Streams have no usual length: no estimate refuses one, and `places` is the only bound.
   const queue = createFairQueue<QueuedStream<W>>({
     capacity: Number.POSITIVE_INFINITY,
@@ -109,7 +95,8 @@ export function createStreamQueue<W>(
     });
   };
   return {
-    enter(origin, work) {
+    /** Starts `work` at once, or later. */
+    enter(origin: StreamOrigin, work: W): QueuedStream<W> {
       const stream = new QueuedStream(origin, work);
       if (queue.enter(stream, now()) === "started") begin(stream);
       else {
@@ -118,7 +105,8 @@ export function createStreamQueue<W>(
       }
       return stream;
     },
-    leave(stream) {
+    /** Its stream is over, or is not wanted any more. */
+    leave(stream: QueuedStream<W>): void {
       if (stream.state === "over") return;
       if (stream.state === "waits") queue.cancel(stream);
       else {
@@ -128,13 +116,16 @@ export function createStreamQueue<W>(
       stream.state = "over";
       pump();
     },
+    /** There may be more places than before. */
     pump,
-    takeWaiting: () => {
+    /** Takes all out that wait. */
+    takeWaiting: (): readonly QueuedStream<W>[] => {
       const all = queue.expire(Number.POSITIVE_INFINITY);
       for (const stream of all) stream.state = "over";
       return all;
     },
-    waiting: () => queue.waiting(),
+    waiting: (): number => queue.waiting(),
+    /** Streams that `credential` has or waits for. */
     usedBy: queue.usedBy,
   };
 }

@@ -57,8 +57,6 @@ export interface MemberRule {
   /** Name under which `finish` finds it. */
   readonly capture: string;
   readonly value: CompiledPlan | undefined;
-  /** JSON value that takes the place of `null`. */
-  readonly overNull: Uint8Array | undefined;
   /** True for the member that identifies a record. */
   readonly key: boolean;
   /** Whether meeting it is reported, and as what. */
@@ -177,21 +175,20 @@ function listed(
   }
   const out = member.rename ?? name;
   const value = compileValue(compiled, member.value);
-  const insert = plan.insert?.find((candidate) => candidate.key === out);
+  const inserted = plan.insert?.some(({ key }) => key === out) === true;
   const others = [...plan.members].some(([other, { rename }]) => other !== name && rename === out);
   const emitted = plan.emits?.includes(out) === true;
-  const edited = isKey || out !== name || value !== undefined || insert !== undefined || others || emitted;
+  const edited = isKey || out !== name || value !== undefined || inserted || others || emitted;
   return ruleFor(label, name, {
     slot: edited ? slotFor(`out ${out}`) : -1,
     newKey: out === name ? undefined : Buffer.from(encodeString(out)),
     value,
-    overNull: insert?.overNull === true ? Buffer.from(insert.value) : undefined,
     key: isKey,
   });
 }
 
 /** A rule that keeps the member, but for what `given` says. One literal: rules have one shape inside the engine. */
 export function ruleFor(label: string, name: string, given: Partial<MemberRule>): MemberRule {
-  const { action = "keep", slot = -1, newKey, capture = "", value, overNull, key = false, report } = given;
-  return { label, name, action, slot, newKey, capture, value, overNull, key, report };
+  const { action = "keep", slot = -1, newKey, capture = "", value, key = false, report } = given;
+  return { label, name, action, slot, newKey, capture, value, key, report };
 }

@@ -71,17 +71,15 @@ export const RULE_SLOT = 8;
 export const RULE_KEY_BYTES = 16;
 export const RULE_KEY_LENGTH = 20;
 export const RULE_VALUE = 24;
-export const RULE_NULL_BYTES = 28;
-export const RULE_NULL_LENGTH = 32;
 /** The call in which the rule was counted last, and how often. */
-export const RULE_CALL = 36;
-export const RULE_COUNT = 40;
-export const RULE_SIZE = 48;
+export const RULE_CALL = 28;
+export const RULE_COUNT = 32;
+export const RULE_SIZE = 40;
 export const FLAG_LEAVE_OUT = 1;
 export const FLAG_CAPTURE = 2;
 export const FLAG_KEY = 4;
 export const FLAG_REPORT = 8;
-/** There is a new key, a plan for the value, or something to take the place of `null`. */
+/** There is a new key, or a plan for the value. */
 export const FLAG_EDIT = 16;
 
 /** A name as it stands in texts, from the end of the member before it to its colon. Offsets count from there. */

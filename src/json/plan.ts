@@ -1,5 +1,4 @@
 /** Plans: what to change in a JSON document. */
-import type { ScanOptions } from "./scan.ts";
 
 /**
  * What becomes of one value. `copy` leaves its bytes alone. Plans are told apart by identity and may contain themselves
@@ -76,10 +75,8 @@ export interface ConvertPlan {
 export interface Insert {
   /** Its name, decoded. */
   readonly key: string;
-  /** Its value as JSON text; not checked. */
+  /** Its value as JSON text; not checked. A member that is `null` counts as present. */
   readonly value: string;
-  /** True: takes the place of `null` too. Otherwise `null` counts as present. */
-  readonly overNull?: boolean;
 }
 
 /**
@@ -92,7 +89,7 @@ export type FinishObject = (
 ) => void;
 
 /** A list page: an object with an array of records in it. */
-export interface PagePlan extends ScanOptions {
+export interface PagePlan {
   /** Name of the member with the records. */
   readonly items: string;
   /** Whether a page without that member, or with `null`, is an empty list. Default: `error`. */

@@ -47,8 +47,6 @@ import {
   RULE_ID,
   RULE_KEY_BYTES,
   RULE_KEY_LENGTH,
-  RULE_NULL_BYTES,
-  RULE_NULL_LENGTH,
   RULE_SIZE,
   RULE_SLOT,
   RULE_VALUE,
@@ -199,19 +197,18 @@ function addRule(arena: Arena, memory: KernelMemory, rule: MemberRule): number {
   writeRule(memory, at, rule, arena.rules.length);
   arena.rules.push(rule);
   if (rule.newKey !== undefined) setBytes(arena, memory, at + RULE_KEY_BYTES, at + RULE_KEY_LENGTH, rule.newKey);
-  if (rule.overNull !== undefined) setBytes(arena, memory, at + RULE_NULL_BYTES, at + RULE_NULL_LENGTH, rule.overNull);
   memory.setWord(at + RULE_VALUE, install(arena, memory, rule.value));
   return at;
 }
 
 function writeRule(memory: KernelMemory, at: number, rule: MemberRule, id: number): void {
-  const { action, key, report, newKey, value, overNull, slot } = rule;
+  const { action, key, report, newKey, value, slot } = rule;
   const flags =
     (action === "keep" ? 0 : FLAG_LEAVE_OUT) |
     (action === "capture" ? FLAG_CAPTURE : 0) |
     (key ? FLAG_KEY : 0) |
     (report === undefined ? 0 : FLAG_REPORT) |
-    (newKey === undefined && value === undefined && overNull === undefined ? 0 : FLAG_EDIT);
+    (newKey === undefined && value === undefined ? 0 : FLAG_EDIT);
   memory.setWord(at + RULE_FLAGS, flags);
   memory.setWord(at + RULE_ID, id);
   memory.setWord(at + RULE_CALL, 0);

@@ -7,8 +7,7 @@ import { type Kernel, type KernelCalls, type Kernels, loadText, reportsOf, share
 import { ASCENDING, COUNT, LAST_END, RECORD_SIZE, RECORDS, TEXT } from "./layout.ts";
 import type { KernelMemory } from "./memory.ts";
 import { type ObjectPlan, type PagePlan, type RewriteReport, reportOf, type ValuePlan } from "./plan.ts";
-import { depthOf, enter, type ScanOptions } from "./scan.ts";
-import { loneSurrogate } from "./text.ts";
+import { enter, MAX_DEPTH } from "./scan.ts";
 
 /** A rewritten body. */
 export interface ValueResult {
@@ -32,27 +31,23 @@ export interface PageRewriter {
 /**
  * A function that rewrites bodies by `plan`. Compile once, use often: calls share nothing but memory.
  * The function throws `JsonError` when the text is not one valid JSON value (RFC 8259, UTF-8, no byte order mark), is nested
- * too deeply, repeats a member that is edited, is no object although `plan` is an object plan, or, with `surrogates: "refuse"`
- * (default: `pass`), has a lone surrogate escape. Nothing comes out then.
+ * too deeply, repeats a member that is edited, or is no object although `plan` is an object plan. Nothing comes out then.
  */
 export function createValueRewriter(
   plan: ValuePlan,
-  options: ScanOptions = {},
   kernels: Kernels = sharedKernels,
 ): (text: Uint8Array) => ValueResult {
   const compiled = compileValue(new Map(), plan);
-  const depth = depthOf(options);
   return (text) =>
     withKernel(kernels, text, (kernel) => {
-      const bytes = rewriteWhole(kernel, compiled, text, depth);
-      refuseSurrogates(text, options);
+      const bytes = rewriteWhole(kernel, compiled, text);
       return { bytes, reports: reportsOf(kernel) };
     });
 }
 
 /** `createValueRewriter` for one use. */
-export function rewriteValue(text: Uint8Array, plan: ValuePlan, options: ScanOptions = {}): ValueResult {
-  return createValueRewriter(plan, options)(text);
+export function rewriteValue(text: Uint8Array, plan: ValuePlan): ValueResult {
+  return createValueRewriter(plan)(text);
 }
 
 /**
@@ -63,16 +58,13 @@ export function rewriteValue(text: Uint8Array, plan: ValuePlan, options: ScanOpt
 export function createPageRewriter(plan: PagePlan, kernels: Kernels = sharedKernels): PageRewriter {
   const compiled: CompiledPlans = new Map();
   const record = compileObject(compiled, plan.record === "copy" ? UNTOUCHED : plan.record, plan.key);
-  const finish = (kernel: Kernel, page: RewrittenPage, text: Uint8Array): PageResult => {
-    refuseSurrogates(text, plan);
-    return { ...page, reports: reportsOf(kernel) };
-  };
+  const finish = (kernel: Kernel, page: RewrittenPage): PageResult => ({ ...page, reports: reportsOf(kernel) });
   const atOnce = (text: Uint8Array): PageResult =>
     withKernel(kernels, text, (kernel) => {
       const steps = rewriteRecords(kernel, plan, record, text);
       let step = steps.next();
       while (step.done !== true) step = steps.next();
-      return finish(kernel, step.value, text);
+      return finish(kernel, step.value);
     });
   const inSlices: PageRewriter["inSlices"] = async (text, turn) => {
     const kernel = kernels.take();
@@ -83,7 +75,7 @@ export function createPageRewriter(plan: PagePlan, kernels: Kernels = sharedKern
         await turn();
         step = steps.next();
       }
-      return finish(kernel, step.value, text);
+      return finish(kernel, step.value);
     } catch (error) {
       throw relocated(text, error);
     } finally {
@@ -107,18 +99,13 @@ function withKernel<T>(kernels: Kernels, text: Uint8Array, rewrite: (kernel: Ker
 
 const UNTOUCHED: ObjectPlan = { kind: "object", members: new Map(), reportUnknown: false };
 
-/** `createPageRewriter` for one use. */
-export function rewritePage(text: Uint8Array, plan: PagePlan): PageResult {
-  return createPageRewriter(plan)(text);
-}
-
-function rewriteWhole(kernel: Kernel, plan: CompiledPlan | undefined, text: Uint8Array, depth: number): Uint8Array {
+function rewriteWhole(kernel: Kernel, plan: CompiledPlan | undefined, text: Uint8Array): Uint8Array {
   const { calls, memory } = kernel;
   const root = loadText(kernel, plan, text);
   const start = calls.skipSpace(TEXT);
   if (plan?.kind === "object" && memory.byte(start) !== 0x7b) fail(start - TEXT, "expected an object");
   const end = TEXT + text.length;
-  calls.skipEnd(calls.walkValue(root, start, depth, 0), end);
+  calls.skipEnd(calls.walkValue(root, start, MAX_DEPTH, 0), end);
   return newText(kernel, text, end, undefined);
 }
 
@@ -137,12 +124,6 @@ function newText({ calls, memory }: Kernel, text: Uint8Array, end: number, aroun
   memory.copyInto(bytes, open.length, start, start + size);
   bytes.write(close, open.length + size, "latin1");
   return bytes;
-}
-
-function refuseSurrogates(text: Uint8Array, options: ScanOptions): void {
-  if (options.surrogates !== "refuse") return;
-  const lone = loneSurrogate(text);
-  if (lone !== -1) fail(lone, "lone surrogate");
 }
 
 /** A page, taken apart. */
@@ -188,7 +169,6 @@ function* rewriteRecords(
 ): Generator<undefined, RewrittenPage> {
   const { calls, memory } = kernel;
   const root = loadText(kernel, record, text);
-  const depth = depthOf(plan);
   const records: PageRecords = {
     root,
     literal: isLiteral(text),
@@ -203,7 +183,6 @@ function* rewriteRecords(
   const seen = new Set<string>();
   const start = calls.skipSpace(TEXT);
   if (memory.byte(start) !== 0x7b) fail(start - TEXT, "expected an object");
-  enter(start - TEXT, depth);
   let found = plan.missingItems === "empty";
   let at = calls.skipSpace(start + 1);
   while (memory.byte(at) !== 0x7d) {
@@ -214,9 +193,9 @@ function* rewriteRecords(
     if (items || plan.scalars?.includes(name)) claimName(seen, name, at - TEXT);
     if (items && !(memory.byte(value) === 0x6e && plan.missingItems === "empty")) {
       found = true;
-      at = yield* rewriteArray(kernel, value, depth - 1, records, text);
+      at = yield* rewriteArray(kernel, value, MAX_DEPTH - 1, records, text);
     } else {
-      at = calls.skipValue(value, depth - 1);
+      at = calls.skipValue(value, MAX_DEPTH - 1);
       if (!items) readOther(kernel, plan, name, value, at, scalars);
     }
     at = calls.skipComma(at, 0x7d);

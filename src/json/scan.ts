@@ -7,21 +7,8 @@ import { fail } from "./error.ts";
 
 /** Zero bytes after the text: no token may hold one, so scanning stops there without looking at the length. */
 const PADDING = 8;
-/** Deepest nesting that can be asked for: scanning is recursive. */
-const MAX_DEPTH = 1000;
-const DEFAULT_DEPTH = 100;
-
-/** How strictly a text is read. */
-export interface ScanOptions {
-  /** Deepest nesting of objects and arrays; 100 by default, never above 1000. */
-  readonly maxDepth?: number | undefined;
-  /** What to do about a `\u` escape that is half a character; each reader states its default. */
-  readonly surrogates?: "refuse" | "pass" | undefined;
-}
-
-export function depthOf(options: ScanOptions): number {
-  return Math.min(options.maxDepth ?? DEFAULT_DEPTH, MAX_DEPTH);
-}
+/** Deepest nesting of objects and arrays: scanning is recursive. */
+export const MAX_DEPTH = 100;
 
 /** A text that can be scanned: two views of one padded copy. Single bytes and words are read by `view`. */
 export interface PaddedText {
@@ -33,7 +20,9 @@ export interface PaddedText {
 export function load(text: Uint8Array): PaddedText {
   checkText(text);
   const loaded = allocate(padded(text.length));
-  fill(loaded, text);
+  loaded.bytes.set(text);
+  loaded.view.setInt32(text.length, 0);
+  loaded.view.setInt32(text.length + 4, 0);
   return loaded;
 }
 
@@ -42,23 +31,16 @@ export function padded(size: number): number {
   return size + PADDING;
 }
 
-/** Throws `JsonError` when `text` is not UTF-8 or begins with a byte order mark. */
-export function checkText(text: Uint8Array): void {
-  if (text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf) fail(0, "byte order mark");
-  if (!isUtf8(text)) fail(invalidUtf8(text), "invalid UTF-8");
-}
-
-/** Puts `text` and its padding at the beginning of memory that has room for them. */
-export function fill({ bytes, view }: PaddedText, text: Uint8Array): void {
-  bytes.set(text);
-  view.setInt32(text.length, 0);
-  view.setInt32(text.length + 4, 0);
-}
-
 /** Two views of `size` bytes that hold anything. */
 export function allocate(size: number): PaddedText {
   const bytes = Buffer.allocUnsafe(size);
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, size) };
+}
+
+/** Throws `JsonError` when `text` is not UTF-8 or begins with a byte order mark. */
+export function checkText(text: Uint8Array): void {
+  if (text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf) fail(0, "byte order mark");
+  if (!isUtf8(text)) fail(invalidUtf8(text), "invalid UTF-8");
 }
 
 /** Offset of the first byte that a lenient decoder would have to replace. */

@@ -1,11 +1,10 @@
 /** Parses a small JSON body into a tree, with nothing lost. Long lists go through the rewriter. */
 import { fail, located } from "./error.ts";
 import {
-  depthOf,
   enter,
   load,
+  MAX_DEPTH,
   type PaddedText,
-  type ScanOptions,
   skipColon,
   skipComma,
   skipEnd,
@@ -56,13 +55,13 @@ export type JsonNode = ObjectNode | ArrayNode | StringNode | PlainNode;
 
 /**
  * The value in `text` (UTF-8), strictly by RFC 8259. Refused with a `JsonError`: everything that is not one JSON value with
- * white space around it, a byte order mark, invalid UTF-8, more nesting than `maxDepth`, and lone surrogate escapes
+ * white space around it, a byte order mark, invalid UTF-8, more nesting than `MAX_DEPTH`, and lone surrogate escapes
  * unless `surrogates` is `pass`. Repeated member names are kept.
  */
-export function parseTree(text: Uint8Array, options: ScanOptions = {}): JsonNode {
+export function parseTree(text: Uint8Array, options: { readonly surrogates?: "pass" } = {}): JsonNode {
   return located(text, () => {
     const loaded = load(text);
-    const node = value(loaded, skipSpace(loaded.view, 0), depthOf(options), text);
+    const node = value(loaded, skipSpace(loaded.view, 0), MAX_DEPTH, text);
     skipEnd(loaded.view, node.end, text.length);
     const lone = options.surrogates === "pass" ? -1 : loneSurrogate(text);
     if (lone !== -1) fail(lone, "lone surrogate");

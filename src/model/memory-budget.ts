@@ -13,24 +13,6 @@ export interface GrowingReservation extends MemoryReservation {
   grow(bytes: number, signal: Signal): Promise<void> | undefined;
 }
 
-export interface MemoryBudget {
-  /** Bytes that one owner may hold, however much it needs. */
-  readonly share: number;
-  held(): number;
-  /** True if so little is held that small amounts need not wait. */
-  hasHeadroom(): boolean;
-  /** True if there is room for `bytes`, regardless of those that wait. */
-  fits(owner: string, bytes: number): boolean;
-  /** A reservation of 0 bytes, to be resized as bytes arrive. */
-  open(owner: string): MemoryReservation;
-  /** Reserves `bytes` if there is room and `owner` has no other reservation waiting. */
-  tryReserve(owner: string, bytes: number): MemoryReservation | undefined;
-  /** A reservation that grows to `claim` bytes at most. The oldest one that waits can always grow, so that all are done in the end. */
-  receive(owner: string, claim: number): GrowingReservation;
-  /** Waits for room. Rejects with the signal's reason if it aborts first. */
-  reserve(owner: string, bytes: number, signal: Signal): Promise<MemoryReservation>;
-}
-
 interface MemoryWaiter {
   readonly bytes: number;
   readonly admit: (reservation: MemoryReservation) => void;
@@ -56,11 +38,13 @@ interface Growing {
 const SHARE = 0.5;
 const HEADROOM = 0.25;
 
+export type MemoryBudget = ReturnType<typeof createMemoryBudget>;
+
 /**
  * A budget of `limit` bytes. Freed bytes go to the owner that holds least, and within one owner to the first that waits. More
  * than a share counts as a whole share, so that anything fits while nothing else is held.
  */
-export function createMemoryBudget(limit: number): MemoryBudget {
+export function createMemoryBudget(limit: number) {
   const share = limit * SHARE;
   const owners = new Map<string, MemoryOwner>();
   /** Oldest first. */
@@ -186,14 +170,21 @@ export function createMemoryBudget(limit: number): MemoryBudget {
     };
   };
   return {
+    /** Bytes that one owner may hold, however much it needs. */
     share,
-    held: () => total,
-    hasHeadroom: () => total < limit * HEADROOM,
-    fits: (name, bytes) => fits(owners.get(name), bytes),
-    open: (name) => reserveNow(name, 0),
+    held: (): number => total,
+    /** True if so little is held that small amounts need not wait. */
+    hasHeadroom: (): boolean => total < limit * HEADROOM,
+    /** True if there is room for `bytes`, regardless of those that wait. */
+    fits: (name: string, bytes: number): boolean => fits(owners.get(name), bytes),
+    /** A reservation of 0 bytes, to be resized as bytes arrive. */
+    open: (name: string): MemoryReservation => reserveNow(name, 0),
+    /** A reservation that grows to `claim` bytes at most. The oldest one that waits can always grow, so that all are done in the end. */
     receive,
+    /** Reserves `bytes` if there is room and `owner` has no other reservation waiting. */
     tryReserve,
-    reserve: (name, bytes, signal) => {
+    /** Waits for room. Rejects with the signal's reason if it aborts first. */
+    reserve: (name: string, bytes: number, signal: Signal): Promise<MemoryReservation> => {
       const reservation = tryReserve(name, bytes);
       if (reservation !== undefined) return Promise.resolve(reservation);
       return new Promise((resolve, reject) => {

@@ -44,6 +44,15 @@ export function collectionPath(resource: Resource, version: string): string {
   return `/${resource.domain}/${version}/${resource.v2}`;
 }
 
+const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
+
+/** How v1 spells an operation: its method, and the template of its path below `/{domain}/v1/`. */
+export function v1PathOf(resource: Resource, operation: Operation) {
+  if ("path" in operation) return operation;
+  const path = operation.kind === "list" ? resource.v1 : `${resource.v1}/{uid=**}`;
+  return { method: METHODS[operation.kind], path };
+}
+
 /** The v2 path of what `match` is about: that of a verb, the collection of a list, else `{collection}/{uid or parent}`. */
 export function v2PathOf(
   { resource, operation, uidPath, segment }: Omit<OperationMatch, "uid" | "query">,

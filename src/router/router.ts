@@ -1,7 +1,7 @@
 /** Which operation a request asks for, by its method and target alone. */
 import { isSafe } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
-import { type OperationMatch, type RouteResult, v2PathOf } from "../model/request.ts";
+import { type OperationMatch, type RouteResult, v1PathOf, v2PathOf } from "../model/request.ts";
 import type { NativeDomain, Operation, Resource } from "../model/resource.ts";
 import { checkSegments, decodePath, invalidPath, segmentForPath, uidForPath } from "./path.ts";
 import {
@@ -289,8 +289,6 @@ function mappedTarget(route: Route, version: string, rest: string): string | und
 }
 
 type TranslatedOperation = Exclude<Operation, { kind: "native" }>;
-/** Operations whose path is written in the catalogue. */
-type OwnPathOperation = Extract<Operation, { path: string }>;
 /** What serves one method of one path. */
 type RouteTarget =
   | { readonly kind: "translated"; readonly resource: Resource; readonly operation: TranslatedOperation }
@@ -311,8 +309,6 @@ export interface Collection {
 /** Collections by first segment, case sensitive. */
 type DomainTable = ReadonlyMap<string, Collection>;
 
-const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
-
 interface RouteEntry {
   readonly domain: string;
   readonly method: string;
@@ -320,16 +316,10 @@ interface RouteEntry {
   readonly served: RouteTarget;
 }
 
-function pathOf(resource: Resource, operation: Operation): Pick<OwnPathOperation, "method" | "path"> {
-  if ("path" in operation) return operation;
-  const path = operation.kind === "list" ? resource.v1 : `${resource.v1}/{uid=**}`;
-  return { method: METHODS[operation.kind], path };
-}
-
 function* entriesOf(resource: Resource): Generator<RouteEntry> {
   const spellings = new Set([resource.v1, resource.v2]);
   for (const operation of resource.operations) {
-    const { method, path } = pathOf(resource, operation);
+    const { method, path } = v1PathOf(resource, operation);
     const template = parseTemplate(path);
     const served: RouteTarget =
       operation.kind === "native"

@@ -37,15 +37,6 @@ export function plainRequestId({ rawHeaders, httpVersion, method }: IncomingMess
   return id;
 }
 
-export interface LoadShedder {
-  /** Responds to a plain request, which gave `id`, with 503, within a few milliseconds. */
-  refuse(req: IncomingMessage, res: ServerResponse, why: ShedReason, id: string): void;
-  /** Sends what was not sent yet. */
-  flush(): void;
-  /** Reports what was not reported yet. */
-  settle(): void;
-}
-
 interface RefusedRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -62,13 +53,7 @@ const REPORT_EVERY_MS = 100;
  * Under overload this is most of the work: no head is read as a whole, no timer set, no list entered, one report made for many.
  * A refusal is one text and one system call.
  */
-export function createLoadShedder({
-  observe,
-  newRequestId,
-  now,
-  limits,
-  keepAliveMs,
-}: LoadShedderOptions): LoadShedder {
+export function createLoadShedder({ observe, newRequestId, now, limits, keepAliveMs }: LoadShedderOptions) {
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1_000)}\r\n\r\n`;
   const ready = { "shed-in-flight": prebuiltResponse("shed-in-flight"), "shed-wait": prebuiltResponse("shed-wait") };
   const pending = new Map<ShedReason, Exchange>();
@@ -113,11 +98,14 @@ export function createLoadShedder({
     }
   };
   return {
-    refuse(req, res, why, id) {
+    /** Responds to a plain request, which gave `id`, with 503, within a few milliseconds. */
+    refuse(req: IncomingMessage, res: ServerResponse, why: ShedReason, id: string): void {
       if (batch.length === 0) setTimeout(flush, BATCH_MS);
       batch.push({ req, res, why, id });
     },
+    /** Sends what was not sent yet. */
     flush,
+    /** Reports what was not reported yet. */
     settle,
   };
 }

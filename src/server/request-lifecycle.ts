@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { ShedReason } from "../edge/admission.ts";
 import { createEdge, type EdgeOptions } from "../edge/edge.ts";
 import { recordProblem } from "../edge/record.ts";
-import { createExchange, type Exchange } from "../model/exchange.ts";
+import { createExchange } from "../model/exchange.ts";
 import { header, isSafe, readHeaders } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { type IncomingRequest, type ServerContext, stopRequest } from "./incoming-request.ts";
@@ -21,31 +21,10 @@ export interface RequestLifecycleOptions extends EdgeOptions {
 /** What the client said with `Expect`. */
 export type Expectation = "none" | "continue" | "unknown";
 
-export interface RequestLifecycle {
-  /** Lets a request in, or responds to it and returns undefined. `isLocal`: it came by the Unix socket. */
-  accept(
-    req: IncomingMessage,
-    res: ServerResponse,
-    expectation: Expectation,
-    isLocal?: boolean,
-  ): IncomingRequest | undefined;
-  /** A connection could not be read any further. */
-  broken(error: NodeJS.ErrnoException, socket: Socket): void;
-  /** Hands `exchange` to the observer: for connections that no request could be read from. */
-  report(exchange: Exchange): void;
-  /** From now on every answer is the last of its connection. */
-  beginShutdown(): void;
-  /** Ends the connections that have had a request and have none. */
-  endIdle(): void;
-  /** `whenEmpty` is called now or later, each time nothing is in flight any more. */
-  close(whenEmpty: () => void): void;
-  /** Ends what is in flight so that no client takes its response for whole; returns the number of requests. */
-  cut(): number;
-  inFlight(): number;
-}
+export type RequestLifecycle = ReturnType<typeof createRequestLifecycle>;
 
 /** Translates between the edge and HTTP. */
-export function createRequestLifecycle(options: RequestLifecycleOptions): RequestLifecycle {
+export function createRequestLifecycle(options: RequestLifecycleOptions) {
   const { now, basePath, credentialOf = () => "" } = options;
   const peers = createConnections();
   const edge = createEdge<IncomingRequest>(options, endWithProblem);
@@ -93,7 +72,13 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     return request;
   };
   return {
-    accept(req, res, expectation, isLocal = false) {
+    /** Lets a request in, or responds to it and returns undefined. `isLocal`: it came by the Unix socket. */
+    accept(
+      req: IncomingMessage,
+      res: ServerResponse,
+      expectation: Expectation,
+      isLocal: boolean = false,
+    ): IncomingRequest | undefined {
       const why = edge.admits(() => credentialOf(authorizationOf(req.rawHeaders)));
       // A pipelined response has no socket yet. Closing the connection has to wait for its turn.
       if (why !== undefined && expectation === "none" && !server.closing && res.socket !== null) {
@@ -111,7 +96,8 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       sendProblem(request, new Problem("OVERLOADED", "the connection is ending", { retryAfter: 1, options: [] }));
       return undefined;
     },
-    broken(error, socket) {
+    /** A connection could not be read any further. */
+    broken(error: NodeJS.ErrnoException, socket: Socket): void {
       shed.flush();
       const problem = peers.fail(error, socket);
       if (problem === undefined) return;
@@ -120,17 +106,22 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       recordProblem(exchange, problem);
       edge.report(exchange);
     },
+    /** Hands `exchange` to the observer: for connections that no request could be read from. */
     report: edge.report,
-    beginShutdown() {
+    /** From now on every answer is the last of its connection. */
+    beginShutdown(): void {
       server.closing = true;
       peers.beginShutdown();
       shed.flush();
     },
+    /** Ends the connections that have had a request and have none. */
     endIdle: peers.endIdle,
-    close(whenEmpty) {
+    /** `whenEmpty` is called now or later, each time nothing is in flight any more. */
+    close(whenEmpty: () => void): void {
       shed.settle();
       edge.whenEmpty(whenEmpty);
     },
+    /** Ends what is in flight so that no client takes its response for whole; returns the number of requests. */
     cut: edge.cut,
     inFlight: edge.inFlight,
   };
@@ -197,36 +188,20 @@ interface ClientConnection {
   previous: ClientConnection | undefined;
 }
 
-/** The connections that have requests on them. */
-export interface Connections {
-  /**
-   * A request has begun. `gone` is called when its answer has been sent, or its client has left: once. False when it came after
-   * a request whose response announced that the connection closes.
-   */
-  add(request: IncomingRequest, gone: () => void): boolean;
-  /**
-   * False when `request`, the newest of its connection, may not be served beside the one before it: only requests that change
-   * nothing may be under way at the same time (RFC 9112 section 9.3.2). The connection then ends with the one before.
-   */
-  admits(request: IncomingRequest): boolean;
-  /** From now on responses are the last of their connections, unless their head is out already. */
-  beginShutdown(): void;
-  /** Ends the connections that have had a request and have none. One that expects a further request has Node's keep-alive time. */
-  endIdle(): void;
-  /** Node's parser gave up on a connection, or waited too long. Returns what is said to the client when no open request is to blame. */
-  fail(error: NodeJS.ErrnoException, socket: Socket): Problem | undefined;
-}
-
 /** Under this key a socket carries its connection: weak maps cost the collector more than everything else here together. */
 const CONNECTION = Symbol("connection");
 type ConnectionSocket = Socket & { [CONNECTION]?: ClientConnection };
 
 /** Its state is kept on the sockets, so nothing outlives a connection. */
-function createConnections(): Connections {
+function createConnections() {
   const all: ConnectionList = { first: undefined };
   let isStopping = false;
   return {
-    add(request, gone) {
+    /**
+     * A request has begun. `gone` is called when its answer has been sent, or its client has left: once. False when it came after
+     * a request whose response announced that the connection closes.
+     */
+    add(request: IncomingRequest, gone: () => void): boolean {
       const socket: ConnectionSocket = request.req.socket;
       const connection = socket[CONNECTION] ?? addConnection(socket, all);
       const entry: OpenRequest = { request, gone };
@@ -242,7 +217,11 @@ function createConnections(): Connections {
       });
       return !ending;
     },
-    admits(request) {
+    /**
+     * False when `request`, the newest of its connection, may not be served beside the one before it: only requests that change
+     * nothing may be under way at the same time (RFC 9112 section 9.3.2). The connection then ends with the one before.
+     */
+    admits(request: IncomingRequest): boolean {
       const { [CONNECTION]: connection } = request.req.socket as ConnectionSocket;
       if (connection === undefined || connection.open.length < 2) return true;
       const before = connection.open.at(-2)?.request;
@@ -256,17 +235,20 @@ function createConnections(): Connections {
       request.last = true;
       return false;
     },
-    beginShutdown() {
+    /** From now on responses are the last of their connections, unless their head is out already. */
+    beginShutdown(): void {
       isStopping = true;
     },
-    endIdle() {
+    /** Ends the connections that have had a request and have none. One that expects a further request has Node's keep-alive time. */
+    endIdle(): void {
       for (let connection = all.first; connection !== undefined; connection = connection.next) {
         if (connection.open.length > 0 || connection.expectsMore) continue;
         connection.ending = true;
         connection.socket.destroySoon();
       }
     },
-    fail(error, socket) {
+    /** Node's parser gave up on a connection, or waited too long. Returns what is said to the client when no open request is to blame. */
+    fail(error: NodeJS.ErrnoException, socket: Socket): Problem | undefined {
       const problem = parserProblem(error);
       const { [CONNECTION]: connection } = socket as ConnectionSocket;
       const last = connection?.open.at(-1)?.request;

@@ -6,22 +6,19 @@ const BATCHED_BYTES = 8 * 1024;
 /** The first of a batch waits for at most so many others. */
 const BATCH_SIZE = 16;
 
-export interface ResponseBatch {
-  /** Ends `res`, whose head has been made and not sent, with `body`, at the end of this turn of the event loop. Then calls `ended`. */
-  end(res: ServerResponse, body: Uint8Array, ended?: () => void): void;
-}
-
 interface WaitingResponse {
   readonly res: ServerResponse;
   readonly body: string;
   readonly ended: (() => void) | undefined;
 }
 
+export type ResponseBatch = ReturnType<typeof createResponseBatch>;
+
 /**
  * A write wakes the process that reads it, which costs more than the write. One that is awake already, since another response came a moment
  * before, is not woken again.
  */
-export function createResponseBatch(): ResponseBatch {
+export function createResponseBatch() {
   let waiting: WaitingResponse[] = [];
   const flush = (): void => {
     const all = waiting;
@@ -32,7 +29,8 @@ export function createResponseBatch(): ResponseBatch {
     }
   };
   return {
-    end(res, body, ended) {
+    /** Ends `res`, whose head has been made and not sent, with `body`, at the end of this turn of the event loop. Then calls `ended`. */
+    end(res: ServerResponse, body: Uint8Array, ended?: () => void): void {
       if (body.length > BATCHED_BYTES) {
         res.end(body);
         ended?.();

@@ -1,10 +1,9 @@
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import { recordProblem } from "../edge/record.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { type HeaderField, type HeaderList, OurHeader, writeHeaders } from "../model/http.ts";
 import { type Problem, problemBody } from "../model/problem.ts";
 import { hasBody, type IncomingRequest, isAnswered, stopRequest } from "./incoming-request.ts";
-import { lingerAfter } from "./linger.ts";
 
 /** Writes a response that is whole, then calls `ended`; `headers`: without length and connection. Adds to `headers`. */
 export function writeWhole(
@@ -153,4 +152,26 @@ export function problemHeaders(problem: Problem): HeaderField[] {
   if (problem.http === 401) headers.push(["www-authenticate", "Bearer"]);
   if (problem.retryAfter !== undefined) headers.push(["retry-after", String(Math.ceil(problem.retryAfter))]);
   return headers;
+}
+
+/** How long a client that still sends may go on after its response, as on the gRPC port: a long upload takes its time to notice. */
+const LINGER_MS = 2_000;
+
+/**
+ * The response is complete by its framing; the connection ends when the client has stopped sending, or soon after.
+ * Ending it at once would reset it, and the client might never read the response.
+ */
+export function lingerAfter(req: IncomingMessage): void {
+  const { socket } = req;
+  // Once: a later request of the same connection would keep it open after the last response, with its own response out of turn.
+  if (Object.hasOwn(socket, "destroySoon")) return;
+  const destroySoon = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    socket.destroySoon = destroySoon;
+    if (req.complete || socket.destroyed) return destroySoon();
+    const timer = setTimeout(destroySoon, LINGER_MS);
+    socket.once("close", () => clearTimeout(timer));
+    req.once("end", destroySoon);
+    req.resume();
+  };
 }

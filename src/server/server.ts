@@ -1,6 +1,9 @@
 import { once } from "node:events";
+import { chmod, lstat, mkdir, stat, unlink } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, connect, type Socket, type Server as SocketServer } from "node:net";
+import { dirname } from "node:path";
+import { ConfigError } from "../config/faults.ts";
 import { type BodyLimits, createBodyLimits } from "../edge/body-limits.ts";
 import type { EdgeOptions } from "../edge/edge.ts";
 import type { ProcessorShare } from "../edge/processor-share.ts";
@@ -18,7 +21,6 @@ import { readBody } from "./request-body.ts";
 import { createRequestLifecycle, type Expectation, type RequestLifecycle } from "./request-lifecycle.ts";
 import { respond } from "./respond.ts";
 import { sendProblem } from "./response.ts";
-import { listenPrivately } from "./unix-socket.ts";
 import { createUploadSlots } from "./upload-slots.ts";
 
 /**
@@ -83,31 +85,19 @@ export interface HttpServerOptions extends EdgeOptions {
   readonly processorShare?: ProcessorShare | undefined;
 }
 
-export interface HttpServer {
-  /** Rejects when the port or the socket cannot be opened. Without a port, `url` is `unix:` and the path. */
-  listen(): Promise<{ readonly url: string }>;
-  /** From now on every answer is the last of its connection; requests are still taken and served. */
-  beginShutdown(): void;
-  /**
-   * Takes no more connections, lets what is in flight finish for `graceMs` (Infinity: 24 days), then cuts it off. What still arrives on a connection
-   * that is open is served. Gives how many requests were cut off.
-   */
-  close(graceMs: number): Promise<number>;
-  /** Requests that are here now. */
-  inFlight(): number;
-}
-
 const TIMEOUTS: HttpServerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 1_000 };
 
 const CONNECTIONS = 128;
 
 const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
 
+export type HttpServer = ReturnType<typeof createHttpServer>;
+
 /**
  * One server for everything that clients send. Throws RangeError for a proxy network that is none.
  * A client that closes its sending side has left: an answer to it is given up (no half-open connections).
  */
-export function createHttpServer(options: HttpServerOptions): HttpServer {
+export function createHttpServer(options: HttpServerOptions) {
   const { limits, log = () => {} } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const lifecycle = createRequestLifecycle({ ...options, keepAliveMs: timeouts.keepAliveMs });
@@ -152,15 +142,22 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   const all = [servers.port, servers.socket].filter((server) => server !== undefined);
   return {
-    listen: async () => {
+    /** Rejects when the port or the socket cannot be opened. Without a port, `url` is `unix:` and the path. */
+    listen: async (): Promise<{ readonly url: string }> => {
       if (servers.socket !== undefined && socket !== undefined) await listenPrivately(servers.socket, socket, BACKLOG);
       if (servers.port === undefined) return { url: `unix:${socket}` };
       servers.port.listen({ host, port, backlog: BACKLOG });
       await once(servers.port, "listening");
       return { url: urlOf(servers.port.address() as AddressInfo) };
     },
-    beginShutdown: () => beginShutdown(all, lifecycle),
-    close: (graceMs) => close(all, lifecycle, graceMs),
+    /** From now on every answer is the last of its connection; requests are still taken and served. */
+    beginShutdown: (): void => beginShutdown(all, lifecycle),
+    /**
+     * Takes no more connections, lets what is in flight finish for `graceMs` (Infinity: 24 days), then cuts it off. What still arrives on a connection
+     * that is open is served. Gives how many requests were cut off.
+     */
+    close: (graceMs: number): Promise<number> => close(all, lifecycle, graceMs),
+    /** Requests that are here now. */
     inFlight: lifecycle.inFlight,
   };
 }
@@ -262,4 +259,64 @@ async function close(servers: readonly Server[], lifecycle: RequestLifecycle, gi
   for (let turns = 0; turns < 10 && lifecycle.inFlight() > 0; turns++) await immediate();
   for (const timer of [deadline, late, idle]) clearTimeout(timer);
   return cut ?? 0;
+}
+
+/** Permissions of everyone else. */
+const OTHERS = 0o077;
+const SOCKET_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/** Closing the server removes the file. Throws ConfigError for an unusable `path`. */
+export async function listenPrivately(server: SocketServer, path: string, backlog: number): Promise<void> {
+  try {
+    await preparePrivateFolder(dirname(path));
+    await removeStale(path);
+    server.listen({ path, backlog });
+    await once(server, "listening");
+    // Until now the folder alone has kept others out.
+    await chmod(path, SOCKET_MODE);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw fault(`${path} cannot be created (${reason})`, "name a file in a folder that this user may write to");
+  }
+}
+
+async function preparePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { mode: FOLDER_MODE }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  const { mode, uid } = await stat(folder);
+  const remedy = "name a file in a folder that does not exist yet: carryover creates it";
+  if (uid !== process.getuid?.()) throw fault(`the folder ${folder} belongs to another user`, remedy);
+  if ((mode & OTHERS) !== 0)
+    throw fault(`other users may open the folder ${folder}`, `set its mode to 0700, or ${remedy}`);
+}
+
+/** A process that was killed leaves its socket behind. */
+async function removeStale(path: string): Promise<void> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw fault(`${path} exists and is not a socket`, "name another file, or remove this one");
+  if (await isServed(path)) throw fault(`another process listens at ${path}`, "stop it, or name another file");
+  await unlink(path);
+}
+
+/** Only a refused connection proves that the server is gone: a busy one fails otherwise. */
+function isServed(path: string): Promise<boolean> {
+  const probe = connect(path);
+  return new Promise((resolve) => {
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code !== "ECONNREFUSED"));
+  });
+}
+
+function fault(what: string, remedy: string): ConfigError {
+  return new ConfigError([{ where: "listen.socket", what, remedy }]);
 }

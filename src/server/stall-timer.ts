@@ -5,18 +5,13 @@ import { Problem } from "../model/problem.ts";
 export const STALL_MS = 30_000;
 
 /** Waits for one client. */
-export interface StallTimer {
-  /** To be called when `write` gave false. Resolves when the client has taken what was written, or on `giveUp`. */
-  taken(): Promise<void>;
-  /** Nobody waits any more. */
-  giveUp(): void;
-}
+export type StallTimer = ReturnType<typeof createStallTimer>;
 
 /**
  * Calls `stalled` when the client takes no byte for a while between half of `stallMs` and all of it, while some wait for it. One that is slow, but takes something, goes on: the socket's own timer, used for this, knows how much of a write is
  * still to go.
  */
-export function createStallTimer(res: ServerResponse, stallMs: number, stalled: () => void): StallTimer {
+export function createStallTimer(res: ServerResponse, stallMs: number, stalled: () => void) {
   let wake: (() => void) | undefined;
   const giveUp = () => {
     wake?.();
@@ -29,13 +24,15 @@ export function createStallTimer(res: ServerResponse, stallMs: number, stalled: 
     giveUp();
   });
   return {
-    taken: () => {
+    /** To be called when `write` gave false. Resolves when the client has taken what was written, or on `giveUp`. */
+    taken: (): Promise<void> => {
       // Node takes a first time that is over for progress where the kernel took a part of what was written, and waits for another.
       res.setTimeout(stallMs / 2);
       return new Promise((resolve) => {
         wake = resolve;
       });
     },
+    /** Nobody waits any more. */
     giveUp,
   };
 }

@@ -1,18 +1,15 @@
-export interface UploadSlots {
-  /** Calls `go` with how to leave, now or when there is a place for `caller`. Gives how to stop waiting. */
-  enter(caller: string, go: (leave: () => void) => void): () => void;
-}
-
 interface WaitingUpload {
   readonly caller: string;
   readonly go: (leave: () => void) => void;
 }
 
+export type UploadSlots = ReturnType<typeof createUploadSlots>;
+
 /**
  * Places for half of an upstream's `connections`, and half of those for one caller: whatever clients send slowly, calls that are
  * here as a whole find a connection. The caller with the fewest places is next, and among equals who came first.
  */
-export function createUploadSlots(connections: number): UploadSlots {
+export function createUploadSlots(connections: number) {
   const most = Math.max(1, Math.floor(connections / 2));
   const mostOfOne = Math.max(1, Math.floor(most / 2));
   const taken = new Map<string, number>();
@@ -50,7 +47,8 @@ export function createUploadSlots(connections: number): UploadSlots {
     waiting = waiting.filter((other) => other !== waiter);
   };
   return {
-    enter(caller, go) {
+    /** Calls `go` with how to leave, now or when there is a place for `caller`. Gives how to stop waiting. */
+    enter(caller: string, go: (leave: () => void) => void): () => void {
       const waiter: WaitingUpload = { caller, go };
       waiting.push(waiter);
       admit();

@@ -8,7 +8,7 @@ import { constants } from "node:fs";
 import { type FileHandle, link, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Timer } from "../model/clock.ts";
-import { member } from "../model/json.ts";
+import { member, parsedJson } from "../model/json.ts";
 
 /** Milliseconds between two changes of the file. */
 const BEAT_MS = 3_000;
@@ -40,20 +40,6 @@ export interface StateLockOptions {
   readonly reclaimed: () => void;
 }
 
-export interface StateLock {
-  /**
-   * Resolves when this process has the directory; after a crash of the last one this takes 15 s. Rejects with `StateInUse`, with
-   * `StateWaitEnded` after `endWait`, and with the error of the storage when no other process lives there but the file cannot be written.
-   */
-  claim(): Promise<void>;
-  /** Ends a `claim` that waits: it rejects, and takes nothing over. */
-  endWait(): void;
-  /** Rejects unless this process still has the directory: with `StateInUse` when another took over while this one was paused. */
-  requireHeld(): Promise<void>;
-  /** Lets the next process in at once. Never rejects. */
-  release(): Promise<void>;
-}
-
 /** Who has, or last had, the directory; for people. */
 export async function holderOf(folder: string): Promise<string | undefined> {
   const text = await textOf(join(folder, FILE)).catch(() => undefined);
@@ -67,7 +53,9 @@ const PRIVATE = 0o600;
 const BEAT_DIGITS = 12;
 const MOST_BYTES = 4_096;
 
-export function createStateLock(options: StateLockOptions): StateLock {
+export type StateLock = ReturnType<typeof createStateLock>;
+
+export function createStateLock(options: StateLockOptions) {
   const { folder, host, process, later, wall, warn } = options;
   const path = join(folder, FILE);
   const token = randomUUID();
@@ -224,7 +212,11 @@ export function createStateLock(options: StateLockOptions): StateLock {
     });
   };
   return {
-    claim: async () => {
+    /**
+     * Resolves when this process has the directory; after a crash of the last one this takes 15 s. Rejects with `StateInUse`, with
+     * `StateWaitEnded` after `endWait`, and with the error of the storage when no other process lives there but the file cannot be written.
+     */
+    claim: async (): Promise<void> => {
       let fault: unknown;
       const isNew = await create().catch((error: unknown) => {
         fault = error;
@@ -239,11 +231,13 @@ export function createStateLock(options: StateLockOptions): StateLock {
       state = "held";
       schedule();
     },
-    endWait: () => {
+    /** Ends a `claim` that waits: it rejects, and takes nothing over. */
+    endWait: (): void => {
       isWaitOver = true;
       wake();
     },
-    requireHeld: async () => {
+    /** Rejects unless this process still has the directory: with `StateInUse` when another took over while this one was paused. */
+    requireHeld: async (): Promise<void> => {
       if (state === "none") throw new Error("this process has not got the directory");
       const text = state === "lost" ? undefined : await textOf(path);
       if (text !== undefined && tokenOf(text) === token) return;
@@ -251,7 +245,8 @@ export function createStateLock(options: StateLockOptions): StateLock {
       if (state === "lost") throw new StateInUse(`another process has taken the directory over: ${folder}`);
       throw new Error(`${path} is gone: files of the directory were removed`);
     },
-    release: async () => {
+    /** Lets the next process in at once. Never rejects. */
+    release: async (): Promise<void> => {
       if (state === "none") return;
       const wasHeld = state === "held";
       state = "none";
@@ -306,22 +301,14 @@ async function signatureOf(path: string): Promise<Signature | undefined> {
   return { text, whole: `${ino} ${mtimeNs} ${size} ${text}` };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function tokenOf(text: string): string | undefined {
-  const token = member(parsed(text), "token");
+  const token = member(parsedJson(text), "token");
   return typeof token === "string" ? token : undefined;
 }
 
 /** `host a, process 7, since 2026-11-27T10:00:00.000Z`. */
 function holderText(text: string): string {
-  const value = parsed(text);
+  const value = parsedJson(text);
   const [host, process, since] = ["host", "process", "since"].map((name) => member(value, name));
   if (typeof host !== "string" || typeof process !== "number" || typeof since !== "string") return "another process";
   return `host ${plain(host)}, process ${process}, since ${plain(since)}`;
@@ -332,6 +319,7 @@ function plain(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]/g, "?").slice(0, 253);
 }
 
-function codeOf(error: unknown): unknown {
+/** Of an error of the system. */
+export function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -25,24 +25,10 @@ export interface SectionOptions {
   warn(message: string, cause: unknown): void;
 }
 
-export interface SavedSection {
-  /**
-   * Reads the section, and starts to save. What cannot be used is kept under another name, with a warning. `wasUsed`: there was a section
-   * before, so that a missing one is lost.
-   */
-  start(wasUsed: boolean): Promise<void>;
-  /** Saves what has changed; with `always`, in any case. Resolves when it is on disk, or could not be written. */
-  save(always?: boolean): Promise<void>;
-  /** True if the last attempt to write failed: a restart would lose data. */
-  failing(): boolean;
-  /** True when nothing, or what this process read or wrote last, is on disk. */
-  isUnchanged(): Promise<boolean>;
-  /** Saves a last time, and stops. Never rejects. */
-  close(): Promise<void>;
-}
+export type SavedSection = ReturnType<typeof createSavedSection>;
 
 /** A process that does not ask for the store (an older version) may write, too: then the last writer wins, and it is logged once. */
-export function createSavedSection(options: SectionOptions): SavedSection {
+export function createSavedSection(options: SectionOptions) {
   const { store, name, everyMs, idleChecks, later, revision, snapshot, restore, warn } = options;
   const place = store.placeOf(name);
   /** Of what this process read or wrote last; undefined: there is nothing. */
@@ -138,20 +124,28 @@ export function createSavedSection(options: SectionOptions): SavedSection {
     return true;
   };
   return {
-    start: async (wasUsed) => {
+    /**
+     * Reads the section, and starts to save. What cannot be used is kept under another name, with a warning. `wasUsed`: there was a section
+     * before, so that a missing one is lost.
+     */
+    start: async (wasUsed: boolean): Promise<void> => {
       const isNews = await read(wasUsed);
       running = true;
       check();
       // A loss is known from now on, whatever happens to this process.
       if (isNews) await enqueue(true);
     },
-    save: (always = false) => (running ? enqueue(always) : Promise.resolve()),
-    failing: () => failing,
-    isUnchanged: async () => {
+    /** Saves what has changed; with `always`, in any case. Resolves when it is on disk, or could not be written. */
+    save: (always = false): Promise<void> => (running ? enqueue(always) : Promise.resolve()),
+    /** True if the last attempt to write failed: a restart would lose data. */
+    failing: (): boolean => failing,
+    /** True when nothing, or what this process read or wrote last, is on disk. */
+    isUnchanged: async (): Promise<boolean> => {
       const found = await store.mark(name);
       return found === undefined || found === mark;
     },
-    close: async () => {
+    /** Saves a last time, and stops. Never rejects. */
+    close: async (): Promise<void> => {
       if (!running) return;
       running = false;
       cancel();

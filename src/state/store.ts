@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createStateLock, StateInUse, type StateLockOptions, StateWaitEnded } from "./lock.ts";
+import { codeOf, createStateLock, StateInUse, type StateLockOptions, StateWaitEnded } from "./lock.ts";
 
 /** Sections of text by name, each replaced as a whole. */
 export interface StateStore extends StateReader {
@@ -42,13 +42,6 @@ export interface StoreUse {
 /** `fault`: why sections cannot be written now. If the store could not be taken either, `write` rejects until the process ends. */
 export interface PreparedStore extends StoreUse {
   readonly fault?: unknown;
-}
-
-/** Reads without taking the store: for commands. */
-export interface StateReader {
-  /** Undefined when nothing was saved. Rejects for any other reason: what was saved is not readable then. */
-  read(section: string): Promise<string | undefined>;
-  use(): Promise<StoreUse>;
 }
 
 /** One file for each section. `folder` is created if its parent exists. */
@@ -106,10 +99,15 @@ export function createFolderStore(folder: string, lockOptions: Omit<StateLockOpt
   };
 }
 
-export function createFolderReader(folder: string): StateReader {
+/** Reads without taking the store: for commands. */
+export type StateReader = ReturnType<typeof createFolderReader>;
+
+export function createFolderReader(folder: string) {
   return {
-    read: (section) => reading(join(folder, `${section}.json`), (file) => file.readFile("utf8")),
-    use: async () => {
+    /** Undefined when nothing was saved. Rejects for any other reason: what was saved is not readable then. */
+    read: (section: string): Promise<string | undefined> =>
+      reading(join(folder, `${section}.json`), (file) => file.readFile("utf8")),
+    use: async (): Promise<StoreUse> => {
       const names = await readdir(folder).catch((error: unknown) => {
         if (codeOf(error) === "ENOENT") return [];
         throw error;
@@ -172,10 +170,6 @@ const TEMPORARY = /^[a-z]+\.(?:json|txt)\.[0-9a-f-]+\.tmp$/;
 const PRIVATE = 0o600;
 /** Larger than any ledger. */
 const MAX_BYTES = 512 * 1024 ** 2;
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
 
 /** The file, folder or link at `path`, without following a link. Undefined if there is none. */
 function nodeAt(path: string): Promise<BigIntStats | undefined> {

@@ -2,23 +2,16 @@
 
 import type { EnumTable, EnumValue } from "../model/resource.ts";
 
-/** One enum, prepared for looking up. */
-export interface EnumLookup {
-  /** The value that a v1 client names, by name or number; undefined for what v1 does not know. */
-  known(given: string | number): EnumValue | undefined;
-  /** True for a name that reads show and v1 never had: one without a v1 name, or an unlisted one with the prefix that v2's names share. */
-  isNewName(name: string): boolean;
-  /** True for a number that the catalogue has no v2 name for, so that it cannot be taken for another value. */
-  isNewNumber(number: number): boolean;
-}
-
 /** Longer names are not in v2's spelling. */
 const LONGEST_NAME = 200;
 const UPPER_SNAKE = /^[A-Z][A-Z0-9_]*$/;
 /** Enum numbers are 32 bits. */
 const LAST_NUMBER = 2 ** 31 - 1;
 
-export function enumLookup({ values, unknown }: EnumTable): EnumLookup {
+/** One enum, prepared for looking up. */
+export type EnumLookup = ReturnType<typeof enumLookup>;
+
+export function enumLookup({ values, unknown }: EnumTable) {
   const byV1 = new Map<string | number, EnumValue>();
   const unnamedInV1 = new Set<string>();
   const named = new Set<string>();
@@ -36,15 +29,19 @@ export function enumLookup({ values, unknown }: EnumTable): EnumLookup {
   }
   const prefix = sharedPrefix(values.flatMap(([, , v2, number]) => (v2 === null || number === 0 ? [] : [v2])));
   return {
-    known: (given) => byV1.get(given),
-    isNewName: (name) =>
+    /** The value that a v1 client names, by name or number; undefined for what v1 does not know. */
+    known: (given: string | number): EnumValue | undefined => byV1.get(given),
+    /** True for a name that reads show and v1 never had: one without a v1 name, or an unlisted one with the prefix that v2's names share. */
+    isNewName: (name: string): boolean =>
       unnamedInV1.has(name) ||
       (prefix !== "" &&
         name.startsWith(prefix) &&
         name.length <= LONGEST_NAME &&
         UPPER_SNAKE.test(name) &&
         !named.has(name)),
-    isNewNumber: (number) => Number.isInteger(number) && number >= 0 && number <= LAST_NUMBER && !v2Numbers.has(number),
+    /** True for a number that the catalogue has no v2 name for, so that it cannot be taken for another value. */
+    isNewNumber: (number: number): boolean =>
+      Number.isInteger(number) && number >= 0 && number <= LAST_NUMBER && !v2Numbers.has(number),
   };
 }
 

@@ -57,34 +57,6 @@ export interface FairQueueOptions {
   readonly longestMs?: number;
 }
 
-export interface FairQueue<E extends FairQueueEntry> {
-  /** Takes a slot, or waits for one; `refused` when it would certainly wait beyond its deadline. */
-  enter(entry: E, now: number): "started" | "waits" | "refused";
-  /** Releases the slot of `entry`. `work`: the processor time of its response, in usual calls. */
-  leave(entry: E, now: number, work?: number): void;
-  /** The next call that may start, with its slot taken; undefined: none can. */
-  next(now: number): E | undefined;
-  /** False when it no longer waits. */
-  cancel(entry: E): boolean;
-  /** Removes calls that cannot meet their deadline any more, and new short calls that have waited for `mostMs`. */
-  expire(now: number, mostMs?: number): E[];
-  /** How long a new short call of `credential` would wait, at the rate of the last second. */
-  predictedMs(credential: string, now: number): number;
-  /** How many credentials wait for slots that `credential` may want, itself included: strangers come after those accepted. */
-  sharers(credential: string): number;
-  /** While true the newest go first: clients that have waited for long have often left. */
-  newestFirst: boolean;
-  taken(): number;
-  /** Slots taken by pages. */
-  pages(): number;
-  /** How many wait: all of them, or those of one kind. */
-  waiting(kind?: CallKind): number;
-  /** Slots that `credential` has or waits for. */
-  usedBy(credential: string): number;
-  /** When the longest waiting call began to wait; undefined: none waits. */
-  oldest(): number | undefined;
-}
-
 /** One credential with calls under way or waiting. */
 interface CredentialQueue<E> {
   readonly credential: string;
@@ -109,7 +81,7 @@ const FLOOR = 8;
 const SPARE_SHARE = 0.2;
 const SPARE_MS = 1_000;
 
-export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOptions): FairQueue<E> {
+export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOptions) {
   const { capacity, kept, mostPages = capacity, pages = () => mostPages } = options;
   const { mayRead = () => true, accepted = () => true, places = () => capacity, mostOf } = options;
   const owners = new Map<string, CredentialQueue<E>>();
@@ -206,9 +178,11 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
   const rivals = (credential: string): number => acceptedOwners.size + (accepted(credential) ? 0 : otherOwners.size);
   const isIdle = (): boolean => waiting.short + waiting.page === 0 && taken < places() / 2;
 
-  const queue: FairQueue<E> = {
+  const queue = {
+    /** While true the newest go first: clients that have waited for long have often left. */
     newestFirst: false,
-    enter(entry, now) {
+    /** Takes a slot, or waits for one; `refused` when it would certainly wait beyond its deadline. */
+    enter(entry: E, now: number): "started" | "waits" | "refused" {
       entry.at = now;
       const owner = ownerOf(entry.credential);
       if (entry.kind === "background") {
@@ -239,7 +213,8 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       waiting[entry.kind] += 1;
       return "waits";
     },
-    leave(entry, now, work = 0) {
+    /** Releases the slot of `entry`. `work`: the processor time of its response, in usual calls. */
+    leave(entry: E, now: number, work = 0): void {
       const owner = owners.get(entry.credential);
       if (owner === undefined) return;
       taken -= 1;
@@ -257,7 +232,8 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       if (taken === 0 && waiting.short + waiting.page === 0) virtual = highest;
       settle(owner);
     },
-    next(now) {
+    /** The next call that may start, with its slot taken; undefined: none can. */
+    next(now: number): E | undefined {
       if (taken >= places()) return undefined;
       const [one, other] = starts % FLOOR === FLOOR - 1 ? [otherOwners, acceptedOwners] : [acceptedOwners, otherOwners];
       const owner = bestOf(one, now) ?? bestOf(other, now);
@@ -278,13 +254,15 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       if (!isEmpty(owner)) (accepted(owner.credential) ? acceptedOwners : otherOwners).add(owner);
       return entry;
     },
-    cancel(entry) {
+    /** False when it no longer waits. */
+    cancel(entry: E): boolean {
       const before = waiting[entry.kind];
       const owner = drop(entry);
       if (owner !== undefined) settle(owner);
       return waiting[entry.kind] < before;
     },
-    expire(now, mostMs = Number.POSITIVE_INFINITY) {
+    /** Removes calls that cannot meet their deadline any more, and new short calls that have waited for `mostMs`. */
+    expire(now: number, mostMs = Number.POSITIVE_INFINITY): E[] {
       const late: E[] = [];
       for (const { begun, fresh, reads } of owners.values()) {
         for (const waitlist of [begun, reads]) for (const entry of waitlist) if (isLate(entry, now)) late.push(entry);
@@ -292,7 +270,8 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       }
       return late.filter((entry) => queue.cancel(entry));
     },
-    predictedMs(credential, now) {
+    /** How long a new short call of `credential` would wait, at the rate of the last second. */
+    predictedMs(credential: string, now: number): number {
       if (waiting.short + waiting.page === 0) return 0;
       const owner = owners.get(credential);
       const { short, page } = cost.usual;
@@ -303,18 +282,24 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       const ahead = (own + beyond + (owner?.costs.short ?? short)) * rivals(credential);
       return Math.min(all, ahead) / rate.perMs(now);
     },
-    sharers: (credential) => {
+    /** How many credentials wait for slots that `credential` may want, itself included: strangers come after those accepted. */
+    sharers: (credential: string): number => {
       const owner = owners.get(credential);
       return rivals(credential) + (owner === undefined || isEmpty(owner) ? 1 : 0);
     },
-    taken: () => taken,
-    pages: () => pagesTaken,
-    waiting: (kind) => (kind === undefined ? waiting.short + waiting.page + waiting.background : waiting[kind]),
-    usedBy: (credential) => {
+    taken: (): number => taken,
+    /** Slots taken by pages. */
+    pages: (): number => pagesTaken,
+    /** How many wait: all of them, or those of one kind. */
+    waiting: (kind?: CallKind): number =>
+      kind === undefined ? waiting.short + waiting.page + waiting.background : waiting[kind],
+    /** Slots that `credential` has or waits for. */
+    usedBy: (credential: string): number => {
       const owner = owners.get(credential);
       return owner === undefined ? 0 : owner.taken + owner.begun.length + owner.fresh.length + owner.reads.length;
     },
-    oldest: () => {
+    /** When the longest waiting call began to wait; undefined: none waits. */
+    oldest: (): number | undefined => {
       let at: number | undefined;
       for (const set of [acceptedOwners, otherOwners])
         for (const { begun, fresh, reads } of set)

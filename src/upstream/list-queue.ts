@@ -14,19 +14,6 @@ export interface ListQueueOptions {
   readonly later: Timer;
 }
 
-export interface ListQueue {
-  /**
-   * Resolves when the list may read further pages, with the function that ends that. Rejects with `Problem` OVERLOADED when
-   * it would wait too long, and with the signal's reason as soon as it aborts.
-   */
-  claim(list: Pick<FairQueueEntry, "credential" | "since" | "deadline">, signal: Signal): Promise<() => void>;
-  /** Lists of `credential`, waiting ones included. */
-  usedBy(credential: string): number;
-  /** For a while, a list that would wait for longer than a moment is refused, because its client would leave meanwhile. */
-  overloaded(): void;
-  state(): { readonly reading: number; readonly waiting: number };
-}
-
 interface QueuedList extends FairQueueEntry {
   readonly start: () => void;
   readonly refuse: () => void;
@@ -37,8 +24,10 @@ const TICK_MS = 100;
 const MOST_MS = 250;
 const OVERLOAD_MS = 1_000;
 
+export type ListQueue = ReturnType<typeof createListQueue>;
+
 /** The queue of calls once more, with lists in it: fair by credential, first come first served. */
-export function createListQueue(options: ListQueueOptions): ListQueue {
+export function createListQueue(options: ListQueueOptions) {
   const { maxConcurrent, maxSeconds, now, later } = options;
   const longestMs = maxSeconds * 1_000;
   // A quarter is kept for credentials that read fewer, and never more than half.
@@ -67,7 +56,14 @@ export function createListQueue(options: ListQueueOptions): ListQueue {
     });
   };
   return {
-    claim: ({ credential, since, deadline }, signal) =>
+    /**
+     * Resolves when the list may read further pages, with the function that ends that. Rejects with `Problem` OVERLOADED when
+     * it would wait too long, and with the signal's reason as soon as it aborts.
+     */
+    claim: (
+      { credential, since, deadline }: Pick<FairQueueEntry, "credential" | "since" | "deadline">,
+      signal: Signal,
+    ): Promise<() => void> =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const gone = (): void => {
@@ -94,11 +90,16 @@ export function createListQueue(options: ListQueueOptions): ListQueue {
         else if (became === "refused") entry.refuse();
         else watch();
       }),
+    /** Lists of `credential`, waiting ones included. */
     usedBy: queue.usedBy,
-    overloaded() {
+    /** For a while, a list that would wait for longer than a moment is refused, because its client would leave meanwhile. */
+    overloaded(): void {
       overloadedAt = now();
     },
-    state: () => ({ reading: queue.taken(), waiting: queue.waiting() }),
+    state: (): { readonly reading: number; readonly waiting: number } => ({
+      reading: queue.taken(),
+      waiting: queue.waiting(),
+    }),
   };
 }
 

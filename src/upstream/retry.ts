@@ -114,32 +114,29 @@ function pagePauseOf({ status, headers }: ApiResponse, wall: number): number | u
   return pauseMs;
 }
 
-/** Shared by everything that calls one upstream. */
-export interface RetryBudget {
-  /** A call that is no repeat begins. */
-  called(): void;
-  /** Permits one repeat; the function given back ends it. Undefined: the budget is used up. */
-  repeat(): (() => void) | undefined;
-}
-
 /**
  * What may be saved for the moment in which all open connections break, and the debt for repeats that are always allowed.
  * Counted in calls, not in time: a slow platform must not get more repeats.
  */
 const MAX_SAVED = 100;
 
+/** Shared by everything that calls one upstream. */
+export type RetryBudget = ReturnType<typeof createRetryBudget>;
+
 /**
  * `share`: repeats for each call that is none. `floor`: repeats under way that are always allowed, since a share of little
  * traffic is nothing. By default 20 %, and three at a time: an upstream in trouble gets hardly more calls than before.
  */
-export function createRetryBudget({ share, floor } = { share: 0.2, floor: 3 }): RetryBudget {
+export function createRetryBudget({ share, floor } = { share: 0.2, floor: 3 }) {
   let left = 0;
   let underWay = 0;
   return {
-    called: () => {
+    /** A call that is no repeat begins. */
+    called: (): void => {
       left = Math.min(MAX_SAVED, left + share);
     },
-    repeat: () => {
+    /** Permits one repeat; the function given back ends it. Undefined: the budget is used up. */
+    repeat: (): (() => void) | undefined => {
       // A sum of fifths may be a little less than one.
       if (left < 1 - 1e-9 && underWay >= floor) return undefined;
       left = Math.max(-MAX_SAVED, left - 1);

@@ -4,8 +4,7 @@ import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetS
 import { describe, expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
-import { readDescriptors } from "../../src/grpc/descriptors.ts";
-import { gapsOf } from "../../src/grpc/gaps.ts";
+import { gapsOf, readDescriptors } from "../../src/grpc/descriptors.ts";
 import { createKnownRpcs, createOwners, versionOfService } from "../../src/grpc/rpcs.ts";
 import { createRouter } from "../../src/router/router.ts";
 import { startCarryover } from "../support/carryover.ts";

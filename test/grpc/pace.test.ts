@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createMessagePlace } from "../../src/grpc/pace.ts";
+import { createMessagePlace } from "../../src/grpc/messages.ts";
 import { framed } from "./support/rpc.ts";
 
 it("a message lasts from the first byte of its prefix to its last byte, whatever the size of the pieces", () => {

@@ -49,7 +49,6 @@ export function write(value: Json, noise: readonly number[]): string {
 const inserts: fc.Arbitrary<Insert> = fc.record({
   key: name,
   value: fc.constantFrom('""', "[]", "0"),
-  overNull: fc.boolean(),
 });
 
 const wrap = (raw: Uint8Array): string => `{"w":${text(raw)}}`;
@@ -168,7 +167,7 @@ function rewriteObject(source: JsonObject, plan: ObjectPlan, report: Count): Jso
     const rule = plan.members.get(key);
     if (rule === undefined) {
       if (taken.has(key)) report("shadowed", label, key);
-      else if (insert.some((i) => i.key === key)) add(key, overNull(value, key, insert));
+      else if (insert.some((i) => i.key === key)) add(key, value);
       else {
         if (plan.reportUnknown !== false) report("unknown", label, key);
         if (plan.unknown !== "drop") add(key, value);
@@ -177,17 +176,10 @@ function rewriteObject(source: JsonObject, plan: ObjectPlan, report: Count): Jso
       if (captured.has(rule.capture)) throw new Repeated(key);
       captured.set(rule.capture, value);
     } else if (!rule.drop) {
-      const outKey = rule.rename ?? key;
-      const put = overNull(value, outKey, insert);
-      add(outKey, put === value ? rewrite(value, rule.value ?? "copy", label, key, report) : put);
+      add(rule.rename ?? key, rewrite(value, rule.value ?? "copy", label, key, report));
     }
   }
   if (plan.finish && captured.size > 0) for (const key of plan.emits ?? []) add(key, [...captured].flat());
   for (const { key, value } of insert) if (!out.some(([known]) => known === key)) add(key, JSON.parse(value));
   return Object.fromEntries(out);
-}
-
-function overNull(value: Json, key: string, insert: readonly Insert[]): Json {
-  const found = insert.find((i) => i.key === key);
-  return value === null && found?.overNull ? JSON.parse(found.value) : value;
 }

@@ -120,7 +120,7 @@ const sorted = (reports: readonly RewriteReport[]): string[] => reports.map((rep
 /** Texts that together need every call. */
 const TRIALS: readonly ((kernels: Kernels) => unknown)[] = [
   (kernels) => {
-    const { bytes, reports } = createValueRewriter(RECORD, {}, kernels)(utf8(v2Record(3, 40)));
+    const { bytes, reports } = createValueRewriter(RECORD, kernels)(utf8(v2Record(3, 40)));
     expect(JSON.parse(text(bytes))).toEqual(v1Record(3, 40));
     expect(sorted(reports)).toEqual(sorted(recordReports(1)));
   },
@@ -132,7 +132,7 @@ const TRIALS: readonly ((kernels: Kernels) => unknown)[] = [
     expect(keys).toEqual(["a", "é"]);
   },
   (kernels) => {
-    const rewrite = createValueRewriter(RECORD, {}, kernels);
+    const rewrite = createValueRewriter(RECORD, kernels);
     const broken = `${v2Record(3, 40).slice(0, -1)},"last":nul}`;
     expect(() => rewrite(utf8(broken))).toThrow(`expected a value at byte ${broken.length - 1}, JSON pointer "/last"`);
   },
@@ -171,11 +171,7 @@ describe("an output larger than its input", () => {
     const mode = { kind: "enum", names: new Map([["ON", "M".repeat(25_000)]]) } as const;
     const plan: ObjectPlan = { kind: "object", members: new Map([["mode", { value: mode }]]) };
     const more = "x".repeat(55_000);
-    const { bytes, reports } = createValueRewriter(
-      plan,
-      {},
-      freshKernels(),
-    )(utf8(JSON.stringify({ mode: "ON", more })));
+    const { bytes, reports } = createValueRewriter(plan, freshKernels())(utf8(JSON.stringify({ mode: "ON", more })));
     expect(JSON.parse(text(bytes))).toEqual({ mode: "M".repeat(25_000), more });
     expect(reports).toEqual([{ kind: "unknown", object: "", member: "more", count: 1 }]);
   });
@@ -198,7 +194,7 @@ describe("an output larger than its input", () => {
             ["inner", { value }],
           ]),
         });
-        const rewrite = createValueRewriter(whole(plan), {}, freshKernels());
+        const rewrite = createValueRewriter(whole(plan), freshKernels());
         let want: ReturnType<typeof expected>;
         try {
           want = expected({ large: "ON", inner: document }, whole(plan));
@@ -246,7 +242,7 @@ describe("what comes out of the kernel's memory", () => {
       ]),
       finish: (captured) => kept.push(...captured.values()),
     };
-    const rewrite = createValueRewriter(plan, {}, { take: () => kernel, giveBack: () => undefined });
+    const rewrite = createValueRewriter(plan, { take: () => kernel, giveBack: () => undefined });
     kept.push(rewrite(utf8('{"b":"one","a":"two"}')).bytes);
     rewrite(utf8("          {}                      "));
     expect(kept.map(text)).toEqual(['"one"', '"two"', '{"b":"one"}']);

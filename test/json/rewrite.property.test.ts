@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
-import { rewritePage, rewriteValue } from "../../src/json/rewrite.ts";
+import { createPageRewriter, rewriteValue } from "../../src/json/rewrite.ts";
 import type { Json } from "../../src/model/json.ts";
 import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
@@ -42,7 +42,7 @@ describe("rewriteValue", () => {
   });
 });
 
-describe("rewritePage", () => {
+describe("createPageRewriter", () => {
   it("hands out every record as the same plan rewrites it by itself, with its key as it was", () => {
     const records = fc.array(fc.tuple(documents, fc.string({ unit: "grapheme", maxLength: 20 })), { maxLength: 6 });
     fc.assert(
@@ -56,7 +56,7 @@ describe("rewritePage", () => {
         const record = { ...plan, members: new Map([...plan.members, ["uid", { rename: "id" }]]) } as typeof plan;
         const alone = items.map((item) => outcome(() => rewriteValue(utf8(JSON.stringify(item)), record)));
         const got = outcome(() =>
-          rewritePage(page, { items: "groups", key: "uid", record, scalars: ["next", "total"] }),
+          createPageRewriter({ items: "groups", key: "uid", record, scalars: ["next", "total"] })(page),
         );
         if (got instanceof Error) {
           expect(got).toBeInstanceOf(JsonError);

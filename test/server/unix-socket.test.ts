@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { ConfigError } from "../../src/config/faults.ts";
-import { listenPrivately } from "../../src/server/unix-socket.ts";
+import { listenPrivately } from "../../src/server/server.ts";
 import { later, rig, takeDownAfterEach } from "./support/rig.ts";
 
 takeDownAfterEach();

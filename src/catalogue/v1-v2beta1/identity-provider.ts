@@ -117,6 +117,12 @@ const token: readonly Row[] = [
   etag,
 ];
 
+function scimCall(name: string, verb: string) {
+  const path = `identityProviders/{identity_provider_id=**}:${verb}`;
+  const v2 = { method: "POST", path: `identityProviders/{uid}:${verb}` } as const;
+  return { kind: "call", name, method: "POST", path, v2 } as const;
+}
+
 export default {
   name: "identity-provider",
   domain: "iam",
@@ -133,20 +139,12 @@ export default {
     { kind: "update", name: "update", body: provider, answer: provider },
     { kind: "delete", name: "delete" },
     {
-      kind: "call",
-      name: "generate-scim-token",
-      method: "POST",
-      path: "identityProviders/{identity_provider_id=**}:generateScimToken",
-      v2: { method: "POST", path: "identityProviders/{uid}:generateScimToken" },
+      ...scimCall("generate-scim-token", "generateScimToken"),
       body: { rows: [ofProvider, ...lifetime], v2Only: [] },
       answer: { rows: token, v2Only: [] },
     },
     {
-      kind: "call",
-      name: "regenerate-scim-token",
-      method: "POST",
-      path: "identityProviders/{identity_provider_id=**}:regenerateScimToken",
-      v2: { method: "POST", path: "identityProviders/{uid}:regenerateScimToken" },
+      ...scimCall("regenerate-scim-token", "regenerateScimToken"),
       body: {
         rows: [
           ofProvider,
@@ -167,11 +165,7 @@ export default {
       },
     },
     {
-      kind: "call",
-      name: "revoke-scim-token",
-      method: "POST",
-      path: "identityProviders/{identity_provider_id=**}:revokeScimToken",
-      v2: { method: "POST", path: "identityProviders/{uid}:revokeScimToken" },
+      ...scimCall("revoke-scim-token", "revokeScimToken"),
       body: { rows: [ofProvider], v2Only: [] },
       answer: {
         rows: [ofProvider, etag, enabled, { v1: "revokeTime", v2: "revokeTime", kind: "timestamp", access: "output" }],
@@ -179,11 +173,7 @@ export default {
       },
     },
     {
-      kind: "call",
-      name: "set-scim-enabled",
-      method: "POST",
-      path: "identityProviders/{identity_provider_id=**}:setScimEnabled",
-      v2: { method: "POST", path: "identityProviders/{uid}:setScimEnabled" },
+      ...scimCall("set-scim-enabled", "setScimEnabled"),
       body: {
         rows: [
           ofProvider,

@@ -53,6 +53,9 @@ const awsIdentity: readonly Row[] = [
   { v1: "userIdPattern", v2: "userIdPattern", kind: "string", presence: "explicit", oneof: "aws_user_id", zero: null },
 ];
 
+/** v2 wants exactly one of the four, so a PUT names the one that it carries; without one v2's is left alone. */
+const relationship = { presence: "explicit", oneof: "relationship", zero: null, mask: "when-present" } as const;
+
 const identity: Shape = {
   rows: [
     { v1: "id", v2: "uid", kind: "string", access: "output" },
@@ -60,47 +63,10 @@ const identity: Shape = {
     { v1: "description", v2: "description", kind: "string", zero: "" },
     ...recordTimes,
     { v1: "lastSeen", v2: "lastSeenTime", kind: "timestamp", access: "output" },
-    // v2 wants exactly one of the four, so a PUT names the one that it carries; without one v2's is left alone.
-    {
-      v1: "claimMatch",
-      v2: "claimMatch",
-      kind: "message",
-      rows: claimMatch,
-      presence: "explicit",
-      oneof: "relationship",
-      zero: null,
-      mask: "when-present",
-    },
-    {
-      v1: "static",
-      v2: "staticKeys",
-      kind: "message",
-      rows: staticKeys,
-      presence: "explicit",
-      oneof: "relationship",
-      zero: null,
-      mask: "when-present",
-    },
-    {
-      v1: "servicePrincipal",
-      v2: "servicePrincipal",
-      kind: "enum",
-      values: servicePrincipal,
-      presence: "explicit",
-      oneof: "relationship",
-      zero: null,
-      mask: "when-present",
-    },
-    {
-      v1: "awsIdentity",
-      v2: "awsIdentity",
-      kind: "message",
-      rows: awsIdentity,
-      presence: "explicit",
-      oneof: "relationship",
-      zero: null,
-      mask: "when-present",
-    },
+    { v1: "claimMatch", v2: "claimMatch", kind: "message", rows: claimMatch, ...relationship },
+    { v1: "static", v2: "staticKeys", kind: "message", rows: staticKeys, ...relationship },
+    { v1: "servicePrincipal", v2: "servicePrincipal", kind: "enum", values: servicePrincipal, ...relationship },
+    { v1: "awsIdentity", v2: "awsIdentity", kind: "message", rows: awsIdentity, ...relationship },
   ],
   // v1 cannot carry them: in a mask they would be erased.
   v2Only: ["email", "emailUnverified", "company"],

@@ -1,5 +1,5 @@
 /** Repos: v1 beside v2. */
-import type { EnumTable, Filter, Join, Resource, Row, Shape } from "../../model/resource.ts";
+import type { EnumTable, Filter, Join, Operation, Resource, Row, Shape } from "../../model/resource.ts";
 import { idFilter, nameFilter, specifiedCreatedAt, specifiedUpdatedAt, uidpFilters } from "../common-fields.ts";
 
 /** The numbers differ: v1's 4 is not v2's 4. */
@@ -83,27 +83,16 @@ const customOverlay: readonly Row[] = [
   { v1: "certificates", v2: "certificates", kind: "message", rows: certificates, zero: null },
 ];
 
+/** Repos that are synced refuse to change it. */
+function texts(name: string): Row {
+  return { v1: name, v2: name, kind: "string", list: true, zero: [], mask: "unless-synced", echo: "normalised" };
+}
+
 const members: readonly Row[] = [
   { v1: "id", v2: "uid", kind: "string", access: "output" },
   { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-changed" },
-  // Repos that are synced refuse to change these.
-  {
-    v1: "catalogTier",
-    v2: "catalogTier",
-    kind: "enum",
-    values: catalogTier,
-    zero: "UNKNOWN",
-    mask: "unless-synced",
-  },
-  {
-    v1: "bundles",
-    v2: "bundles",
-    kind: "string",
-    list: true,
-    zero: [],
-    mask: "unless-synced",
-    echo: "normalised",
-  },
+  { v1: "catalogTier", v2: "catalogTier", kind: "enum", values: catalogTier, zero: "UNKNOWN", mask: "unless-synced" },
+  texts("bundles"),
   // Spelled like this in the JSON of both versions; its members are camelCase.
   {
     v1: "sync_config",
@@ -122,27 +111,11 @@ const members: readonly Row[] = [
     zero: null,
     mask: "unless-synced",
   },
-  {
-    v1: "aliases",
-    v2: "aliases",
-    kind: "string",
-    list: true,
-    zero: [],
-    mask: "unless-synced",
-    echo: "normalised",
-  },
+  texts("aliases"),
   // v1's own word for it was v2's already; it stays, beside the one that all records have.
   { v1: "createTime", v2: "createTime", kind: "timestamp", access: "output" },
   { ...specifiedCreatedAt, v2: null, from: ["createTime"] },
-  {
-    v1: "activeTags",
-    v2: "activeTags",
-    kind: "string",
-    list: true,
-    zero: [],
-    mask: "unless-synced",
-    echo: "normalised",
-  },
+  texts("activeTags"),
   { v1: "description", v2: "description", kind: "string", zero: "" },
   specifiedUpdatedAt,
 ];
@@ -180,6 +153,11 @@ const size: Shape = {
   ],
   v2Only: [],
 };
+
+/** What native v1 alone shows of a repo. */
+function read(name: string, path: string): Operation {
+  return { kind: "native", name, method: "GET", path: `repos/{repo_id=**}${path}` };
+}
 
 export default {
   name: "repo",
@@ -230,21 +208,11 @@ export default {
     { kind: "native", name: "get-readme", method: "GET", path: "repos/{id=**}/readme", extension: true },
     { kind: "native", name: "update-readme", method: "PUT", path: "repos/{id=**}/readme", extension: true },
     { kind: "native", name: "create-deployment", method: "POST", path: "repos/{parent_id=**}/deployment" },
-    { kind: "native", name: "get-deployment", method: "GET", path: "repos/{repo_id=**}/deployment" },
+    read("get-deployment", "/deployment"),
     { kind: "native", name: "update-deployment", method: "PUT", path: "repos/{repo_id=**}/deployment" },
     { kind: "native", name: "add-chart", method: "POST", path: "repos/{parent_id=**}:addChart" },
-    {
-      kind: "native",
-      name: "list-chart-image-bindings",
-      method: "GET",
-      path: "repos/{repo_id=**}/chart-image-bindings",
-    },
-    {
-      kind: "native",
-      name: "get-raw-sbom",
-      method: "GET",
-      path: "repos/{repo_id=**}/digest/{digest=*}/rawsbom",
-    },
+    read("list-chart-image-bindings", "/chart-image-bindings"),
+    read("get-raw-sbom", "/digest/{digest=*}/rawsbom"),
     {
       kind: "call",
       name: "list-architectures",
@@ -253,15 +221,10 @@ export default {
       v2: { method: "GET", path: "repos/{uid}/digests/{segment}/architectures" },
       answer: architectures,
     },
-    { kind: "native", name: "get-chart", method: "GET", path: "repos/{repo_id=**}/digests/{digest=*}/chart" },
-    { kind: "native", name: "get-helm", method: "GET", path: "repos/{repo_id=**}/digests/{digest=*}/helm" },
-    {
-      kind: "native",
-      name: "get-image-config",
-      method: "GET",
-      path: "repos/{repo_id=**}/digests/{digest=*}/imageconfig",
-    },
-    { kind: "native", name: "get-sbom", method: "GET", path: "repos/{repo_id=**}/digests/{digest=*}/sbom" },
+    read("get-chart", "/digests/{digest=*}/chart"),
+    read("get-helm", "/digests/{digest=*}/helm"),
+    read("get-image-config", "/digests/{digest=*}/imageconfig"),
+    read("get-sbom", "/digests/{digest=*}/sbom"),
     {
       kind: "call",
       name: "get-size",
@@ -274,16 +237,11 @@ export default {
         differs: ["without `arch` v2 returns the size for amd64; v1 did not document which architecture it used"],
       },
     },
-    {
-      kind: "native",
-      name: "get-vuln-report",
-      method: "GET",
-      path: "repos/{repo_id=**}/digests/{digest=*}/vulnreport",
-    },
+    read("get-vuln-report", "/digests/{digest=*}/vulnreport"),
     // Spelled like this on the wire.
-    { kind: "native", name: "get-manifest-metadata", method: "GET", path: "repos/{repo_id=**}/manifestmetdata" },
+    read("get-manifest-metadata", "/manifestmetdata"),
     { kind: "native", name: "check-policies", method: "POST", path: "repos/{repo_id=**}:checkPolicies" },
-    { kind: "native", name: "get-sync-status", method: "GET", path: "repos/{repo_id=**}:syncstatus" },
-    { kind: "native", name: "get-update-status", method: "GET", path: "repos/{repo_id=**}:updatestatus" },
+    read("get-sync-status", ":syncstatus"),
+    read("get-update-status", ":updatestatus"),
   ],
 } satisfies Resource;

@@ -3,7 +3,7 @@ import type { ClientHttp2Stream } from "node:http2";
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
-import { gapsOf } from "../../grpc/gaps.ts";
+import { gapsOf } from "../../grpc/descriptors.ts";
 import { descriptorsOf, domainsOf } from "../../grpc/port.ts";
 import { createGrpcSessions } from "../../grpc/sessions.ts";
 import type { Upstream } from "../../model/exchange.ts";

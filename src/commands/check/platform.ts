@@ -68,18 +68,13 @@ export function shownStatus({ status, json, response }: PlatformResponse): strin
 /** Where one upstream is and how it is called. */
 export type UpstreamSettings = NonNullable<Config["upstream"]["v1"]>;
 
-interface PlatformConnection {
-  readonly api: PlatformApi;
-  close(): Promise<void>;
-}
-
 /** Calls one upstream with the pool, the client and the retries of `serve`. `token` is sent as a bearer token. */
 export function createConnection(
   { url, tls, timeouts }: UpstreamSettings,
   token: string | undefined,
   signal: Signal,
   random: () => number,
-): PlatformConnection {
+) {
   const [connectMs, headersMs, bodyMs] = [
     timeouts.connectSeconds * 1000,
     timeouts.headersSeconds * 1000,
@@ -104,8 +99,8 @@ export function createConnection(
         const bytes = body === undefined ? {} : { body: new TextEncoder().encode(JSON.stringify(body)) };
         return readResponse(await send({ method, target, headers: typed, ...bytes }, { signal: unstopped }));
       },
-    },
-    close: () => pool.close(),
+    } satisfies PlatformApi,
+    close: (): Promise<void> => pool.close(),
   };
 }
 

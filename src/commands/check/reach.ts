@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import type { Config } from "../../config/config.ts";
 import { header, pathOf } from "../../model/http.ts";
-import { member } from "../../model/json.ts";
+import { member, parsedJson } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
 import { shownName } from "../../rules/words.ts";
 import { dial } from "../../upstream/dial.ts";
@@ -341,9 +341,5 @@ export function judgeAudience(
 
 /** What the token says of itself, read without trusting it. */
 function claimsOf(token: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
-  } catch {
-    return undefined;
-  }
+  return parsedJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
 }

@@ -1,12 +1,15 @@
 /** The tour's cutover: a rule in shadow, the difference that it finds, the move to translate, a rollback, and the way out. */
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Command } from "commander";
 import { createSandbox } from "#sandbox";
 import { ConfigError } from "../../config/faults.ts";
+import { OurHeader } from "../../model/http.ts";
 import { createLog } from "../../telemetry/log.ts";
-import type { CommandIo } from "../command.ts";
-import { callAs, readAdmin, runCommand, type Scene, type SceneStep, sceneText } from "./scene.ts";
+import type { CommandIo, Outcome } from "../command.ts";
+import { addGate, addStatus } from "../status/command.ts";
 import { FREE_PORTS, type Front, type Platform, startFront, startPlatform } from "./stage.ts";
 
 const RULE = "role-reads";
@@ -226,4 +229,81 @@ async function until({ clients, front, io }: Tour, isOver: () => Promise<boolean
     if (await isOver()) return true;
   }
   return false;
+}
+
+interface Scene {
+  /** What happens, in one sentence. */
+  readonly title: string;
+  readonly steps: readonly SceneStep[];
+  readonly means: string;
+  /** Whether it happened as `title` and `means` say. */
+  readonly isTold: boolean;
+}
+
+interface SceneStep {
+  /** For a shell in which TOKEN is set. */
+  readonly command: string;
+  readonly output: string;
+}
+
+function sceneText({ title, steps, means, isTold }: Scene): string {
+  const lines = steps.flatMap(({ command, output }) => [
+    `  $ ${command}`,
+    ...output.split("\n").map((line) => `    ${line}`.trimEnd()),
+  ]);
+  const warning = isTold ? [] : ["  THIS DID NOT HAPPEN AS IT IS TOLD HERE"];
+  return [`== ${title}`, ...lines, `  => ${means}`, ...warning, ""].join("\n");
+}
+
+/** Sends a request of this client and shows what is worth seeing of the response. */
+async function callAs(
+  { name, token }: { readonly name: string; readonly token: string },
+  url: string,
+  io: Pick<CommandIo, "fetch">,
+): Promise<SceneStep & { readonly status: number; readonly mode: string | null }> {
+  const response = await io.fetch(url, { headers: { authorization: `Bearer ${token}`, "user-agent": name } });
+  const body = await response.text();
+  const { status, statusText, headers } = response;
+  const mode = headers.get(OurHeader.MODE);
+  return {
+    command: `curl -si -A ${name} -H "Authorization: Bearer $TOKEN" '${url}' | grep -E '^(HTTP|carryover-mode|\\{"code)'`,
+    output: [
+      `HTTP/1.1 ${status} ${statusText}`,
+      ...(mode === null ? [] : [`carryover-mode: ${mode}`]),
+      ...(body.startsWith('{"code') ? [body] : []),
+    ].join("\n"),
+    status,
+    mode,
+  };
+}
+
+/** Reads a page of the admin port, and keeps what `filter` leaves of it. */
+async function readAdmin(
+  url: string,
+  filter: { readonly shell: string; apply(text: string): readonly string[] },
+  io: Pick<CommandIo, "fetch">,
+): Promise<SceneStep> {
+  const response = await io.fetch(url);
+  const output = filter.apply(await response.text()).join("\n");
+  return { command: `curl -s '${url}' | ${filter.shell}`, output };
+}
+
+/** Runs `carryover status` or `carryover gate`, as a shell would. */
+async function runCommand(
+  words: readonly string[],
+  io: CommandIo,
+): Promise<SceneStep & { readonly code: number | undefined }> {
+  const outcome: Outcome = { code: undefined };
+  const printed: string[] = [];
+  const own: CommandIo = { ...io, env: {}, print: (text) => printed.push(text) };
+  const program = new Command().exitOverride();
+  addStatus(program, own, outcome);
+  addGate(program, own, outcome);
+  await program.parseAsync(words, { from: "user" });
+  const { code } = outcome;
+  return {
+    command: `npx carryover ${words.join(" ")}; echo "exit code $?"`,
+    output: [...printed, `exit code ${code}`].join("\n"),
+    code,
+  };
 }

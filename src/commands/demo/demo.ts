@@ -1,8 +1,10 @@
 /** `carryover demo`: a sandbox platform, carryover in front of it, and calls to try. */
+
 import { createLog } from "../../telemetry/log.ts";
 import type { CommandIo } from "../command.ts";
-import { demoCalls, toCurl } from "./calls.ts";
-import { type Demo, type DemoPorts, startDemo } from "./stage.ts";
+import { demoCalls, makeCall, toCurl } from "./calls.ts";
+import { showCutover } from "./cutover.ts";
+import { type Demo, type DemoPorts, FREE_PORTS, startDemo } from "./stage.ts";
 
 /** Starts both, and prints what to try and how to stop. */
 export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "onStop">): Promise<void> {
@@ -37,3 +39,35 @@ export function introduction({ url, adminUrl, sandboxUrl, grpcUrl }: Demo): stri
 export const OUTLOOK = `To put carryover in front of a real platform:
   npx carryover serve --upstream-v2-url https://PLATFORM --upstream-v1-url https://PLATFORM --cutover-mode native
 Then every v1 client stays on native v1 until a rule moves it (docs/runbook.md).`;
+
+/** Gives the exit code: 1 when something did not happen as the tour tells it. */
+export async function runTour(io: CommandIo): Promise<number> {
+  const isTold = (await showCalls(io)) && (await showCutover(io));
+  io.print(OUTLOOK);
+  io.print(READ_NEXT);
+  return isTold ? 0 : 1;
+}
+
+/** Makes the calls, and prints for each the v1 request, the v2 calls and the response. */
+async function showCalls(io: Pick<CommandIo, "print" | "fetch">): Promise<boolean> {
+  const demo = await startDemo(FREE_PORTS, createLog({ level: "warn" }));
+  try {
+    io.print(introduction(demo));
+    let isTold = true;
+    for (const call of demoCalls(demo)) {
+      const { text, ok } = await makeCall(call, demo, io);
+      io.print(text);
+      isTold &&= ok;
+    }
+    return isTold;
+  } finally {
+    await demo.close(1_000);
+  }
+}
+
+const READ_NEXT = `
+Read next:
+  docs/concepts.md   the ideas, in ten minutes
+  docs/runbook.md    from the first installation to the end of v1, step by step
+  docs/cutover.md    rules, comparisons, rollback
+  docs/status.md     carryover status, gate and force`;

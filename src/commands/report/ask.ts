@@ -1,6 +1,6 @@
 /** Asks instances for their progress (`GET /progress` on the admin port), and checks every member: a report must not guess. */
 import { z } from "zod";
-import { member } from "../../model/json.ts";
+import { member, parsedJson } from "../../model/json.ts";
 import { optional, readRecord } from "../../rules/record.ts";
 import { type ConfirmedRule, ConfirmedRuleSchema, type ForceCommand, ForceStateSchema } from "../../rules/status.ts";
 import { PROGRESS_VERSION, type Progress, ProgressSchema } from "../../telemetry/progress.ts";
@@ -33,39 +33,26 @@ export async function ask(address: string, options: AskOptions): Promise<Instanc
   }
 }
 
+/** The state that an instance returned for a command, or why it returned none. */
+type Said<T> = { readonly address: string; readonly state: T } | { readonly address: string; readonly fault: string };
+
 /** `survives`: a restart keeps what was said; undefined: the instance is older. */
 const AnsweredForceSchema = ForceStateSchema.extend({ survives: optional(z.boolean()) });
 export type AnsweredForce = z.output<typeof AnsweredForceSchema>;
 
 /** Sends `carryover confirm`. Never rejects. */
-export async function askConfirm(
-  address: string,
-  rule: string,
-  options: AskOptions,
-): Promise<
-  { readonly address: string; readonly state: ConfirmedRule } | { readonly address: string; readonly fault: string }
-> {
-  try {
-    const read = (value: unknown) => ConfirmedRuleSchema.parse(value);
-    const question = { path: "/confirm", body: JSON.stringify({ rule }), read };
-    return { address, state: await answerOf(address, question, options) };
-  } catch (error) {
-    return { address, fault: faultText(error, options.timeoutMs) };
-  }
+export function askConfirm(address: string, rule: string, options: AskOptions): Promise<Said<ConfirmedRule>> {
+  return say(address, { path: "/confirm", body: { rule }, read: (value) => ConfirmedRuleSchema.parse(value) }, options);
 }
 
 /** Sends `carryover force`; the answer is what is in force then. Never rejects. */
-export async function askForce(
-  address: string,
-  command: ForceCommand,
-  options: AskOptions,
-): Promise<
-  { readonly address: string; readonly state: AnsweredForce } | { readonly address: string; readonly fault: string }
-> {
+export function askForce(address: string, force: ForceCommand, options: AskOptions): Promise<Said<AnsweredForce>> {
+  return say(address, { path: "/force", body: { force }, read: (value) => AnsweredForceSchema.parse(value) }, options);
+}
+
+async function say<T>(address: string, question: Question<T>, options: AskOptions): Promise<Said<T>> {
   try {
-    const body = JSON.stringify({ force: command });
-    const read = (value: unknown) => AnsweredForceSchema.parse(value);
-    return { address, state: await answerOf(address, { path: "/force", body, read }, options) };
+    return { address, state: await answerOf(address, question, options) };
   } catch (error) {
     return { address, fault: faultText(error, options.timeoutMs) };
   }
@@ -73,8 +60,8 @@ export async function askForce(
 
 interface Question<T> {
   readonly path: string;
-  /** JSON to post; without it the path is read. */
-  readonly body?: string;
+  /** To post as JSON; without it the path is read. */
+  readonly body?: object;
   /** Throws for what is no answer. */
   readonly read: (value: unknown) => T;
 }
@@ -88,7 +75,7 @@ async function answerOf<T>(
   { token, timeoutMs, fetch }: AskOptions,
 ): Promise<T> {
   const response = await fetch(`${address}${path}`, {
-    ...(body === undefined ? {} : { method: "POST", body }),
+    ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
     headers: {
       accept: "application/json",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -142,15 +129,11 @@ function refusalOf(status: number, text: string, token: string | undefined): str
 
 /** The message of an error that carryover itself made; undefined for anything else. */
 function ownMessage(text: string): string | undefined {
-  try {
-    const body: unknown = JSON.parse(text);
-    const message = member(body, "message");
-    const details = member(body, "details");
-    const own = Array.isArray(details) && details.some((detail) => member(detail, "domain") === "carryover");
-    return own && typeof message === "string" ? message : undefined;
-  } catch {
-    return undefined;
-  }
+  const body = parsedJson(text);
+  const message = member(body, "message");
+  const details = member(body, "details");
+  const own = Array.isArray(details) && details.some((detail) => member(detail, "domain") === "carryover");
+  return own && typeof message === "string" ? message : undefined;
 }
 
 /** `fetch` reports what happened in the cause. */

@@ -1,6 +1,8 @@
 /** The clients of a report as CSV. */
+
+import { FAULT_ORIGINS } from "../../model/problem.ts";
 import { oneLine } from "../terminal.ts";
-import { type ClientLine, errorsOf, FAULT_ORIGINS, type MigrationReport } from "./report.ts";
+import { type ClientLine, errorsOf, type MigrationReport } from "./report.ts";
 
 const COLUMNS = [
   "client",

@@ -267,9 +267,6 @@ function clientLine(client: ClientEntry, onV1: boolean, { resource }: ReportScop
   };
 }
 
-/** Who may be at fault, in the order of columns. */
-export const FAULT_ORIGINS = ["client", "platform", "capacity", "translation"] as const;
-
 /** How many v1 requests of the client failed so. */
 export function errorsOf({ operations }: Pick<ClientLine, "operations">, fault: keyof OperationErrors): number {
   return sum(operations, ({ errors }) => errors[fault]);

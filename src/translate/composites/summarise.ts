@@ -1,16 +1,30 @@
-/** A summary that v2 has no call for, made from its list: the tags of a repo. */
+/** Reads that v2 has no call for: a summary and a look-up, made from its lists, and one record of a list. */
 
+import type { ObjectPlan } from "../../json/plan.ts";
+import { createValueRewriter } from "../../json/rewrite.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../model/json.ts";
 import type { ListPage, ListPlan } from "../../model/list.ts";
 import { collectionPath } from "../../model/request.ts";
-import { parentOf } from "../../model/uid.ts";
+import { isUid, parentOf } from "../../model/uid.ts";
 import { errorResponse } from "../error.ts";
 import { readHeaders, respondWith } from "../headers.ts";
 import { EMPTY_LIST_RESPONSE, listHeader } from "../list.ts";
-import { type Composite, filtersOf, readRequestQuery } from "../operation.ts";
-import { bareMeaning, createPageReader, pageTarget, readPage, V2_KEY } from "../pages.ts";
+import { type Composite, filtersOf, noteReports, readRequestQuery, verbPath } from "../operation.ts";
+import {
+  bareMeaning,
+  checkKey,
+  createPageReader,
+  invalidResponse,
+  keyOf,
+  pageTarget,
+  readPage,
+  readUpstream,
+  targetWith,
+  V2_KEY,
+} from "../pages.ts";
 import { createRecordRewriter } from "../record-rewriter.ts";
-import { recordShape, v1ZeroText } from "../response-plan.ts";
+import { parseRecord } from "../replace.ts";
+import { recordShape, responsePlan, v1ZeroText } from "../response-plan.ts";
 
 /**
  * Reads every page of v2's list below the uid in the path, keeps what the summary needs, and lets the page go. A missing
@@ -153,3 +167,51 @@ export function compareMoments(a: Moment, b: Moment): number {
   if (a.ms !== b.ms) return a.ms - b.ms;
   return a.below === b.below ? 0 : a.below < b.below ? -1 : 1;
 }
+
+/**
+ * The verb returns a uid, also of a record that does not exist; a Get of that uid returns the rest. The platform's refusal of the
+ * Get is the response: its 404 is v1's "not found", and its 403 stays.
+ */
+export const createLookUp: Composite = (operation, parts) => {
+  const rewriter = createRecordRewriter(operation.answer, [], parts);
+  const verb = verbPath(operation, parts);
+  const collection = collectionPath(parts.resource, parts.options.version);
+  const filters = filtersOf(operation);
+  return async (request, tools) => {
+    const { params } = readRequestQuery(request, filters, tools);
+    const headers = readHeaders(request.headers);
+    const found = await tools.send({ method: "GET", target: targetWith(verb, params), headers });
+    if (found.status !== 200) return errorResponse(found, parts.names);
+    const uid = keyOf(found.body);
+    if (typeof uid !== "string" || !isUid(uid)) throw invalidResponse("it names no uid");
+    const response = await tools.send({ method: "GET", target: `${collection}/${uid}`, headers });
+    if (response.status !== 200) return errorResponse(response, parts.names);
+    return rewriter.respond(response, uid, request, tools);
+  };
+};
+
+/**
+ * A Get of the record. The rows say what v1's response holds. The platform's refusal is the response, because v1
+ * named the record by its path (as opposed to the filters of its lists).
+ */
+export const createListMember: Composite = (operation, parts) => {
+  const collection = collectionPath(parts.resource, parts.options.version);
+  // v1's response always has its list, whether v2 leaves zeros out or not.
+  const plan = responsePlan(operation.answer, { ...parts.options, insertZeros: true });
+  const lists = operation.answer.rows.filter((row) => row.kind !== "map" && row.list === true);
+  const rewrite = createValueRewriter({ ...plan, unknown: "drop", reportUnknown: false } satisfies ObjectPlan);
+  return async (request, tools) => {
+    const { uid, uidPath, query } = request.match;
+    if (query !== "") tools.exchange.notes.push("query-unknown");
+    const headers = readHeaders(request.headers);
+    const response = await tools.send({ method: "GET", target: `${collection}/${uidPath}`, headers });
+    if (response.status !== 200) return errorResponse(response, parts.names);
+    const { bytes, reports } = readUpstream(() => rewrite(response.body));
+    const record = parseRecord(response);
+    checkKey(record[V2_KEY], uid);
+    noteReports(reports, tools);
+    // v1's response for an empty list did not name the record.
+    const holdsList = lists.some(({ v2 }) => v2 !== null && record[v2] !== undefined);
+    return respondWith(response, 200, holdsList ? bytes : rewrite(Buffer.from("{}")).bytes);
+  };
+};

@@ -12,7 +12,7 @@ const registered = (words: string) => [`${PLUGIN} > ${words}`];
 const sent = (words: string) => [`${TRAFFIC} > ${words}`];
 
 export const FASTIFY = [
-  ...guards("src/server/unix-socket.ts", SOCKET, [
+  ...guards("src/server/server.ts", SOCKET, [
     ["a socket for this user alone", "const SOCKET_MODE = 0o600;", "const SOCKET_MODE = 0o666;"],
     ["a folder for this user alone", "const FOLDER_MODE = 0o700;", "const FOLDER_MODE = 0o755;"],
     ["no folder of another user", "if (uid !== process.getuid?.())", "if (false)"],
@@ -31,7 +31,7 @@ export const FASTIFY = [
   ...guards("src/server/server.ts", SOCKET, [
     ["no trust for the port of a server with a socket", "create(false)", "create(true)"],
   ]),
-  ...guards("src/server/linger.ts", sent("refused early"), [
+  ...guards("src/server/response.ts", sent("refused early"), [
     ["a response that a client which still sends can read", "if (req.complete || socket.destroyed) return", "return"],
   ]),
   ...guards(

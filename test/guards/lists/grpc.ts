@@ -88,7 +88,7 @@ export const GRPC = [
     ["errors that prove no credential", "if (status !== OK && status !== UNAUTHENTICATED) return;", ""],
     ["open domains that prove no credential", 'if (version === "v1" || version === "v2")', "if (true)"],
   ]),
-  ...guards("src/grpc/token-exchange.ts", PASSES, [
+  ...guards("src/grpc/port.ts", PASSES, [
     ["the message of a token exchange", "Math.min(limits.bodyBytes, limits.requestBytes)", "limits.requestBytes"],
   ]),
   ...guards(
@@ -143,7 +143,7 @@ export const GRPC = [
     ["test/grpc/status.test.ts"],
     [
       ["details that trailers have room for", "details.length <= left ?", "true ?"],
-      ["long bodies of errors", "if (body.length > MOST_ERROR_BYTES) return undefined;", ""],
+      ["long bodies of errors", "body.length > MOST_ERROR_BYTES ? undefined : parsedJson", "parsedJson"],
     ],
   ),
 ];

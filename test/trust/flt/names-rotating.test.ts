@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createAddressWatch } from "../../../src/upstream/address-watch.ts";
+import { createAddressWatch } from "../../../src/upstream/certificate-renewal.ts";
 import type { Pool } from "../../../src/upstream/pool.ts";
 import { figure } from "../../support/figures.ts";
 

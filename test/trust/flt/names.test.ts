@@ -3,7 +3,7 @@ import type { LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { later as timer } from "../../../src/model/clock.ts";
-import { createAddressWatch } from "../../../src/upstream/address-watch.ts";
+import { createAddressWatch } from "../../../src/upstream/certificate-renewal.ts";
 import { createPool } from "../../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";

@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../../src/json/error.ts";
 import { rewriteValue } from "../../../src/json/rewrite.ts";
-import type { ScanOptions } from "../../../src/json/scan.ts";
 import { parseTree, rawOf } from "../../../src/json/tree.ts";
 import { isTaken, suiteFiles } from "../../json/conformance/suites.ts";
 
@@ -19,12 +18,18 @@ function isRead(read: () => unknown): boolean {
   }
 }
 
-const readers = (bytes: Uint8Array, options: ScanOptions): readonly (() => unknown)[] => [
-  () => rewriteValue(bytes, "copy", options),
-  () => rewriteValue(bytes, { kind: "array", items: { kind: "map", values: "copy" } }, options),
-  () => rewriteValue(bytes, { kind: "map", values: { kind: "array", items: "copy" } }, options),
-  () => parseTree(bytes, options),
-];
+/** What reads the bodies of clients, and what also reads those of the platform. */
+const readers = {
+  client: [(bytes) => parseTree(bytes)],
+  platform: [
+    (bytes) => rewriteValue(bytes, "copy"),
+    (bytes) => rewriteValue(bytes, { kind: "array", items: { kind: "map", values: "copy" } }),
+    (bytes) => rewriteValue(bytes, { kind: "map", values: { kind: "array", items: "copy" } }),
+    (bytes) => parseTree(bytes, { surrogates: "pass" }),
+  ],
+} satisfies Record<string, ((bytes: Uint8Array) => unknown)[]>;
+const areRead = (from: keyof typeof readers, bytes: Uint8Array) =>
+  readers[from].map((read) => isRead(() => read(bytes)));
 
 describe("T-SMG-31: the JSON conformance suites", () => {
   it("are all there", () => {
@@ -32,12 +37,9 @@ describe("T-SMG-31: the JSON conformance suites", () => {
     expect(["JSONTestSuite", "JSONTestSuite transform", "JSON_checker"].map(count)).toEqual([318, 22, 35]);
   });
 
-  it.each([
-    ["client", "refuse"],
-    ["platform", "pass"],
-  ] as const)("are read, or refused, by every reader: what a %s sends", (from, surrogates) => {
+  it.each(["client", "platform"] as const)("are read, or refused, by every reader: what a %s sends", (from) => {
     for (const { suite, name, bytes, fate } of files) {
-      const taken = readers(bytes, { surrogates }).map(isRead);
+      const taken = areRead(from, bytes);
       expect([suite, name, ...taken]).toEqual([suite, name, ...taken.map(() => isTaken(fate, from))]);
     }
   });
@@ -53,8 +55,10 @@ describe("T-SMG-31: the JSON conformance suites", () => {
 
   it("hold one text that JSON.parse takes and carryover does not: it is nested more than 100 deep", () => {
     const nested = (depth: number) => Buffer.from("[".repeat(depth) + "]".repeat(depth));
-    expect(readers(nested(100), {}).map(isRead)).toEqual([true, true, true, true]);
-    expect(readers(nested(101), {}).map(isRead)).toEqual([false, false, false, false]);
+    for (const from of ["client", "platform"] as const) {
+      expect(new Set(areRead(from, nested(100)))).toEqual(new Set([true]));
+      expect(new Set(areRead(from, nested(101)))).toEqual(new Set([false]));
+    }
     const deep = files.filter(({ fate }) => fate === "too deep").map(({ name }) => name);
     expect(deep).toEqual(["i_structure_500_nested_arrays.json"]);
   });

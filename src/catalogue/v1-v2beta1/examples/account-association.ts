@@ -1,4 +1,5 @@
 /** Examples of what v1 and v2 send: account associations. */
+import type { JsonObject } from "../../../model/json.ts";
 import type { Example } from "../../../model/resource.ts";
 import { CREATED, GROUP, ORG, UPDATED } from "../../example-values.ts";
 import { OWN } from "../account-association.ts";
@@ -10,6 +11,23 @@ const blocks = {
   azure: { tenantId: "tenant", clientIds: { createTime: "client" } },
   github: { appInstallations: { "9007199254740993": { installations: [{ installationId: "7", name: "docs" }] } } },
 };
+
+const numbered = {
+  azure: { tenantId: "tenant", clientIds: { tenant_id: "data" } },
+  github: { appInstallations: { 7: { installations: [{ installationId: 9007199254740991, name: "docs" }] } } },
+};
+
+function checked(body: JsonObject, providerType: string, told: JsonObject, answer: JsonObject): Example {
+  const call = `POST accountAssociations/${GROUP}:checkAccountAssociation`;
+  return {
+    of: "exchange",
+    operation: "check",
+    path: `account_associations/${GROUP}:check`,
+    body,
+    calls: [{ call, body: { providerType }, answer: told }],
+    answer,
+  };
+}
 
 export default [
   {
@@ -43,16 +61,8 @@ export default [
   {
     of: "body",
     operation: "create",
-    v1: {
-      name: "accounts",
-      azure: { tenantId: "tenant", clientIds: { tenant_id: "data" } },
-      github: { appInstallations: { 7: { installations: [{ installationId: 9007199254740991, name: "docs" }] } } },
-    },
-    v2: {
-      name: "accounts",
-      azure: { tenantId: "tenant", clientIds: { tenant_id: "data" } },
-      github: { appInstallations: { 7: { installations: [{ installationId: 9007199254740991, name: "docs" }] } } },
-    },
+    v1: { name: "accounts", ...numbered },
+    v2: { name: "accounts", ...numbered },
   },
   {
     of: "update",
@@ -74,48 +84,24 @@ export default [
       github: null,
     },
   },
-  {
-    of: "exchange",
-    operation: "check",
-    path: `account_associations/${GROUP}:check`,
-    body: { group: ORG, accountType: "AMAZON" },
-    calls: [
-      {
-        call: `POST accountAssociations/${GROUP}:checkAccountAssociation`,
-        body: { providerType: "ACCOUNT_PROVIDER_TYPE_AMAZON" },
-        answer: { status: "CHECK_STATUS_NOT_READY", reason: "Forbidden", message: "no access" },
-      },
-    ],
-    answer: { ready: "NotReady", reason: "Forbidden", message: "no access" },
-  },
+  checked(
+    { group: ORG, accountType: "AMAZON" },
+    "ACCOUNT_PROVIDER_TYPE_AMAZON",
+    { status: "CHECK_STATUS_NOT_READY", reason: "Forbidden", message: "no access" },
+    { ready: "NotReady", reason: "Forbidden", message: "no access" },
+  ),
   // By number, and in the other spelling.
-  {
-    of: "exchange",
-    operation: "check",
-    path: `account_associations/${GROUP}:check`,
-    body: { account_type: 1 },
-    calls: [
-      {
-        call: `POST accountAssociations/${GROUP}:checkAccountAssociation`,
-        body: { providerType: "ACCOUNT_PROVIDER_TYPE_GOOGLE" },
-        answer: { status: "CHECK_STATUS_READY" },
-      },
-    ],
-    answer: { ready: "Ready", reason: "", message: "" },
-  },
-  {
-    of: "exchange",
-    operation: "check",
-    path: `account_associations/${GROUP}:check`,
-    body: { accountType: 3 },
-    calls: [
-      {
-        call: `POST accountAssociations/${GROUP}:checkAccountAssociation`,
-        body: { providerType: "ACCOUNT_PROVIDER_TYPE_AZURE" },
-        answer: { reason: "", message: "" },
-      },
-    ],
-    answer: { ready: "UNKNOWN", reason: "", message: "" },
-  },
+  checked(
+    { account_type: 1 },
+    "ACCOUNT_PROVIDER_TYPE_GOOGLE",
+    { status: "CHECK_STATUS_READY" },
+    { ready: "Ready", reason: "", message: "" },
+  ),
+  checked(
+    { accountType: 3 },
+    "ACCOUNT_PROVIDER_TYPE_AZURE",
+    { reason: "", message: "" },
+    { ready: "UNKNOWN", reason: "", message: "" },
+  ),
   { of: "filters", v1: "name=accounts", v2: "name=accounts" },
 ] as const satisfies readonly Example[];

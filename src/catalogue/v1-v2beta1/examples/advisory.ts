@@ -1,6 +1,6 @@
 /** Examples of what v1 and v2 send: advisorys. */
 import type { Example } from "../../../model/resource.ts";
-import { CREATED, ORG, UPDATED } from "../../example-values.ts";
+import { CREATED, notFound, ORG, UPDATED } from "../../example-values.ts";
 
 const ADVISORY = `${ORG}/adadadadadadadad`;
 
@@ -64,6 +64,8 @@ const subject = {
   author: "a",
 };
 
+const listEvents = { of: "exchange", operation: "list-events", path: `advisories/${ADVISORY}/events` } as const;
+
 export default [
   {
     of: "answer",
@@ -105,9 +107,7 @@ export default [
     },
   },
   {
-    of: "exchange",
-    operation: "list-events",
-    path: `advisories/${ADVISORY}/events`,
+    ...listEvents,
     calls: [
       {
         call: `GET advisories/${ADVISORY}`,
@@ -126,42 +126,28 @@ export default [
     },
   },
   {
-    of: "exchange",
-    operation: "list-events",
-    path: `advisories/${ADVISORY}/events`,
+    ...listEvents,
     calls: [{ call: `GET advisories/${ADVISORY}`, answer: { uid: ADVISORY, events: [] } }],
     answer: { parentId: ADVISORY, items: [] },
   },
   // A platform that leaves zeros out: its v1 named no record for an empty list.
   {
-    of: "exchange",
-    operation: "list-events",
-    path: `advisories/${ADVISORY}/events`,
+    ...listEvents,
     calls: [{ call: `GET advisories/${ADVISORY}`, answer: { uid: ADVISORY } }],
     answer: { parentId: "", items: [] },
   },
   // Asked for by its path, unlike by a filter of a list: what is missing is missing.
   {
-    of: "exchange",
-    operation: "list-events",
-    path: `advisories/${ADVISORY}/events`,
+    ...listEvents,
     calls: [
       {
         call: `GET advisories/${ADVISORY}`,
         status: 404,
-        answer: {
-          code: 5,
-          message: "no such advisory",
-          details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }],
-        },
+        answer: notFound("no such advisory"),
       },
     ],
     status: 404,
-    answer: {
-      code: 5,
-      message: "no such advisory",
-      details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }],
-    },
+    answer: notFound("no such advisory"),
   },
   {
     of: "filters",

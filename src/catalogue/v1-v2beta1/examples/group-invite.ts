@@ -1,29 +1,30 @@
 /** Examples of what v1 and v2 send: group invites. */
 import type { Example } from "../../../model/resource.ts";
-import { CREATED, ORG, ROLE, UPDATED } from "../../example-values.ts";
+import { CREATED, invalid, ORG, ROLE, UPDATED } from "../../example-values.ts";
 
 const INVITE = `${ORG}/5a5a5a5a5a5a5a5a`;
+
+const made = {
+  roleUid: ROLE,
+  role: { uid: ROLE, name: "viewer", description: "built-in", capabilities: ["CAP_IAM_GROUPS_LIST"] },
+  email: "new@example.com",
+  expirationTime: UPDATED,
+  singleUse: true,
+};
+const shownRole = { id: ROLE, name: "viewer", description: "built-in", capabilities: ["groups.list"] };
+const goneRole = { id: ROLE, name: "", description: "", capabilities: [] };
+const tooShort = { field: "ttl", description: "is too short" };
 
 export default [
   {
     of: "answer",
     operation: "list",
-    v2: {
-      uid: INVITE,
-      roleUid: ROLE,
-      role: { uid: ROLE, name: "viewer", description: "built-in", capabilities: ["CAP_IAM_GROUPS_LIST"] },
-      email: "new@example.com",
-      expirationTime: UPDATED,
-      singleUse: true,
-      keyId: "key-1",
-      createTime: CREATED,
-      updateTime: CREATED,
-    },
+    v2: { uid: INVITE, ...made, keyId: "key-1", createTime: CREATED, updateTime: CREATED },
     v1: {
       id: INVITE,
       expiration: UPDATED,
       keyId: "key-1",
-      role: { id: ROLE, name: "viewer", description: "built-in", capabilities: ["groups.list"] },
+      role: shownRole,
       email: "new@example.com",
       createdAt: CREATED,
       updatedAt: CREATED,
@@ -39,7 +40,7 @@ export default [
       id: INVITE,
       expiration: null,
       keyId: "key-1",
-      role: { id: ROLE, name: "", description: "", capabilities: [] },
+      role: goneRole,
       email: "",
       createdAt: CREATED,
       singleUse: false,
@@ -60,37 +61,14 @@ export default [
   {
     of: "answer",
     operation: "create",
-    v2: {
-      uid: INVITE,
-      roleUid: ROLE,
-      role: { uid: ROLE, name: "viewer", description: "built-in", capabilities: ["CAP_IAM_GROUPS_LIST"] },
-      email: "new@example.com",
-      expirationTime: UPDATED,
-      singleUse: true,
-      code: "secret",
-      keyId: "key-1",
-      createTime: CREATED,
-      updateTime: CREATED,
-    },
-    v1: {
-      id: INVITE,
-      expiration: UPDATED,
-      keyId: "key-1",
-      role: { id: ROLE, name: "viewer", description: "built-in", capabilities: ["groups.list"] },
-      code: "secret",
-    },
+    v2: { uid: INVITE, ...made, code: "secret", keyId: "key-1", createTime: CREATED, updateTime: CREATED },
+    v1: { id: INVITE, expiration: UPDATED, keyId: "key-1", role: shownRole, code: "secret" },
   },
   {
     of: "answer",
     operation: "create",
     v2: { uid: INVITE, roleUid: ROLE, code: "secret" },
-    v1: {
-      id: INVITE,
-      expiration: null,
-      keyId: "",
-      role: { id: ROLE, name: "", description: "", capabilities: [] },
-      code: "secret",
-    },
+    v1: { id: INVITE, expiration: null, keyId: "", role: goneRole, code: "secret" },
   },
   // Its errors name what v1 has.
   {
@@ -103,35 +81,11 @@ export default [
         call: `POST groupInvites/${ORG}`,
         body: { ttl: "1s", roleUid: "nobody" },
         status: 400,
-        answer: {
-          code: 3,
-          message: "Invalid argument: role_uid: is no role",
-          details: [
-            {
-              "@type": "type.googleapis.com/google.rpc.BadRequest",
-              fieldViolations: [
-                { field: "role_uid", description: "is no role" },
-                { field: "ttl", description: "is too short" },
-              ],
-            },
-          ],
-        },
+        answer: invalid("role_uid", { field: "role_uid", description: "is no role" }, tooShort),
       },
     ],
     status: 400,
-    answer: {
-      code: 3,
-      message: "Invalid argument: role: is no role",
-      details: [
-        {
-          "@type": "type.googleapis.com/google.rpc.BadRequest",
-          fieldViolations: [
-            { field: "role", description: "is no role" },
-            { field: "ttl", description: "is too short" },
-          ],
-        },
-      ],
-    },
+    answer: invalid("role", { field: "role", description: "is no role" }, tooShort),
   },
   { of: "filters", v1: `group=${ORG}&keyId=key-1`, v2: `uidp.children_of=${ORG}&key_id=key-1` },
 ] as const satisfies readonly Example[];

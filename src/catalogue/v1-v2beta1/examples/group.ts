@@ -1,30 +1,28 @@
 /** Examples of what v1 and v2 send: groups. */
+import type { JsonObject } from "../../../model/json.ts";
 import type { Example } from "../../../model/resource.ts";
 import { CREATED, GROUP, ORG, UPDATED } from "../../example-values.ts";
 
+const known = {
+  name: "platform team",
+  description: "keeps the lights on",
+  resourceLimits: { clusters: 3, id: 1, repositories: 250 },
+  verified: true,
+  kind: "ORG_KIND_CUSTOMER",
+  status: "ORG_STATUS_READY",
+};
 const full = {
-  v2: {
-    uid: GROUP,
-    name: "platform team",
-    description: "keeps the lights on",
-    resourceLimits: { clusters: 3, id: 1, repositories: 250 },
-    verified: true,
-    kind: "ORG_KIND_CUSTOMER",
-    status: "ORG_STATUS_READY",
-    createTime: CREATED,
-    updateTime: UPDATED,
-  },
-  v1: {
-    id: GROUP,
-    name: "platform team",
-    description: "keeps the lights on",
-    resourceLimits: { clusters: 3, id: 1, repositories: 250 },
-    verified: true,
-    kind: "ORG_KIND_CUSTOMER",
-    status: "ORG_STATUS_READY",
-    createdAt: CREATED,
-    updatedAt: UPDATED,
-  },
+  v2: { uid: GROUP, ...known, createTime: CREATED, updateTime: UPDATED },
+  v1: { id: GROUP, ...known, createdAt: CREATED, updatedAt: UPDATED },
+};
+
+/** What v1 shows where v2 leaves zeros out. */
+const zeros = {
+  description: "",
+  resourceLimits: {},
+  verified: false,
+  kind: "ORG_KIND_UNSPECIFIED",
+  status: "ORG_STATUS_UNSPECIFIED",
 };
 
 /** The three cases in which no group is found look the same, in both versions. */
@@ -34,6 +32,17 @@ const nowhere = {
   details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND", domain: "iam.example.com" }],
 };
 
+function asked(operation: string, verb: string, told: JsonObject, answer: JsonObject): Example {
+  const path = `groups:${verb}`;
+  return { of: "exchange", operation, path, calls: [{ call: `GET ${path}`, answer: told }], answer };
+}
+
+function requested(body: JsonObject): Example {
+  const path = `groups/${ORG}:requestGroupAccess`;
+  const calls = [{ call: `POST ${path}`, body: {}, answer: {} }];
+  return { of: "exchange", operation: "request-group-access", path, body, calls, answer: {} };
+}
+
 export default [
   { of: "answer", operation: "list", ...full },
   // A platform that leaves zeros out; no time is made up.
@@ -41,15 +50,7 @@ export default [
     of: "answer",
     operation: "list",
     v2: { uid: ORG, name: "example.com" },
-    v1: {
-      id: ORG,
-      name: "example.com",
-      description: "",
-      resourceLimits: {},
-      verified: false,
-      kind: "ORG_KIND_UNSPECIFIED",
-      status: "ORG_STATUS_UNSPECIFIED",
-    },
+    v1: { id: ORG, name: "example.com", ...zeros },
   },
   // The minimal shape: an empty object for the limits, no kind and no status.
   {
@@ -64,17 +65,7 @@ export default [
       createTime: CREATED,
       updateTime: CREATED,
     },
-    v1: {
-      id: GROUP,
-      name: "docs",
-      description: "",
-      resourceLimits: {},
-      verified: false,
-      kind: "ORG_KIND_UNSPECIFIED",
-      status: "ORG_STATUS_UNSPECIFIED",
-      createdAt: CREATED,
-      updatedAt: CREATED,
-    },
+    v1: { id: GROUP, name: "docs", ...zeros, createdAt: CREATED, updatedAt: CREATED },
   },
   {
     of: "body",
@@ -135,45 +126,16 @@ export default [
     v2: `uidp.descendants_of=${ORG}&name=docs`,
   },
   { of: "filters", v1: `uidp.childrenOf=${ORG}&name=`, v2: `uidp.children_of=${ORG}` },
-  {
-    of: "exchange",
-    operation: "check-eligibility",
-    path: "groups:checkEligibility",
-    calls: [{ call: "GET groups:checkEligibility", answer: {} }],
-    answer: { eligible: false },
-  },
-  {
-    of: "exchange",
-    operation: "check-eligibility",
-    path: "groups:checkEligibility",
-    calls: [{ call: "GET groups:checkEligibility", answer: { eligible: true } }],
-    answer: { eligible: true },
-  },
-  {
-    of: "exchange",
-    operation: "lookup-group",
-    path: "groups:lookupGroup",
-    calls: [{ call: "GET groups:lookupGroup", answer: { group: full.v2 } }],
-    answer: { group: full.v1 },
-  },
+  asked("check-eligibility", "checkEligibility", {}, { eligible: false }),
+  asked("check-eligibility", "checkEligibility", { eligible: true }, { eligible: true }),
+  asked("lookup-group", "lookupGroup", { group: full.v2 }, { group: full.v1 }),
   // A platform that leaves zeros out.
-  {
-    of: "exchange",
-    operation: "lookup-group",
-    path: "groups:lookupGroup",
-    calls: [{ call: "GET groups:lookupGroup", answer: { group: { uid: ORG, name: "example.com" } } }],
-    answer: {
-      group: {
-        id: ORG,
-        name: "example.com",
-        description: "",
-        resourceLimits: {},
-        verified: false,
-        kind: "ORG_KIND_UNSPECIFIED",
-        status: "ORG_STATUS_UNSPECIFIED",
-      },
-    },
-  },
+  asked(
+    "lookup-group",
+    "lookupGroup",
+    { group: { uid: ORG, name: "example.com" } },
+    { group: { id: ORG, name: "example.com", ...zeros } },
+  ),
   {
     of: "exchange",
     operation: "lookup-group",
@@ -182,21 +144,7 @@ export default [
     status: 404,
     answer: nowhere,
   },
-  {
-    of: "exchange",
-    operation: "request-group-access",
-    path: `groups/${ORG}:requestGroupAccess`,
-    body: {},
-    calls: [{ call: `POST groups/${ORG}:requestGroupAccess`, body: {}, answer: {} }],
-    answer: {},
-  },
+  requested({}),
   // Another group in the body than in the path.
-  {
-    of: "exchange",
-    operation: "request-group-access",
-    path: `groups/${ORG}:requestGroupAccess`,
-    body: { groupId: GROUP },
-    calls: [{ call: `POST groups/${ORG}:requestGroupAccess`, body: {}, answer: {} }],
-    answer: {},
-  },
+  requested({ groupId: GROUP }),
 ] as const satisfies readonly Example[];

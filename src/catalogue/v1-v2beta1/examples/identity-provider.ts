@@ -1,65 +1,69 @@
 /** Examples of what v1 and v2 send: identity providers. */
+import type { JsonObject } from "../../../model/json.ts";
 import type { Example } from "../../../model/resource.ts";
 import { CREATED, ORG, ROLE, UPDATED } from "../../example-values.ts";
 
 const PROVIDER = `${ORG}/7766554433221100`;
 
-const ENDPOINT = "https://scim.example.com";
+const full = {
+  name: "login",
+  description: "of the company",
+  defaultRole: ROLE,
+  oidc: {
+    issuer: "https://login.example.com",
+    clientId: "client",
+    clientSecret: "",
+    additionalScopes: ["groups"],
+    groupsClaim: "groups",
+    correlationRule: "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID",
+    pkceEnabled: true,
+  },
+  scim: {
+    enabled: true,
+    endpointUrl: "https://scim.example.com",
+    tokenExpireTime: UPDATED,
+    previousTokenExpireTime: CREATED,
+    credentialState: "CREDENTIAL_STATE_LIVE",
+    etag: "W/7",
+  },
+};
+
+/** Without what v2 leaves out. */
+const bare = {
+  issuer: "https://login.example.com",
+  clientId: "client",
+  clientSecret: "",
+  additionalScopes: [],
+  groupsClaim: "",
+  correlationRule: "CORRELATION_RULE_UNSPECIFIED",
+};
+
+const shownOnce = { token: "shown once", endpointUrl: "https://scim.example.com" };
+const before = { previousTokenExpireTime: CREATED, requestedOverlap: "0s" };
+
+/** `body` and `shown` as v1 has them, `sent` and `told` as v2 does. */
+function scim(
+  operation: string,
+  verb: string,
+  { body, sent, told, shown }: Readonly<Record<"body" | "sent" | "told" | "shown", JsonObject>>,
+): Example {
+  const path = `identityProviders/${PROVIDER}:${verb}`;
+  return {
+    of: "exchange",
+    operation,
+    path,
+    body,
+    calls: [{ call: `POST ${path}`, body: sent, answer: told }],
+    answer: shown,
+  };
+}
 
 export default [
   {
     of: "answer",
     operation: "list",
-    v2: {
-      uid: PROVIDER,
-      name: "login",
-      description: "of the company",
-      defaultRole: ROLE,
-      oidc: {
-        issuer: "https://login.example.com",
-        clientId: "client",
-        clientSecret: "",
-        additionalScopes: ["groups"],
-        groupsClaim: "groups",
-        correlationRule: "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID",
-        pkceEnabled: true,
-      },
-      scim: {
-        enabled: true,
-        endpointUrl: "https://scim.example.com",
-        tokenExpireTime: UPDATED,
-        previousTokenExpireTime: CREATED,
-        credentialState: "CREDENTIAL_STATE_LIVE",
-        etag: "W/7",
-      },
-      createTime: CREATED,
-      updateTime: UPDATED,
-    },
-    v1: {
-      id: PROVIDER,
-      name: "login",
-      description: "of the company",
-      defaultRole: ROLE,
-      oidc: {
-        issuer: "https://login.example.com",
-        clientId: "client",
-        clientSecret: "",
-        additionalScopes: ["groups"],
-        groupsClaim: "groups",
-        correlationRule: "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID",
-        pkceEnabled: true,
-      },
-      scim: {
-        enabled: true,
-        endpointUrl: "https://scim.example.com",
-        tokenExpireTime: UPDATED,
-        previousTokenExpireTime: CREATED,
-        credentialState: "CREDENTIAL_STATE_LIVE",
-        etag: "W/7",
-      },
-      createdAt: CREATED,
-      updatedAt: UPDATED,
-    },
+    v2: { uid: PROVIDER, ...full, createTime: CREATED, updateTime: UPDATED },
+    v1: { id: PROVIDER, ...full, createdAt: CREATED, updatedAt: UPDATED },
   },
   {
     of: "answer",
@@ -70,15 +74,7 @@ export default [
       name: "login",
       description: "",
       defaultRole: "",
-      oidc: {
-        issuer: "https://login.example.com",
-        clientId: "client",
-        clientSecret: "",
-        additionalScopes: [],
-        groupsClaim: "",
-        correlationRule: "CORRELATION_RULE_UNSPECIFIED",
-        pkceEnabled: false,
-      },
+      oidc: { ...bare, pkceEnabled: false },
       scim: null,
     },
   },
@@ -100,15 +96,7 @@ export default [
       name: "login",
       description: "",
       defaultRole: ROLE,
-      oidc: {
-        issuer: "https://login.example.com",
-        clientId: "client",
-        clientSecret: "",
-        additionalScopes: [],
-        groupsClaim: "",
-        correlationRule: "CORRELATION_RULE_UNSPECIFIED",
-        pkceEnabled: true,
-      },
+      oidc: { ...bare, pkceEnabled: true },
       scim: null,
       createdAt: CREATED,
       updatedAt: CREATED,
@@ -219,110 +207,36 @@ export default [
     mask: ["name", "description"],
     v2: { name: "login", description: "" },
   },
-  {
-    of: "exchange",
-    operation: "generate-scim-token",
-    path: `identityProviders/${PROVIDER}:generateScimToken`,
+  scim("generate-scim-token", "generateScimToken", {
     body: { identityProviderId: ORG, expireTime: UPDATED, neverExpires: false },
-    calls: [
-      {
-        call: `POST identityProviders/${PROVIDER}:generateScimToken`,
-        body: { expireTime: UPDATED, neverExpires: false },
-        answer: {
-          token: "shown once",
-          endpointUrl: ENDPOINT,
-          expireTime: UPDATED,
-          identityProviderUid: PROVIDER,
-          etag: "W/1",
-        },
-      },
-    ],
-    answer: {
-      token: "shown once",
-      endpointUrl: ENDPOINT,
-      expireTime: UPDATED,
-      identityProviderId: PROVIDER,
-      etag: "W/1",
-    },
-  },
+    sent: { expireTime: UPDATED, neverExpires: false },
+    told: { ...shownOnce, expireTime: UPDATED, identityProviderUid: PROVIDER, etag: "W/1" },
+    shown: { ...shownOnce, expireTime: UPDATED, identityProviderId: PROVIDER, etag: "W/1" },
+  }),
   // It never expires, so there is no time.
-  {
-    of: "exchange",
-    operation: "generate-scim-token",
-    path: `identityProviders/${PROVIDER}:generateScimToken`,
+  scim("generate-scim-token", "generateScimToken", {
     body: { never_expires: true },
-    calls: [
-      {
-        call: `POST identityProviders/${PROVIDER}:generateScimToken`,
-        body: { neverExpires: true },
-        answer: { token: "shown once", endpointUrl: ENDPOINT, identityProviderUid: PROVIDER, etag: "W/1" },
-      },
-    ],
-    answer: {
-      token: "shown once",
-      endpointUrl: ENDPOINT,
-      identityProviderId: PROVIDER,
-      etag: "W/1",
-      expireTime: null,
-    },
-  },
-  {
-    of: "exchange",
-    operation: "regenerate-scim-token",
-    path: `identityProviders/${PROVIDER}:regenerateScimToken`,
+    sent: { neverExpires: true },
+    told: { ...shownOnce, identityProviderUid: PROVIDER, etag: "W/1" },
+    shown: { ...shownOnce, identityProviderId: PROVIDER, etag: "W/1", expireTime: null },
+  }),
+  scim("regenerate-scim-token", "regenerateScimToken", {
     body: { overlap: "0s", expireTime: UPDATED, etag: "W/1" },
-    calls: [
-      {
-        call: `POST identityProviders/${PROVIDER}:regenerateScimToken`,
-        body: { overlap: "0s", expireTime: UPDATED, etag: "W/1" },
-        answer: {
-          token: "shown once",
-          endpointUrl: ENDPOINT,
-          expireTime: UPDATED,
-          identityProviderUid: PROVIDER,
-          etag: "W/2",
-          previousTokenExpireTime: CREATED,
-          requestedOverlap: "0s",
-        },
-      },
-    ],
-    answer: {
-      token: "shown once",
-      endpointUrl: ENDPOINT,
-      expireTime: UPDATED,
-      identityProviderId: PROVIDER,
-      etag: "W/2",
-      previousTokenExpireTime: CREATED,
-      requestedOverlap: "0s",
-    },
-  },
-  {
-    of: "exchange",
-    operation: "revoke-scim-token",
-    path: `identityProviders/${PROVIDER}:revokeScimToken`,
+    sent: { overlap: "0s", expireTime: UPDATED, etag: "W/1" },
+    told: { ...shownOnce, expireTime: UPDATED, identityProviderUid: PROVIDER, etag: "W/2", ...before },
+    shown: { ...shownOnce, expireTime: UPDATED, identityProviderId: PROVIDER, etag: "W/2", ...before },
+  }),
+  scim("revoke-scim-token", "revokeScimToken", {
     body: {},
-    calls: [
-      {
-        call: `POST identityProviders/${PROVIDER}:revokeScimToken`,
-        body: {},
-        answer: { identityProviderUid: PROVIDER, etag: "W/3", enabled: true, revokeTime: UPDATED },
-      },
-    ],
-    answer: { identityProviderId: PROVIDER, etag: "W/3", enabled: true, revokeTime: UPDATED },
-  },
-  {
-    of: "exchange",
-    operation: "set-scim-enabled",
-    path: `identityProviders/${PROVIDER}:setScimEnabled`,
+    sent: {},
+    told: { identityProviderUid: PROVIDER, etag: "W/3", enabled: true, revokeTime: UPDATED },
+    shown: { identityProviderId: PROVIDER, etag: "W/3", enabled: true, revokeTime: UPDATED },
+  }),
+  scim("set-scim-enabled", "setScimEnabled", {
     body: { enabled: false, etag: "W/3" },
-    calls: [
-      {
-        call: `POST identityProviders/${PROVIDER}:setScimEnabled`,
-        body: { enabled: false, etag: "W/3" },
-        answer: { identityProviderUid: PROVIDER, etag: "W/4" },
-      },
-    ],
-    answer: { identityProviderId: PROVIDER, etag: "W/4", enabled: false },
-  },
+    sent: { enabled: false, etag: "W/3" },
+    told: { identityProviderUid: PROVIDER, etag: "W/4" },
+    shown: { identityProviderId: PROVIDER, etag: "W/4", enabled: false },
+  }),
   { of: "filters", v1: `name=login&uidp.descendantsOf=${ORG}`, v2: `name=login&uidp.descendants_of=${ORG}` },
 ] as const satisfies readonly Example[];

@@ -1,6 +1,6 @@
 /** Examples of what v1 and v2 send: identitys. */
 import type { Example } from "../../../model/resource.ts";
-import { CREATED, IDENTITY, ORG, ORG_GROUP_QUERY, UPDATED } from "../../example-values.ts";
+import { CREATED, IDENTITY, invalid, notFound, ORG, ORG_GROUP_QUERY, UPDATED } from "../../example-values.ts";
 
 /** In the order of the rows. */
 const METADATA_MASK =
@@ -37,6 +37,17 @@ const blank = {
   selfServe: false,
 };
 
+const matched = {
+  issuer: "https://token.example.com",
+  subjectPattern: "^repo:example/.*$",
+  audience: "platform",
+  claims: { uid: "7", createTime: "never" },
+  claimPatterns: { role: "^a" },
+};
+const patterns = { issuerPattern: "^https://", subject: "ci", audiencePattern: ".*", claims: { id: "7" } };
+const awsIdentity = { awsAccount: "123456789012", arnPattern: "^arn:aws:", userId: "AIDA" };
+const metadataUpdate = { of: "exchange", operation: "update-metadata", path: "identities/metadata" } as const;
+
 export default [
   {
     of: "answer",
@@ -48,13 +59,7 @@ export default [
       createTime: CREATED,
       updateTime: UPDATED,
       lastSeenTime: CREATED,
-      claimMatch: {
-        issuer: "https://token.example.com",
-        subjectPattern: "^repo:example/.*$",
-        audience: "platform",
-        claims: { uid: "7", createTime: "never" },
-        claimPatterns: { role: "^a" },
-      },
+      claimMatch: matched,
       email: "ci@example.com",
       emailUnverified: "ci@example.com",
       company: "Example",
@@ -66,13 +71,7 @@ export default [
       createdAt: CREATED,
       updatedAt: UPDATED,
       lastSeen: CREATED,
-      claimMatch: {
-        issuer: "https://token.example.com",
-        subjectPattern: "^repo:example/.*$",
-        audience: "platform",
-        claims: { uid: "7", createTime: "never" },
-        claimPatterns: { role: "^a" },
-      },
+      claimMatch: matched,
     },
   },
   {
@@ -136,31 +135,14 @@ export default [
   {
     of: "answer",
     operation: "list",
-    v2: {
-      uid: IDENTITY,
-      name: "lambda",
-      description: "",
-      awsIdentity: { awsAccount: "123456789012", arnPattern: "^arn:aws:", userId: "AIDA" },
-    },
-    v1: {
-      id: IDENTITY,
-      name: "lambda",
-      description: "",
-      lastSeen: null,
-      awsIdentity: { awsAccount: "123456789012", arnPattern: "^arn:aws:", userId: "AIDA" },
-    },
+    v2: { uid: IDENTITY, name: "lambda", description: "", awsIdentity },
+    v1: { id: IDENTITY, name: "lambda", description: "", lastSeen: null, awsIdentity },
   },
   {
     of: "body",
     operation: "create",
-    v1: {
-      name: "ci",
-      claimMatch: { issuerPattern: "^https://", subject: "ci", audiencePattern: ".*", claims: { id: "7" } },
-    },
-    v2: {
-      name: "ci",
-      claimMatch: { issuerPattern: "^https://", subject: "ci", audiencePattern: ".*", claims: { id: "7" } },
-    },
+    v1: { name: "ci", claimMatch: patterns },
+    v2: { name: "ci", claimMatch: patterns },
   },
   {
     of: "body",
@@ -221,9 +203,7 @@ export default [
     },
   },
   {
-    of: "exchange",
-    operation: "update-metadata",
-    path: "identities/metadata",
+    ...metadataUpdate,
     body: {
       onboardingQuestions: { companyName: "Example", providers: ["aws"], ...profile },
       name: "of the login token",
@@ -258,9 +238,7 @@ export default [
   },
   // Omitted fields become empty.
   {
-    of: "exchange",
-    operation: "update-metadata",
-    path: "identities/metadata",
+    ...metadataUpdate,
     body: { updatesOptIn: true },
     calls: [
       {
@@ -278,9 +256,7 @@ export default [
     },
   },
   {
-    of: "exchange",
-    operation: "update-metadata",
-    path: "identities/metadata",
+    ...metadataUpdate,
     body: { onboardingQuestions: { companyName: "Example" } },
     calls: [
       {
@@ -299,38 +275,21 @@ export default [
   },
   // Its errors name what v1 has.
   {
-    of: "exchange",
-    operation: "update-metadata",
-    path: "identities/metadata",
+    ...metadataUpdate,
     body: { onboardingQuestions: { companyName: "?" } },
     calls: [
       {
         call: "PATCH identities:updateIdentityMetadata",
         body: { identityMetadata: { company: "?", ...blank, updatesOptIn: false }, updateMask: METADATA_MASK },
         status: 400,
-        answer: {
-          code: 3,
-          message: "Invalid argument: identity_metadata.company: is no name",
-          details: [
-            {
-              "@type": "type.googleapis.com/google.rpc.BadRequest",
-              fieldViolations: [{ field: "identityMetadata.company", description: "is no name" }],
-            },
-          ],
-        },
+        answer: invalid("identity_metadata.company", { field: "identityMetadata.company", description: "is no name" }),
       },
     ],
     status: 400,
-    answer: {
-      code: 3,
-      message: "Invalid argument: onboardingQuestions.companyName: is no name",
-      details: [
-        {
-          "@type": "type.googleapis.com/google.rpc.BadRequest",
-          fieldViolations: [{ field: "onboardingQuestions.companyName", description: "is no name" }],
-        },
-      ],
-    },
+    answer: invalid("onboardingQuestions.companyName", {
+      field: "onboardingQuestions.companyName",
+      description: "is no name",
+    }),
   },
   // No identity has the uid that v2 sends: v1's "not found".
   {
@@ -345,19 +304,11 @@ export default [
       {
         call: `GET identities/${IDENTITY}`,
         status: 404,
-        answer: {
-          code: 5,
-          message: "no such identity",
-          details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }],
-        },
+        answer: notFound("no such identity"),
       },
     ],
     status: 404,
-    answer: {
-      code: 5,
-      message: "no such identity",
-      details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }],
-    },
+    answer: notFound("no such identity"),
   },
   { of: "filters", v1: `uidp.descendants_of=${ORG}`, v2: `uidp.descendants_of=${ORG}` },
   { of: "filters", v1: `uidp.children_of=${ORG_GROUP_QUERY}`, v2: `uidp.children_of=${ORG_GROUP_QUERY}` },

@@ -10,6 +10,10 @@ const README = "# nginx\n\nA web server.";
 
 const LOOK_UP = `GET repos?uidp.children_of=${ORG_GROUP_QUERY}&name=nginx&page_size=200`;
 
+const DENIED = { code: 7, message: "Permission denied", details: [] };
+
+const writeReadme = { call: `PATCH repos/${REPO}/readme?updateMask=content` };
+
 /** The minimal shape: uid, name and createTime. */
 const BARE_V2 = { uid: REPO, name: "nginx", createTime: CREATED };
 
@@ -180,11 +184,7 @@ export default [
         body: { name: "nginx", catalogTier: "CATALOG_TIER_APPLICATION", customOverlay: OVERLAY_V2 },
         answer: BARE_V2,
       },
-      {
-        call: `PATCH repos/${REPO}/readme?updateMask=content`,
-        body: { content: README },
-        answer: { uid: REPO, content: README },
-      },
+      { ...writeReadme, body: { content: README }, answer: { uid: REPO, content: README } },
     ],
     answer: { ...BARE_V1, readme: README },
   },
@@ -197,11 +197,7 @@ export default [
     calls: [
       { call: LOOK_UP, answer: { repos: [BARE_V2] } },
       { call: `GET repos/${REPO}/readme`, answer: { uid: REPO, content: README } },
-      {
-        call: `PATCH repos/${REPO}/readme?updateMask=content`,
-        body: { content: "" },
-        answer: { uid: REPO },
-      },
+      { ...writeReadme, body: { content: "" }, answer: { uid: REPO } },
       {
         call: `PATCH repos/${REPO}?updateMask=description`,
         body: { description: "d" },
@@ -250,11 +246,7 @@ export default [
     calls: [
       { call: `GET repos/${REPO}`, answer: FULL_V2 },
       { call: `GET repos/${REPO}/readme`, answer: { uid: REPO, content: README } },
-      {
-        call: `PATCH repos/${REPO}/readme?updateMask=content`,
-        body: { content: "# New" },
-        answer: { uid: REPO, content: "# New" },
-      },
+      { ...writeReadme, body: { content: "# New" }, answer: { uid: REPO, content: "# New" } },
       {
         call: `PATCH repos/${REPO}?updateMask=sync_config.source,description`,
         body: { sync_config: { source: ORG }, description: "web server" },
@@ -272,15 +264,10 @@ export default [
     calls: [
       { call: `GET repos/${REPO}`, answer: BARE_V2 },
       { call: `GET repos/${REPO}/readme`, answer: { uid: REPO, content: README } },
-      {
-        call: `PATCH repos/${REPO}/readme?updateMask=content`,
-        body: { content: "# New" },
-        status: 403,
-        answer: { code: 7, message: "Permission denied", details: [] },
-      },
+      { ...writeReadme, body: { content: "# New" }, status: 403, answer: DENIED },
     ],
     status: 403,
-    answer: { code: 7, message: "Permission denied", details: [] },
+    answer: DENIED,
   },
   {
     of: "exchange",

@@ -1,6 +1,6 @@
 /** Examples of what v1 and v2 send: role bindings. */
 import type { Example } from "../../../model/resource.ts";
-import { CREATED, GROUP, IDENTITY, ORG, ROLE } from "../../example-values.ts";
+import { CREATED, GROUP, IDENTITY, invalid, ORG, ROLE } from "../../example-values.ts";
 
 const BINDING = `${ORG}/99aa99aa99aa99aa`;
 
@@ -40,48 +40,38 @@ const shownRole = {
   updatedAt: CREATED,
 };
 
+const shown = {
+  identity: IDENTITY,
+  role: shownRole,
+  email: "ci@example.com",
+  claimMatchIssuer: "https://token.example.com",
+  claimMatchSubject: "ci",
+  createdAt: CREATED,
+};
+
+const team = {
+  name: "platform team",
+  description: "keeps the lights on",
+  resourceLimits: { idps: 2 },
+  verified: true,
+  kind: "ORG_KIND_CUSTOMER",
+  status: "ORG_STATUS_READY",
+};
+
 export default [
   {
     of: "answer",
     operation: "list",
     v2: { ...hydrated, identityUid: IDENTITY, roleUid: ROLE },
     joined: [
-      {
-        resource: "group",
-        v2: {
-          uid: GROUP,
-          name: "platform team",
-          description: "keeps the lights on",
-          resourceLimits: { idps: 2 },
-          verified: true,
-          kind: "ORG_KIND_CUSTOMER",
-          status: "ORG_STATUS_READY",
-          createTime: CREATED,
-          updateTime: CREATED,
-        },
-      },
+      { resource: "group", v2: { uid: GROUP, ...team, createTime: CREATED, updateTime: CREATED } },
       joinedRole,
       { resource: "identity", v2: { uid: IDENTITY, name: "ci", emailUnverified: "CI@example.com" } },
     ],
     v1: {
       id: BINDING,
-      group: {
-        id: GROUP,
-        name: "platform team",
-        description: "keeps the lights on",
-        resourceLimits: { idps: 2 },
-        verified: true,
-        kind: "ORG_KIND_CUSTOMER",
-        status: "ORG_STATUS_READY",
-        createdAt: CREATED,
-        updatedAt: CREATED,
-      },
-      identity: IDENTITY,
-      role: shownRole,
-      email: "ci@example.com",
-      claimMatchIssuer: "https://token.example.com",
-      claimMatchSubject: "ci",
-      createdAt: CREATED,
+      group: { id: GROUP, ...team, createdAt: CREATED, updatedAt: CREATED },
+      ...shown,
       emailUnverified: "CI@example.com",
     },
   },
@@ -94,12 +84,7 @@ export default [
     v1: {
       id: BINDING,
       group: { id: GROUP, name: "platform team", description: "keeps the lights on" },
-      identity: IDENTITY,
-      role: shownRole,
-      email: "ci@example.com",
-      claimMatchIssuer: "https://token.example.com",
-      claimMatchSubject: "ci",
-      createdAt: CREATED,
+      ...shown,
       emailUnverified: "",
     },
   },
@@ -198,29 +183,14 @@ export default [
           ],
         },
         status: 400,
-        answer: {
-          code: 3,
-          message: "Invalid argument: requests[1].role_binding.role_uid: is required",
-          details: [
-            {
-              "@type": "type.googleapis.com/google.rpc.BadRequest",
-              fieldViolations: [{ field: "requests[1].roleBinding.roleUid", description: "is required" }],
-            },
-          ],
-        },
+        answer: invalid("requests[1].role_binding.role_uid", {
+          field: "requests[1].roleBinding.roleUid",
+          description: "is required",
+        }),
       },
     ],
     status: 400,
-    answer: {
-      code: 3,
-      message: "Invalid argument: [1].role: is required",
-      details: [
-        {
-          "@type": "type.googleapis.com/google.rpc.BadRequest",
-          fieldViolations: [{ field: "[1].role", description: "is required" }],
-        },
-      ],
-    },
+    answer: invalid("[1].role", { field: "[1].role", description: "is required" }),
   },
   { of: "filters", v1: `uidp.childrenOf=${ORG}`, v2: `uidp.children_of=${ORG}` },
 ] as const satisfies readonly Example[];

@@ -8,29 +8,15 @@ const REPO_QUERY = REPO.replaceAll("/", "%2F");
 
 const DIGEST = "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
 
+const timesV2 = { createTime: CREATED, updateTime: UPDATED };
+const timesV1 = { lastUpdated: UPDATED, updatedAt: UPDATED, createdAt: CREATED };
+
 export default [
   {
     of: "answer",
     operation: "list",
-    v2: {
-      uid: TAG,
-      name: "1.2.3",
-      digest: DIGEST,
-      createTime: CREATED,
-      updateTime: UPDATED,
-      deprecated: true,
-      bundles: ["base", "fips"],
-    },
-    v1: {
-      id: TAG,
-      name: "1.2.3",
-      digest: DIGEST,
-      lastUpdated: UPDATED,
-      updatedAt: UPDATED,
-      createdAt: CREATED,
-      deprecated: true,
-      bundles: ["base", "fips"],
-    },
+    v2: { uid: TAG, name: "1.2.3", digest: DIGEST, ...timesV2, deprecated: true, bundles: ["base", "fips"] },
+    v1: { id: TAG, name: "1.2.3", digest: DIGEST, ...timesV1, deprecated: true, bundles: ["base", "fips"] },
   },
   {
     of: "answer",
@@ -80,15 +66,7 @@ export default [
           tags: [
             { uid: `${REPO}/0000000000000001`, name: "1.2.10", digest: DIGEST, updateTime: CREATED },
             { uid: `${REPO}/0000000000000002`, name: "1.2.9", digest: DIGEST, updateTime: CREATED },
-            {
-              uid: TAG,
-              name: "latest",
-              digest: DIGEST,
-              createTime: CREATED,
-              updateTime: UPDATED,
-              deprecated: false,
-              bundles: ["base"],
-            },
+            { uid: TAG, name: "latest", digest: DIGEST, ...timesV2, deprecated: false, bundles: ["base"] },
           ],
         },
       },
@@ -97,16 +75,7 @@ export default [
       id: REPO,
       tagCount: "3",
       lastUpdated: UPDATED,
-      latestTag: {
-        id: TAG,
-        name: "latest",
-        digest: DIGEST,
-        lastUpdated: UPDATED,
-        updatedAt: UPDATED,
-        createdAt: CREATED,
-        deprecated: false,
-        bundles: ["base"],
-      },
+      latestTag: { id: TAG, name: "latest", digest: DIGEST, ...timesV1, deprecated: false, bundles: ["base"] },
       latestVersion: "1.2.10",
     },
   },
