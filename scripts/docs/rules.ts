@@ -136,17 +136,23 @@ function rowsOf(node: unknown, prefix: string): readonly string[] {
   return Object.entries(properties).flatMap(([key, child]) => {
     const inner = member(child, "type") === "array" ? member(child, "items") : child;
     const path = `${prefix}${key}`;
-    const value = member(child, "default");
+    const value = isMap(child) ? undefined : member(child, "default");
     const isRequired = Array.isArray(required) && required.includes(key);
-    const shown = isRequired ? "required" : value === undefined ? "–" : `\`${String(value)}\``;
+    const shown = isRequired
+      ? "required"
+      : value === undefined
+        ? "–"
+        : `\`${Array.isArray(value) ? JSON.stringify(value) : String(value)}\``;
     const cells = [`\`${path}\``, formOf(child), shown, String(member(child, "description") ?? "")];
     return [`| ${cells.join(" | ")} |`, ...rowsOf(inner, `${path}${inner === child ? "." : "[]."}`)];
   });
 }
 
+const isMap = (node: unknown): boolean => member(node, "properties") !== undefined;
+
 function formOf(node: unknown): string {
   const pattern = member(node, "pattern");
-  if (member(node, "properties") !== undefined && typeof pattern === "string") {
+  if (isMap(node) && typeof pattern === "string") {
     return `map, or ${pattern.slice(2, -2).replaceAll("|", " \\| ")}`;
   }
   const form = member(node, "x-form");
