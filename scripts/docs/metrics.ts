@@ -165,7 +165,7 @@ const LABELS: readonly LabelMeaning[] = [
     name: "outcome",
     on: ["guard_calls_total"],
     means: "What native v1 did with the read",
-    values: "`served`, `failed`, `unknown` (carryover had no room to ask)",
+    values: "`served`, `failed`, `unknown` (its connections were all in use)",
   },
   { name: "direction", means: "Where the field was", values: "`request`, `response`" },
   { name: "field", means: "The v1 field", values: "Those of the catalogue; `other` beyond the limit of series" },
