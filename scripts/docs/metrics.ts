@@ -144,6 +144,13 @@ const LABELS: readonly LabelMeaning[] = [
   },
   {
     name: "kind",
+    on: ["rule_v2_failures"],
+    means: "How v2 failed",
+    values:
+      "`unavailable` (5xx, no connection, an open circuit breaker, what cannot be translated), `timeout`, `unauthenticated` (401), `forbidden` (403), `limited` (429)",
+  },
+  {
+    name: "kind",
     on: ["nodejs_gc_duration_seconds"],
     means: "Kind of garbage collection",
     values: "`major`, `minor`, `incremental`, `weakcb`",
@@ -153,6 +160,12 @@ const LABELS: readonly LabelMeaning[] = [
     name: "outcome",
     means: "How the list ended",
     values: "`complete`, `incomplete`, `too-large`, `too-slow`, `unproven`, `overloaded`, `refused`, `aborted`",
+  },
+  {
+    name: "outcome",
+    on: ["guard_calls_total"],
+    means: "What native v1 did with the read",
+    values: "`served`, `failed`, `unknown` (its connections were all in use)",
   },
   { name: "direction", means: "Where the field was", values: "`request`, `response`" },
   { name: "field", means: "The v1 field", values: "Those of the catalogue; `other` beyond the limit of series" },

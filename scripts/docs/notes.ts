@@ -216,7 +216,8 @@ const WITNESSES: Words<Witness> = {
 
 const HEADERS: Words<(typeof OurHeader)[keyof typeof OurHeader]> = {
   [OurHeader.MODE]: {
-    means: "what served the v1 request: `native`, `shadow` or `translate`",
+    means:
+      "what served the v1 request: `native`, `shadow` or `translate`; `native; after=v2`: native v1, after v2 failed it (`onFailure`)",
     options: ["cutover.mode", "cutover.rulesFile"],
   },
   [OurHeader.LIST]: {

@@ -102,8 +102,8 @@ const MEANING = [
   "",
   "carryover applies a file as a whole or not at all. It reports all faults at once, with line, column and remedy, and keeps the rules",
   "in force. Besides the schema's rules, these are refused: names of resources and operations that are not there, two rules of one name, a mode, `force`,",
-  "`fallback`, step back or comparison that needs `upstream.v1.url` without it, times that are empty or over, `sunset` before `deprecation`, settings that can",
-  "have no effect (`stepBack` of a rule that never translates, `promoteWhen` of one that is not `shadow`, differences that are never measured), and rules that can",
+  "`fallback`, step back, `onFailure` or comparison that needs `upstream.v1.url` without it, times that are empty or over, `sunset` before `deprecation`, settings that can",
+  "have no effect (`stepBack`, `guard` or `onFailure` of a rule that never translates, `promoteWhen` of one that is not `shadow`, differences that are never measured), and rules that can",
   "never match because earlier ones always match first. A rule that has expired since it was loaded is no reason to refuse a file, neither at start nor when something else in it changes (`force`, say). It matches nothing, and a",
   "warning names it. An expired rule that is new or was changed is refused. Of more than 20 faults the first 20 are printed, and the",
   "number of the rest.",
@@ -123,6 +123,7 @@ const KEYS = [
   "Dates are days, which begin at 00:00 UTC (`2027-03-01`), or instants (`2027-03-01T08:00:00Z`, `2027-03-01T09:00:00+01:00`). Durations are written as in",
   "[configuration.md](configuration.md): `90`, `90s`, `5m`, `1h`. Resources, operations, clients and days are one text or a list. Shares are from 0 to 1.",
   "`minClients` counts clients by name and by credential, whichever are fewer ([cutover.md](cutover.md)), and is never more than the clients that the rule names.",
+  "Every rule that translates has a [guard](cutover.md#the-guard-when-v2-fails-clients), also one that says nothing of it. Without `upstream.v1.url` its default is `warn`.",
   "",
   "| key | form | default | |",
   "|---|---|---|---|",
@@ -136,17 +137,23 @@ function rowsOf(node: unknown, prefix: string): readonly string[] {
   return Object.entries(properties).flatMap(([key, child]) => {
     const inner = member(child, "type") === "array" ? member(child, "items") : child;
     const path = `${prefix}${key}`;
-    const value = member(child, "default");
+    const value = isMap(child) ? undefined : member(child, "default");
     const isRequired = Array.isArray(required) && required.includes(key);
-    const shown = isRequired ? "required" : value === undefined ? "–" : `\`${String(value)}\``;
+    const shown = isRequired
+      ? "required"
+      : value === undefined
+        ? "–"
+        : `\`${Array.isArray(value) ? JSON.stringify(value) : String(value)}\``;
     const cells = [`\`${path}\``, formOf(child), shown, String(member(child, "description") ?? "")];
     return [`| ${cells.join(" | ")} |`, ...rowsOf(inner, `${path}${inner === child ? "." : "[]."}`)];
   });
 }
 
+const isMap = (node: unknown): boolean => member(node, "properties") !== undefined;
+
 function formOf(node: unknown): string {
   const pattern = member(node, "pattern");
-  if (member(node, "properties") !== undefined && typeof pattern === "string") {
+  if (isMap(node) && typeof pattern === "string") {
     return `map, or ${pattern.slice(2, -2).replaceAll("|", " \\| ")}`;
   }
   const form = member(node, "x-form");

@@ -19,6 +19,7 @@ export const PROOFS = new Map([
   ["reads-10", { done: share(0.02, 0.25), back: share(-1, 0.1) }],
   ["reads-50", { done: share(0.3, 0.7), back: share(-1, 0.3) }],
   ["step-back", { done: share(0.3, 0.7), back: share(0.2, 0.8) }],
+  ["sick", { done: share(0.3, 0.7), back: share(0.2, 0.8) }],
   ["emergency", { done: only("native"), back: share(0.2, 0.8), staysBack: true }],
   [
     "reads-100",

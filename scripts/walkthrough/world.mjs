@@ -5,6 +5,8 @@ export async function startPlatform(createSandbox) {
   const moods = {
     /** v2 shows other descriptions than are stored: a platform's fault that only a comparison finds. */
     v2Wrong: false,
+    /** v2 responds to every call with 503. */
+    v2Sick: false,
     /** Native v1 has been switched off. */
     v1Gone: false,
   };
@@ -27,6 +29,7 @@ const text = new TextDecoder();
 const bytes = new TextEncoder();
 const HISTORY = bytes.encode('{"items":[]}');
 const JSON_TYPE = [["content-type", "application/json"]];
+const SICK = bytes.encode('{"code":14,"message":"v2 is sick","details":[]}');
 const GONE = bytes.encode('{"code":12,"message":"v1 is gone","details":[]}');
 
 function faulty(next, moods) {
@@ -38,6 +41,7 @@ function faulty(next, moods) {
     // An operation that v2 lacks: the sandbox has none of those.
     if (/^\/registry\/v1\/tags\/[^?]+\/history$/.test(request.target))
       return { status: 200, headers: JSON_TYPE, body: HISTORY };
+    if (moods.v2Sick && version.startsWith("v2")) return { status: 503, headers: JSON_TYPE, body: SICK };
     const answer = await next(request, options);
     const wrong = moods.v2Wrong && version.startsWith("v2") && request.method === "GET";
     if (!wrong) return answer;
@@ -55,6 +59,8 @@ export const MEANWHILE = new Map([
   ["clients-go-direct", ({ through }) => through("platform")],
   ["v2-goes-wrong", ({ platform }) => set(platform.moods, "v2Wrong", true)],
   ["v2-is-mended", ({ platform }) => set(platform.moods, "v2Wrong", false)],
+  ["v2-falls-sick", ({ platform }) => set(platform.moods, "v2Sick", true)],
+  ["v2-is-well", ({ platform }) => set(platform.moods, "v2Sick", false)],
   ["audit-changes", ({ clients }) => set(clients.state, "withoutHistory", true)],
   ["most-clients-move", ({ clients }) => move(clients, (subject) => AGENT.test(subject))],
   ["the-rest-moves", ({ clients }) => move(clients, () => true)],

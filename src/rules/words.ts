@@ -1,5 +1,5 @@
 /** Words for people about rules, counts, shares and times. */
-import type { PromoteSettings, RuleSettings, StepBackSettings } from "../model/rules.ts";
+import type { OnFailureSettings, PromoteSettings, RuleSettings, StepBackSettings } from "../model/rules.ts";
 
 /** `1 client`, `2 clients`. */
 export function counted(count: number, noun: string): string {
@@ -72,6 +72,22 @@ export function stepBackWords(settings: StepBackSettings | undefined): string | 
   const since = `within ${durationWords(window)} from ${counted(minClients, "client")}`;
   const back = returnAfter === undefined ? "until an operator brings it back" : `for ${durationWords(returnAfter)}`;
   return `steps back at ${limits} ${since}, ${back}`;
+}
+
+/** What it does when v2 fails clients that native v1 would have served; null for a rule that never translates by itself. */
+export function guardWords(rule: Pick<RuleSettings, "mode" | "promoteWhen" | "guard">): string | null {
+  const { mode, promoteWhen, guard } = rule;
+  if (mode !== "translate" && promoteWhen?.automatic !== true) return null;
+  if (guard.action === "off") return "does not watch whether v2 fails clients (guard: off)";
+  if (guard.action === "warn") return "warns when v2 fails clients, and goes on (guard: warn)";
+  return `steps back when v2 fails clients that native v1 would serve, for ${durationWords(guard.returnAfter)} (guard: stepBack)`;
+}
+
+/** Null for a rule whose clients get v2's failures. */
+export function onFailureWords(settings: OnFailureSettings | undefined): string | null {
+  if (settings === undefined) return null;
+  const listed = settings.statuses.length === 0 ? "" : `, also with ${settings.statuses.join(", ")},`;
+  return `serves reads that v2 fails${listed} from native v1 in the same request (onFailure: native)`;
 }
 
 /** Null for a rule that never promotes itself. */

@@ -50,6 +50,11 @@ rules:
     match: { client: [ci-bot, web-ui] }
     mode: translate
     stepBack: { failures: 0.2, minRequests: 20, minClients: 1, window: 1m }
+  - name: tolerant
+    match: { client: [old] }
+    mode: translate
+    guard: warn
+    onFailure: native
   - name: rest
     match: {}
     mode: native
@@ -156,7 +161,7 @@ export async function fireAll(stage: Stage): Promise<void> {
   platform.mood = "cut";
   await told(stage, "CarryoverGatewayErrors");
   platform.mood = "down";
-  await told(stage, "CarryoverComparisonsFail");
+  await told(stage, "CarryoverComparisonsFail", "CarryoverV2FailsClients");
   platform.mood = "well";
   await troubleWithRules(stage);
   await Promise.all([troubleWithLists(stage), restarts(stage)]);

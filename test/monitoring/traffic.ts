@@ -134,7 +134,7 @@ export async function everyKind(ask: Ask, { wellKnown }: Sandbox): Promise<void>
     ask("GET", "/iam/v1/roles", { client: "web-ui" }),
     ask("GET", "/iam/v1/groups", { client: "watcher" }),
     ask("GET", group, { client: "watcher" }),
-    ask("GET", group, { client: "old" }),
+    ask("GET", "/iam/v1/roles", { client: "old" }),
     ask("GET", "/iam/v2beta1/groups?page_size=5", { client: "new" }),
     ask("GET", "/iam/v2beta1/groups?page_size=5", { client: "old" }),
     ask("GET", group, { client: "", token: null }),

@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import { rowOf, rulesLines } from "../../src/commands/check/rules.ts";
 import { shareWords } from "../../src/rules/conditions/canary.ts";
 import { EVERY_REQUEST, matchWords } from "../../src/rules/rule.ts";
-import { expiryWords, modeWords, promoteWords, stepBackWords } from "../../src/rules/words.ts";
+import {
+  expiryWords,
+  guardWords,
+  modeWords,
+  onFailureWords,
+  promoteWords,
+  stepBackWords,
+} from "../../src/rules/words.ts";
 import { makeRule } from "../rollout/make-rule.ts";
 
 const MINUTE = 60_000;
@@ -88,6 +95,31 @@ describe("what it does", () => {
     expect(stepBackWords(undefined)).toBeNull();
   });
 
+  it("when v2 fails clients: steps back, warns or does not look", () => {
+    const guard = { action: "stepBack", returnAfter: 15 * MINUTE, slow: "warn" } as const;
+    const words = (more: Partial<Parameters<typeof guardWords>[0]> = {}) =>
+      guardWords({ mode: "translate", promoteWhen: undefined, guard, ...more });
+    expect(words()).toBe("steps back when v2 fails clients that native v1 would serve, for 15m (guard: stepBack)");
+    expect(words({ guard: { ...guard, action: "warn" } })).toBe(
+      "warns when v2 fails clients, and goes on (guard: warn)",
+    );
+    expect(words({ guard: { ...guard, action: "off" } })).toBe("does not watch whether v2 fails clients (guard: off)");
+    const promoteWhen = { differencesBelow: 0.001, minClients: 5, automatic: true };
+    expect(words({ mode: "shadow", promoteWhen })).toBe(words());
+    expect(words({ mode: "shadow", promoteWhen: { ...promoteWhen, automatic: false } })).toBeNull();
+    expect(words({ mode: "native" })).toBeNull();
+  });
+
+  it("whether native v1 serves the reads that v2 fails", () => {
+    expect(onFailureWords({ statuses: [] })).toBe(
+      "serves reads that v2 fails from native v1 in the same request (onFailure: native)",
+    );
+    expect(onFailureWords({ statuses: [401, 429] })).toBe(
+      "serves reads that v2 fails, also with 401, 429, from native v1 in the same request (onFailure: native)",
+    );
+    expect(onFailureWords(undefined)).toBeNull();
+  });
+
   it("by itself: when it moves on, or says that it could", () => {
     const settings = { differencesBelow: 0.001, minClients: 5 };
     expect(promoteWords({ ...settings, automatic: true })).toBe(
@@ -101,9 +133,13 @@ describe("what it does", () => {
 });
 
 describe("the table", () => {
-  it("has a line for each rule in order, in columns, and what moves a rule by itself below it", () => {
+  it("has a line for each rule in order, in columns, and what a rule does by itself below it", () => {
     const rules = [
-      makeRule("a", { clients: new Set(["ci-bot"]), percent: 10 }, { expires: 3 * DAY, line: 3 }),
+      makeRule(
+        "a",
+        { clients: new Set(["ci-bot"]), percent: 10 },
+        { expires: 3 * DAY, line: 3, onFailure: { statuses: [] } },
+      ),
       makeRule(
         "longer-name",
         {},
@@ -116,7 +152,10 @@ describe("the table", () => {
     ];
     expect(rulesLines(rules.map((rule) => rowOf(rule, 0)))).toEqual([
       "  1  a            translate, 10 % compared  client ci-bot  10 % of those, each whole or not at all  expires in 3 days",
+      "     does not watch whether v2 fails clients (guard: off)",
+      "     serves reads that v2 fails from native v1 in the same request (onFailure: native)",
       "  2  longer-name  shadow, 10 % compared     everything     all clients",
+      "     does not watch whether v2 fails clients (guard: off)",
       "     moves to translate with differences surely below 1 % from 1 client",
     ]);
     expect(rulesLines([])).toEqual([]);

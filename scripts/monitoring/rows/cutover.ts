@@ -83,6 +83,29 @@ export const cutover = {
       { "Value #G": "percentunit", "Value #H": NO_YES },
     ),
     lines({
+      title: "Failures of v2",
+      width: 12,
+      description:
+        "Requests that v2 failed since it began to fail clients of a rule, by how; no line: it fails none, or the rule stepped back. carryover status says what native v1 does with them.",
+      unit: "short",
+      queries: [[`sum by (rule, kind) (carryover_rule_v2_failures{${OF}})`, "{{rule}} {{kind}}"]],
+      steps: [
+        [null, "green"],
+        [1, "red"],
+      ],
+    }),
+    lines({
+      title: "Native v1 after v2",
+      width: 12,
+      description:
+        "Reads a second that native v1 served in the request that v2 failed (onFailure), by rule, and reads that the guard repeated on native v1 in the background, by what it did.",
+      unit: "reqps",
+      queries: [
+        [rate("carryover_reads_after_v2_total", "rule"), "{{rule}}: served to clients"],
+        [rate("carryover_guard_calls_total", "outcome"), "repeated: {{outcome}}"],
+      ],
+    }),
+    lines({
       title: "Failures by rule",
       width: 12,
       description:

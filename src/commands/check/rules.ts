@@ -10,7 +10,15 @@ import type { RequestedOperation } from "../../rules/conditions/condition.ts";
 import { isAbout } from "../../rules/conditions/subject.ts";
 import { covers, EVERY_REQUEST, matchWords, type Rule, type Rules } from "../../rules/rule.ts";
 import { findUnreachable } from "../../rules/unreachable.ts";
-import { counted, expiryWords, modeWords, promoteWords, stepBackWords } from "../../rules/words.ts";
+import {
+  counted,
+  expiryWords,
+  guardWords,
+  modeWords,
+  onFailureWords,
+  promoteWords,
+  stepBackWords,
+} from "../../rules/words.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, warn } from "./finding.ts";
 
 /** What a rules file says, for people and programs. */
@@ -160,6 +168,8 @@ export interface RuleRow {
   /** `expires in 41 days`; empty without an end. */
   readonly expires: string;
   readonly stepBack: string | null;
+  readonly guard: string | null;
+  readonly onFailure: string | null;
   readonly promoteWhen: string | null;
 }
 
@@ -173,6 +183,8 @@ export function rowOf(rule: Rule, now: number): RuleRow {
     share: shareWords(rule.match),
     expires: expiryWords(rule.expires, now),
     stepBack: stepBackWords(rule.stepBack),
+    guard: guardWords(rule),
+    onFailure: onFailureWords(rule.onFailure),
     promoteWhen: promoteWords(rule.promoteWhen),
   };
 }
@@ -181,7 +193,9 @@ export function rowOf(rule: Rule, now: number): RuleRow {
 export function decisionLines({ given, rules, default: mode }: CheckRulesReport): readonly string[] {
   if (given === undefined) return [];
   const { force } = given;
-  const otherwise = mode === null ? "not known without cutover.mode" : `${mode} (cutover.mode)`;
+  // Only rules have a guard.
+  const unwatched = mode === "translate" ? ", watched by no guard" : "";
+  const otherwise = mode === null ? "not known without cutover.mode" : `${mode} (cutover.mode)${unwatched}`;
   return [
     ...(force === "none" ? [] : [`everyone, whatever follows: ${force} (force)`]),
     ...(rules.length === 0 ? [] : ["The first that matches decides:", ...rulesLines(rules)]),
@@ -189,16 +203,18 @@ export function decisionLines({ given, rules, default: mode }: CheckRulesReport)
   ];
 }
 
-/** A table, with what moves a rule by itself below its line. */
+/** A table, with what a rule does by itself below its line. */
 export function rulesLines(rules: readonly RuleRow[]): readonly string[] {
   const cells = rules.map(({ name, mode, matches, share, expires }, at) => {
     return [`${at + 1}`, name, mode, matches, share, expires];
   });
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return rules.flatMap(({ stepBack, promoteWhen }, at) => {
+  return rules.flatMap(({ stepBack, guard, onFailure, promoteWhen }, at) => {
     const row = cells[at] ?? [];
     const indent = " ".repeat((widths[0] ?? 0) + 4);
-    const moves = [stepBack, promoteWhen].flatMap((words) => (words === null ? [] : [`${indent}${words}`]));
-    return [`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(), ...moves];
+    const more = [stepBack, guard, onFailure, promoteWhen].flatMap((words) =>
+      words === null ? [] : [`${indent}${words}`],
+    );
+    return [`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(), ...more];
   });
 }

@@ -45,8 +45,9 @@ describe("--rules-only", () => {
     expect(table[1]).toMatch(
       /^ +steps back at 2 % failures in at least 200 requests or 0\.1 % differences in at least 20 comparisons within 5m/,
     );
-    expect(table[2]).toMatch(/^ {2}2 {2}everything-else +shadow, 10 % compared +everything +all clients$/);
-    expect(table.slice(3)).toEqual(["everyone else: not known without cutover.mode"]);
+    expect(table[2]).toMatch(/^ +steps back when v2 fails clients .*\(guard: stepBack\)$/);
+    expect(table[3]).toMatch(/^ {2}2 {2}everything-else +shadow, 10 % compared +everything +all clients$/);
+    expect(table.slice(4)).toEqual(["everyone else: not known without cutover.mode"]);
     expect(lines.at(-1)).toBe("right");
   });
 
@@ -86,7 +87,7 @@ describe("--rules-only", () => {
     [
       RIGHT.replace("rules:", "force: native\nrules:"),
       ["--cutover-mode", "translate"],
-      ["everyone, whatever follows: native (force)", "everyone else: translate (cutover.mode)"],
+      ["everyone, whatever follows: native (force)", "everyone else: translate (cutover.mode), watched by no guard"],
     ],
   ])("says under the rules what serves everybody else, %#", async (text, flags, says) => {
     const { out } = await only(["--rules", "r", ...flags], { r: text });
