@@ -161,10 +161,13 @@ export function rulesJsonSchema(): z.core.JSONSchema.BaseSchema {
     reused: "inline",
     override: ({ jsonSchema }) => {
       if (jsonSchema.type === "object") delete jsonSchema.default;
-      const { "x-short": short, ...rest } = jsonSchema;
+      const short = jsonSchema["x-short"];
       if (typeof short !== "string") return;
-      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-      Object.assign(jsonSchema, rest, { type: ["object", "string"], pattern: short });
+      delete jsonSchema["x-short"];
+      delete jsonSchema.default;
+      const node: Record<string, unknown> = jsonSchema;
+      node["type"] = ["object", "string"];
+      node["pattern"] = short;
     },
   });
 }

@@ -188,7 +188,11 @@ export function createGuardWatch({ now, later, learnt }: GuardWatchOptions): Gua
     calls,
     take: (rule) => rules.get(rule)?.tally.take(now(), writes.countsOf) ?? [],
     keep: (names) => {
-      for (const name of rules.keys()) if (!names.has(name)) rules.delete(name);
+      for (const name of rules.keys()) {
+        if (names.has(name)) continue;
+        rules.delete(name);
+        slowness.forget(name);
+      }
     },
   };
 }

@@ -63,7 +63,7 @@ export function createStatus(fleet: Fleet): MigrationStatus {
   const rules = fleet.rules.map((rule): RuleLineStatus => {
     const { name, mode, doing, state, on } = rule;
     const { against, evidence } = judgeRule(rule, DEFAULT_TERMS);
-    const says = `${stateText(rule)}${placeText(rule, instances.length)}`;
+    const says = `${stateText(rule)}${placeText(rule, instances.length)}${guardWord(rule)}`;
     return { name, mode, doing, state, on, whom: whomText(rule), says, missing: against, evidence };
   });
   const status = {
@@ -80,6 +80,12 @@ export function createStatus(fleet: Fleet): MigrationStatus {
     attention: attentionOf(fleet),
   } as const;
   return { ...status, next: nextOf(status, fleet) ?? standing?.next ?? "start an instance" };
+}
+
+/** Only choices that leave clients to a sick v2 are named. */
+function guardWord({ mode, state, guard }: FleetRule): string {
+  const translates = mode === "translate" || state === "promoted";
+  return !translates || guard === undefined || guard.action === "stepBack" ? "" : `, guard: ${guard.action}`;
 }
 
 function withoutNext({ next: _, ...rest }: Standing): Omit<Standing, "next"> {

@@ -52,7 +52,7 @@ const STATE: readonly Remembered[] = [
     "only credentials that the platform accepted have a key of their own",
   ],
   [
-    "upstream/address-watch.ts lastGiven",
+    "upstream/certificate-renewal.ts lastGiven",
     "an address that an upstream's name led to",
     "1,000 addresses, of the last 40 looks",
     "whoever answers for the names of the operator's upstreams",
@@ -64,6 +64,27 @@ const STATE: readonly Remembered[] = [
     `only after an answer other than 401; ${THE_LET_IN}`,
   ],
   ["ledger/identity.ts known", "name of the client", "1,000, then all go", "anybody: it only saves a hash"],
+  ["rollout/guard-watch.ts rules", "name of a rule", "the rules in force", NOBODY],
+  ["rollout/guard-watch.ts waiting", "the request itself", "limits.inFlight", NOBODY],
+  ["rollout/guard-tally.ts open", "operation of the catalogue", "the catalogue, for a second", NOBODY],
+  [
+    "rollout/guard-tally.ts attempts",
+    `${DIGEST}, and of what it asks for`,
+    "10,000 of a rule, the oldest goes",
+    "anybody whom v2 fails: his own failures may count more often",
+  ],
+  ["rollout/guard-tally.ts refused", `operation and ${DIGEST}`, "10,000 of a rule, the oldest goes", "as above"],
+  ["rollout/native-writes.ts operations", "operation of the catalogue", "512, the oldest goes", NOBODY],
+  [
+    "rollout/native-writes.ts callers",
+    `operation and ${DIGEST}`,
+    "10,000, the oldest goes",
+    `only writes that native served; ${THE_LET_IN}`,
+  ],
+  ["rollout/native-writes.ts own", "operation of the catalogue and rule", "4,096, the oldest goes", NOBODY],
+  ["rollout/slowness.ts found", "name of a rule", "the rules in force", NOBODY],
+  ["rollout/slowness.ts native", "operation of the catalogue", "1,000, and 100 times in each", NOBODY],
+  ["rollout/slowness.ts rules", "name of a rule, and operations in it", "the rules in force; 1,000 in each", NOBODY],
   ["rollout/callers.ts known", "name of the client", "1,000, then all go", "anybody: it only saves a hash"],
   [
     "telemetry/rollout-metrics.ts rows",
@@ -118,9 +139,8 @@ const STATE: readonly Remembered[] = [
 /** Maps of one request, of the start, or of a view: gone with it. */
 const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["grpc/descriptor-set.ts", "ownerOf", "nameOf"],
-  ["grpc/descriptors.ts", "rpcs"],
+  ["grpc/descriptors.ts", "rpcs", "served"],
   ["grpc/enums.ts", "holders", "bearing"],
-  ["grpc/gaps.ts", "served"],
   ["grpc/long-messages.ts", "lists", "members"],
   ["grpc/wire.ts", "shapes", "made", "entry"],
   ["rules/conditions/subject.ts", "byResource"],

@@ -96,8 +96,8 @@ const BANS: readonly Ban[] = [
     sample: "map.get(`$" + "{a}|$" + "{b}`)",
     but: [
       ["commands/check/records.ts", "the path of a call"],
-      ["grpc/descriptors.ts", "names of the operator's descriptors"],
-      ["grpc/gaps.ts", "names of the operator's descriptors and of the catalogue"],
+      ["grpc/descriptors.ts", "names of the operator's descriptors and of the catalogue"],
+      ["rollout/native-writes.ts", "an operation of the catalogue, and a digest or the name of a rule"],
       ["shadow/tally.ts", "names of the catalogue"],
       ["telemetry/unknown-fields.ts", "one of two words, a blank, and the rest"],
       ["router/router.ts", "two segments of a path, which hold no slash"],
