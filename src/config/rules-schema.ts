@@ -1,5 +1,6 @@
 /** The schema of a rules file: every key with type, default, limits and description. */
 import * as z from "zod";
+import { FORCES, GUARD_ACTIONS } from "../model/rules.ts";
 import { form, instantLeaf } from "../rules/leaves.ts";
 import { MATCH_SHAPE } from "../rules/rule.ts";
 import { Mode } from "../rules/status.ts";
@@ -53,7 +54,6 @@ const shortened = <Shape extends z.ZodRawShape>(map: z.ZodObject<Shape>, key: st
     map.meta({ "x-short": `^(${values.join("|")})$` }),
   );
 
-const GUARD_ACTIONS = ["stepBack", "warn", "off"] as const;
 const guard = shortened(
   z.strictObject({
     action: oneOf(...GUARD_ACTIONS)
@@ -140,7 +140,7 @@ function listOf<Item extends z.ZodType>(item: Item) {
 const VERSION = "expected carryover/v1";
 export const RulesSchema = z.strictObject({
   version: z.literal("carryover/v1", { error: VERSION }).meta(form("carryover/v1")).describe("Format of this file"),
-  force: oneOf("none", "native", "translate")
+  force: oneOf(...FORCES)
     .default("none")
     .describe("Overrides every rule and cutover.mode, from the next request on"),
   fallback: oneOf("native", "refuse")

@@ -1,10 +1,15 @@
 /** Settings of rules for v1 requests, and decisions by them. */
 
 /** What serves a v1 request that v2 could serve too. */
-export type CutoverMode = "native" | "shadow" | "translate";
+export const CUTOVER_MODES = ["native", "shadow", "translate"] as const;
+export type CutoverMode = (typeof CUTOVER_MODES)[number];
 
-/** What overrides every rule and `cutover.mode`; `none`: nothing. */
-export type Force = "none" | "native" | "translate";
+/** What overrides every rule and `cutover.mode`; `none`: nothing. A command cannot force a translation. */
+export const FORCE_COMMANDS = ["native", "none"] as const;
+export const FORCES = ["none", "native", "translate"] as const;
+export type Force = (typeof FORCES)[number];
+
+export const GUARD_ACTIONS = ["stepBack", "warn", "off"] as const;
 
 /** A rule without what it matches. */
 export interface RuleSettings {
@@ -58,7 +63,7 @@ export interface StepBackSettings {
 /** What happens when v2 fails clients that native v1 would have served. */
 export interface GuardSettings {
   /** `off`: nothing is repeated on native. */
-  readonly action: "stepBack" | "warn" | "off";
+  readonly action: (typeof GUARD_ACTIONS)[number];
   /** Milliseconds without a failure of v2 before a step towards `translate` is tried again. */
   readonly returnAfter: number;
   /** The same for v2 being much slower than native. */

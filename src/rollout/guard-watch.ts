@@ -14,6 +14,8 @@ import { createSlownessWatch, type Slowness } from "./slowness.ts";
 export interface GuardWatch {
   /** Takes every finished v1 request with the rule that decided on it. */
   observe(exchange: Exchange, rule: Rule | undefined): void;
+  /** Calls `learnt` whenever something new is known of a rule without a request of its own being over. */
+  subscribe(learnt: (rule: string) => void): void;
   /** A translated read of `rule` begins; to be followed by `observe`. */
   begins(exchange: Exchange, rule: string): void;
   /** The operation of `rule` in which v2 is much slower than native. */
@@ -34,8 +36,6 @@ interface GuardWatchOptions {
   /** Milliseconds of a clock that is never set. */
   readonly now: () => number;
   readonly later: Timer;
-  /** Called when something new is known of `rule`. */
-  readonly learnt: (rule: string) => void;
 }
 
 /** A read that waits so long for v2, which has not responded to anything since, counts as a timeout: its own would come later. */
@@ -63,9 +63,13 @@ interface WatchedRule {
   rateLimit: string | undefined;
 }
 
-export function createGuardWatch({ now, later, learnt }: GuardWatchOptions): GuardWatch {
+export function createGuardWatch({ now, later }: GuardWatchOptions): GuardWatch {
   const rules = new Map<string, WatchedRule>();
   const writes = createNativeWrites();
+  const listeners: ((rule: string) => void)[] = [];
+  const learnt = (rule: string): void => {
+    for (const listener of listeners) listener(rule);
+  };
   const slowness = createSlownessWatch();
   const waiting = new Map<Exchange, WaitingRead>();
   const v2 = { respondedAt: Number.NEGATIVE_INFINITY, isLooking: false };
@@ -155,6 +159,7 @@ export function createGuardWatch({ now, later, learnt }: GuardWatchOptions): Gua
     writes.native(operationOf(exchange), exchange.credential?.(), isServed, now());
   };
   return {
+    subscribe: (listener) => void listeners.push(listener),
     begins(exchange, rule) {
       waiting.set(exchange, { rule, since: now(), hung: false });
       lookLater();

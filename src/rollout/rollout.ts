@@ -170,7 +170,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     present.nextExpiry = firstExpiry(all, at);
     for (const state of expired) apply(state, { kind: "expired", at });
   };
-  const watch = createGuardWatch({ now, later: options.later ?? later, learnt: (rule) => judge(rule) });
+  const watch = createGuardWatch({ now, later: options.later ?? later });
   /** Hands the seconds that are over to the rule's guard. */
   const judge = (name: string): void => {
     const state = present.states.get(name);
@@ -187,6 +187,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     });
     if (after.stepBack?.phase.kind === "back") watch.forgetTimes(name);
   };
+  watch.subscribe(judge);
   const currentStates = (): readonly RuleState[] => {
     reportExpiries(wall());
     for (const name of present.states.keys()) judge(name);

@@ -3,9 +3,10 @@
  * merges the records of several instances, `carryover gate` judges them, and `carryover status` prints them.
  */
 import * as z from "zod";
+import { CUTOVER_MODES, FORCE_COMMANDS, FORCES, GUARD_ACTIONS } from "../model/rules.ts";
 import { Count, optional, type Read, Share, Time } from "./record.ts";
 
-export const Mode = z.enum(["native", "shadow", "translate"]);
+export const Mode = z.enum(CUTOVER_MODES);
 /** `nothing`: the rule has expired, and matches no request. */
 export const Doing = z.enum([...Mode.options, "nothing"]);
 
@@ -38,7 +39,7 @@ const Evidence = z.object({
 
 /** What v2 does to the clients of a rule that native v1 might not do. */
 const Guard = z.object({
-  action: z.enum(["stepBack", "warn", "off"]),
+  action: z.enum(GUARD_ACTIONS),
   /** The operation in which v2 is slower than native v1 by most: 95th percentiles in milliseconds. */
   slow: optional(
     z.object({
@@ -101,9 +102,9 @@ export type OwnRuleStatus = RuleStatus & {
   readonly [Part in "evidence" | "guard" | "phase" | "promoted" | "couldMove"]: NonNullable<RuleStatus[Part]>;
 };
 
-/** What `carryover force` can say: it cannot force a translation. */
-export const ForceCommands = z.enum(["native", "none"]);
-export const Force = z.enum([...ForceCommands.options, "translate"]);
+/** What `carryover force` can say. */
+export const ForceCommands = z.enum(FORCE_COMMANDS);
+export const Force = z.enum(FORCES);
 
 /** What overrides every rule now, and who says so. */
 export const ForceStateSchema = z.object({

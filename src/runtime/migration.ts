@@ -121,7 +121,7 @@ export function createMigration(
   });
   const totals = createTotals(wall);
   const bucketOf = createBucket(salt);
-  const onEvent = (event: RolloutEvent): void => saved.afterSaving(() => logRolloutEvent(log, event));
+  const changed: ((event: RolloutEvent) => void)[] = [];
   const rollout = createRollout({
     rules: undefined,
     mode,
@@ -129,7 +129,10 @@ export function createMigration(
     bucketOf,
     wall,
     now: hooks.now,
-    onEvent,
+    // There are no rules yet, and so no changes before the state that saves them is made.
+    onEvent: (event) => {
+      for (const listener of changed) listener(event);
+    },
   });
   const digests = createCredentialDigests(config);
   const { credentialOf } = digests;
@@ -149,6 +152,7 @@ export function createMigration(
     for (const listener of listeners) listener.reloaded(successful, wall());
   });
   const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests, totals }, hooks);
+  changed.push((event) => saved.afterSaving(() => logRolloutEvent(log, event)));
   const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
   const since = wall();
   return {

@@ -78,6 +78,37 @@ export const INSIDE = [
     ],
   ),
   ...guards(
+    "src/rollout/guard.ts",
+    ["test/rollout/guard.test.ts"],
+    [
+      ["a burst raises no alarm", "Math.min(MOST_PER_SECOND, more)", "more"],
+      ["native must be known to serve reads", "return native >= NATIVE_SERVES;", "return true;"],
+      ["one credential's writes raise no alarm", "? CALLERS_NEEDED : CALLERS_NEEDED_OWN_DAY)", "? 0 : 0)"],
+    ],
+  ),
+  ...guards(
+    "src/rollout/guard-watch.ts",
+    ["test/end-to-end/cutover/guard.test.ts", "test/rollout/guard-watch.test.ts"],
+    [
+      ["two repeated reads in a second", "return rule.pairs <= PAIRS_PER_SECOND;", "return true;"],
+      ["guard: off", 'rule.guard.action === "off"', "false"],
+      ["a platform that responds to others is not silent", "v2.respondedAt < read.since", "true"],
+    ],
+  ),
+  ...guards(
+    "src/rollout/step-back.ts",
+    ["test/end-to-end/cutover/guard.test.ts"],
+    [["a rule returns when v2 responds again", "|| phase.clean > 0;", "|| true;"]],
+  ),
+  ...guards(
+    "src/runtime/on-failure.ts",
+    ["test/end-to-end/cutover/guard.test.ts"],
+    [
+      ["statuses that the operator lists", "statuses.includes(status)", "true"],
+      ["native's failures are not served", "if (failureOf(response.status) === undefined) {", "if (true) {"],
+    ],
+  ),
+  ...guards(
     "src/state/lock.ts",
     ["test/state/lock.test.ts", "test/state/storage.test.ts"],
     [
