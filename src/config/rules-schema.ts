@@ -58,13 +58,13 @@ const guard = shortened(
   z.strictObject({
     action: oneOf(...GUARD_ACTIONS)
       .default("stepBack")
-      .describe("What a translating rule does when v2 fails clients that native v1 would have served"),
+      .describe("How a translating rule reacts when v2 fails clients that native v1 would have served"),
     returnAfter: seconds(1, 2_592_000)
       .prefault("15m")
       .describe("Time without a failure of v2 before the rule tries again"),
     slow: oneOf("warn", "stepBack")
       .default("warn")
-      .describe("What it does when v2 is three times slower than native v1, and by more than 500 ms"),
+      .describe("Its reaction when v2 is three times slower than native v1, and by more than 500 ms"),
   }),
   "action",
   [...GUARD_ACTIONS],

@@ -114,13 +114,13 @@ export interface Exchange {
   requestKey?: (() => string) | undefined;
   /** Of a translated read: what native v1 does with it. Called at most once, after v2 failed it. */
   onNative?: (() => Promise<NativeOutcome>) | undefined;
-  /** The same where native v1 may serve it: does not wait for v2 any longer. */
+  /** Of a translated read that native v1 may serve: stops waiting for v2. */
   giveUpV2?: (() => void) | undefined;
   /** What native v1 did with it, where it was asked. */
   native?: NativeOutcome | undefined;
-  /** Status by which v2 failed a read that native v1 served instead. `reason` and `fault` are those of v2. */
+  /** v2's status for a read that native v1 served instead. `reason` and `fault` then describe v2's failure. */
   rescued?: number | undefined;
-  /** Which rate limit of v2's was reached, as v2 says it. */
+  /** The rate limit that v2 said was reached. */
   rateLimit?: string | undefined;
   status: number;
   /** Reason of carryover's own error, when it answered with one. */

@@ -60,13 +60,13 @@ export interface StepBackSettings {
   readonly returnAfter?: number | undefined;
 }
 
-/** What happens when v2 fails clients that native v1 would have served. */
+/** The reaction to a v2 that fails clients that native v1 would have served. */
 export interface GuardSettings {
   /** `off`: nothing is repeated on native. */
   readonly action: (typeof GUARD_ACTIONS)[number];
   /** Milliseconds without a failure of v2 before a step towards `translate` is tried again. */
   readonly returnAfter: number;
-  /** The same for v2 being much slower than native. */
+  /** The reaction to a v2 that is much slower than native v1. */
   readonly slow: "stepBack" | "warn";
 }
 

@@ -21,7 +21,7 @@ export function failureOf(status: number): FailureKind | undefined {
 type Outcome = Pick<Exchange, "status" | "reason" | "fault" | "rescued">;
 
 /**
- * The same for a translated request that is over. An error of carryover's own says whose fault it is, also where the body of a response
+ * The failure of a finished translated request. An error of carryover's own says whose fault it is, also when the body of a response
  * broke off. A read that native v1 served instead is a failure of v2 all the same.
  */
 export function failureOfExchange({ status, reason, fault, rescued }: Outcome): FailureKind | undefined {

@@ -14,11 +14,11 @@ import { createSlownessWatch, type Slowness } from "./slowness.ts";
 export interface GuardWatch {
   /** Takes every finished v1 request with the rule that decided on it. */
   observe(exchange: Exchange, rule: Rule | undefined): void;
-  /** Calls `learnt` whenever something new is known of a rule without a request of its own being over. */
+  /** Calls `learnt` when a pair or a waiting read says something new about a rule. */
   subscribe(learnt: (rule: string) => void): void;
   /** A translated read of `rule` begins; to be followed by `observe`. */
   begins(exchange: Exchange, rule: string): void;
-  /** The operation of `rule` in which v2 is much slower than native. */
+  /** The slowest operation of `rule`, if v2 is much slower than native v1. */
   slowest(rule: string): Slowness | undefined;
   /** The rate limit that v2 named last to clients of `rule`. */
   rateLimit(rule: string): string | undefined;
@@ -28,7 +28,7 @@ export interface GuardWatch {
   take(rule: string): readonly GuardSecond[];
   /** Reads repeated on native, by what it did. */
   readonly calls: Readonly<Record<NativeOutcome, number>>;
-  /** Forgets what is no rule any more. */
+  /** Forgets rules that are gone. */
   keep(rules: { has(name: string): boolean }): void;
 }
 
@@ -123,7 +123,7 @@ export function createGuardWatch({ now, later }: GuardWatchOptions): GuardWatch 
       });
     }
   };
-  /** Looks once a second, while reads wait, for those that v2 leaves without any response. */
+  /** Every second while reads wait: looks for those that a silent v2 leaves without a response. */
   const look = (): void => {
     v2.isLooking = false;
     const at = now();
@@ -202,7 +202,7 @@ export function createGuardWatch({ now, later }: GuardWatchOptions): GuardWatch 
   };
 }
 
-/** Spent waiting for upstreams: a slow client is nobody's fault. Calls that overlap count for the longest of them. */
+/** Milliseconds of the longest call: time that the client takes is not counted. */
 function msOf({ calls }: Exchange): number {
   return calls.reduce((longest, { ms }) => Math.max(longest, ms), 0);
 }

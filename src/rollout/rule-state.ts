@@ -63,7 +63,7 @@ export interface RuleState {
   readonly guard: GuardState;
   /** The rate limit of v2's that its clients reached last, as v2 names it. */
   readonly rateLimit: string | undefined;
-  /** The operation in which v2 is much slower than native v1. */
+  /** The slowest operation, if v2 is much slower than native v1. */
   readonly slow: Slowness | undefined;
   readonly promotion: PromotionState;
   /** Evidence for each operation that was requested, by `operationNameOf`; empty unless the rule says `mode: shadow`. */
@@ -224,7 +224,7 @@ export interface RuleMemory
 }
 
 export function memoryOf(state: RuleState): RuleMemory {
-  // What the guard saw is learnt again within seconds.
+  // The guard learns its state again within seconds.
   const { rule, stepBack, guard: _, slow: __, rateLimit: ___, promotion, ...learnt } = state;
   const { name, evidenceKey, mode, match } = rule;
   // Earlier versions know no unknown rules: one that is back is what they take for one.
@@ -366,7 +366,7 @@ function modeWhenBack(state: RuleState): CutoverMode {
   return shadowWhenBack(state).sample > 0 ? "shadow" : "native";
 }
 
-/** What is compared when no sample is set and only comparisons can show that v2 is well again. */
+/** The sample of a rule without one, while only comparisons can show that v2 is well again. */
 const GUARD_SAMPLE = 0.1;
 
 function shadowWhenBack({ rule: { shadow }, stepBack }: RuleState): ShadowSettings {
@@ -485,13 +485,13 @@ function withoutOldAlarm(guard: GuardState, reading: number): GuardState {
   return isOver ? initialGuard() : guard;
 }
 
-/** Writes of which something is known about native, and those that it serves. */
+/** Failed writes whose outcome on native is known, and those that it would have served. */
 function known({ others, hour, ownDay, fails }: StandInCounts): GuardCause["pairs"] {
   const served = others + hour + ownDay;
   return { asked: served + fails, served };
 }
 
-/** What was counted of failures, as a cause. */
+/** Makes a cause from counted failures. */
 export function causeOf(alarm: AlarmedFailures, rateLimit: string | undefined): GuardCause {
   const { operation, write, failures, requests, callers, kinds, pairedServed, pairedFailed } = alarm;
   const pairs =

@@ -8,17 +8,17 @@ export interface Slowness {
 }
 
 export interface SlownessWatch {
-  /** A response took `ms`. `rule`: that had it translated; undefined: native served it. */
+  /** A response took `ms`. `rule` is that of a translated request, and undefined if native v1 served it. */
   took(operation: string, rule: string | undefined, ms: number, at: number): void;
-  /** The operation of `rule` that is slowed most; undefined: none is, or too little is known of one of the versions. */
+  /** Returns the slowest operation of `rule`, or undefined if none is slow or too few responses are known. */
   slowest(rule: string, at: number): Slowness | undefined;
   /** Forgets the times of `rule`: it is judged again from nothing. */
   forget(rule: string): void;
 }
 
-/** Slow is this many times native's time, … */
+/** v2 is slow from this many times native's time on, … */
 const TIMES = 3;
-/** … and so much more. */
+/** … if it also takes this much longer. */
 const MORE_MS = 500;
 /** Responses of each version that are needed, and kept. */
 const NEEDED = 20;
@@ -33,7 +33,7 @@ interface Times {
 }
 
 export function createSlownessWatch(): SlownessWatch {
-  /** What was found lately, by rule: it takes sorting. */
+  /** The last results by rule, since each takes sorting. */
   const found = new Map<string, { readonly at: number; readonly slowest: Slowness | undefined }>();
   const native = new Map<string, Times[]>();
   const rules = new Map<string, Map<string, Times[]>>();

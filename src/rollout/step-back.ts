@@ -27,7 +27,7 @@ export const MAX_QUIET_TIMES_PER_STEP = 4;
 export interface StepBackConfig extends StepBackSettings {
   /** How many clients the rule names; undefined: it is for all. */
   readonly named: number | undefined;
-  /** Quiet milliseconds after a step back for what v2 did to clients; undefined: that steps nothing back. */
+  /** Quiet time after a step back by the guard. Absent if the guard steps nothing back. */
   readonly guard?: { readonly returnAfter: number } | undefined;
 }
 
@@ -64,7 +64,7 @@ interface TranslationCause extends CauseCounts {
 /** v2 failed what native v1 would have served, counted since the failures began. */
 export interface GuardCause extends CauseCounts {
   readonly what: "guard";
-  /** `group list`; undefined: several operations together. */
+  /** `group list`, or absent for several operations together. */
   readonly operation?: string | undefined;
   readonly write: boolean;
   readonly kinds: FailureCounts;
@@ -95,7 +95,7 @@ export type StepBackPhase =
       readonly since: number;
       readonly quietSince: number;
       readonly cause: StepBackCause;
-      /** Comparisons since `quietSince` in which v2 responded. */
+      /** Comparisons since `quietSince` that v2 responded to. */
       readonly clean: number;
     }
   | {

@@ -40,7 +40,7 @@ const Evidence = z.object({
 /** What v2 does to the clients of a rule that native v1 might not do. */
 const Guard = z.object({
   action: z.enum(GUARD_ACTIONS),
-  /** The operation in which v2 is slower than native v1 by most: 95th percentiles in milliseconds. */
+  /** The slowest operation, if v2 is much slower than native v1: 95th percentiles in milliseconds. */
   slow: optional(
     z.object({
       operation: z.string(),

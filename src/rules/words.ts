@@ -74,7 +74,7 @@ export function stepBackWords(settings: StepBackSettings | undefined): string | 
   return `steps back at ${limits} ${since}, ${back}`;
 }
 
-/** What it does when v2 fails clients that native v1 would have served; null for a rule that never translates by itself. */
+/** Its reaction when v2 fails clients that native v1 would have served; null for a rule that never translates by itself. */
 export function guardWords(rule: Pick<RuleSettings, "mode" | "promoteWhen" | "guard">): string | null {
   const { mode, promoteWhen, guard } = rule;
   if (mode !== "translate" && promoteWhen?.automatic !== true) return null;

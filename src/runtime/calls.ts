@@ -152,7 +152,7 @@ class RequestCaller implements Caller {
 const RATE_LIMIT_FIELDS = ["ratelimit-policy", "ratelimit", "x-ratelimit-limit", "retry-after"];
 const MOST_SHOWN = 100;
 
-/** `RateLimit-Policy: 100;w=60`; undefined: v2 does not say. */
+/** `ratelimit-policy: 100;w=60`, or undefined if v2 names no limit. */
 function rateLimitOf(headers: HeaderList): string | undefined {
   for (const name of RATE_LIMIT_FIELDS) {
     const value = header(headers, name);

@@ -46,7 +46,7 @@ interface MigrationHooks {
   readonly renewal: UpstreamParts["renewal"];
   /** Where calls to the upstreams wait. */
   readonly queues: Upstreams["queues"];
-  /** A call to native v1, within its connections; undefined: there is none. */
+  /** Calls native v1 within its connections. Undefined without a native v1. */
   readonly native: StreamSend | undefined;
   /** Milliseconds since 1970, by which rules begin, step back and expire. */
   readonly wall: () => number;
@@ -91,11 +91,11 @@ export interface Migration {
   reload(): Promise<void>;
   /** Replaces `clients.names`. */
   rename(names: readonly string[]): void;
-  /** Ends comparisons, and saves everything. */
   /** Ends a `start` that waits for `state.dir`. */
   endWait(): void;
   /** True while this process may write to `state.dir`. */
   holdsState(): Promise<boolean>;
+  /** Ends comparisons, and saves everything. */
   close(): Promise<void>;
 }
 
@@ -129,7 +129,7 @@ export function createMigration(
     bucketOf,
     wall,
     now: hooks.now,
-    // There are no rules yet, and so no changes before the state that saves them is made.
+    // Without rules nothing changes before the saved state below is made.
     onEvent: (event) => {
       for (const listener of changed) listener(event);
     },

@@ -32,7 +32,7 @@ export interface NativeReadsOptions {
 
 /** A shorter response is handed over whole: HTTP/1.0 clients cannot take pieces. */
 const WHOLE_BYTES = 64 * 1024;
-/** So much of a response is read in the background; its rest would say nothing more. */
+/** In the background no more of a response is read: the rest would show nothing new. */
 const JUDGED_BYTES = 256 * 1024;
 const JUDGED_MS = 10_000;
 
@@ -95,7 +95,7 @@ function responseOf(stream: StreamSend, request: Parameters<StreamSend>[0], sign
     });
     const fail = (error: unknown): void => {
       if (!begun) reject(error);
-      // A destroyed stream reports its error to whoever reads it, and to nobody before.
+      // The error reaches the reader of the stream. Before there is one, it must not be an uncaught error.
       body.on("error", () => {});
       body.destroy(error instanceof Error ? error : new Error("native v1 failed", { cause: error }));
     };

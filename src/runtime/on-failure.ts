@@ -34,7 +34,7 @@ export function withNativeOnFailure(
       const failure = await attempt(plan, body, signal, request, parts);
       const isOwn = failure instanceof Problem;
       const status = isOwn ? failure.http : failure.status;
-      // What carryover or native would refuse as well is no failure of v2.
+      // v2 is not to blame for an invalid request or for carryover's own limits.
       const isForNative = isFailure(status) && !(isOwn && (failure.fault === "client" || failure.fault === "capacity"));
       const native = isForNative ? await askNative(request, signal, parts) : undefined;
       if (native !== undefined) {

@@ -109,7 +109,7 @@ export interface Cutover {
   readonly rollout: Pick<Rollout, "choose" | "fallback"> & Partial<Pick<Rollout, "begins">>;
   /** Undefined where there is no native v1 to compare with. */
   readonly shadow: Pick<Shadow, "watch" | "follow"> | undefined;
-  /** The same for reads that v2 fails. */
+  /** Reads native v1 when v2 fails. Undefined without a native v1. */
   readonly native?: (OnFailureParts & { readonly reads: NativeReads }) | undefined;
 }
 

@@ -79,7 +79,7 @@ export const INSIDE = [
   ),
   ...guards(
     "src/rollout/guard.ts",
-    ["test/rollout/guard.test.ts"],
+    ["test/rollout/guard.test.ts", "test/rollout/guard-simulation.test.ts"],
     [
       ["a burst raises no alarm", "Math.min(MOST_PER_SECOND, more)", "more"],
       ["native must be known to serve reads", "return native >= NATIVE_SERVES;", "return true;"],
@@ -91,7 +91,6 @@ export const INSIDE = [
     ["test/end-to-end/cutover/guard.test.ts", "test/rollout/guard-watch.test.ts"],
     [
       ["two repeated reads in a second", "return rule.pairs <= PAIRS_PER_SECOND;", "return true;"],
-      ["guard: off", 'rule.guard.action === "off"', "false"],
       ["a platform that responds to others is not silent", "v2.respondedAt < read.since", "true"],
     ],
   ),
