@@ -68,6 +68,9 @@ const PAIR_SECONDS = 10;
 const RECENT_REQUESTS = 100;
 /** With a smaller share the second test would compare two kinds of health. */
 const LEAST_SHARE = 0.02;
+/** Fewer requests than `TROUBLE` takes are shown as well when so many failed, and this share. */
+const LIKELY_FAILURES = 5;
+const LIKELY_SHARE = 0.2;
 /** Trouble is over after this time without a failure, in seconds. */
 export const QUIET_SECONDS = 900;
 /** Failed writes of fewer callers raise no alarm: one credential may lack a permission. */
@@ -154,6 +157,8 @@ export interface GuardTrouble {
   readonly lastFailure: number;
   /** Operations that fail, most failures first. */
   readonly operations: readonly GuardCause[];
+  /** The evidence has reached `TROUBLE`. Otherwise a few failures make it likely. */
+  readonly isCertain: boolean;
   /** Undefined if no alarm was raised. */
   readonly alarm: GuardCause | undefined;
 }
@@ -204,7 +209,7 @@ export function trouble(state: GuardState, now: number): GuardTrouble | undefine
   const operations = state.operations.filter((one) => presentEpisode(one, now) !== undefined);
   const troubled = [state.reads, state.writes, ...operations]
     .flatMap((one) => presentEpisode(one, now) ?? [])
-    .filter((episode) => episode.troubled);
+    .filter((episode) => episode.troubled || isLikely(episode));
   if (troubled.length === 0 && alarm === undefined) return undefined;
   return {
     since: Math.min(...troubled.map(({ since }) => since), alarm?.since ?? Number.POSITIVE_INFINITY),
@@ -212,8 +217,14 @@ export function trouble(state: GuardState, now: number): GuardTrouble | undefine
     operations: operations
       .flatMap((one) => causeOf(one, one.operation) ?? [])
       .toSorted((a, b) => b.failures - a.failures),
+    isCertain: alarm !== undefined || troubled.some((episode) => episode.troubled),
     alarm,
   };
+}
+
+/** Of a few requests, too: an operator who looks should see it, although it may be luck or a short outage. */
+function isLikely({ failures, requests }: Episode): boolean {
+  return failures >= LIKELY_FAILURES && failures >= LIKELY_SHARE * requests;
 }
 
 function presentEpisode(suspicion: Suspicion, now: number): Episode | undefined {

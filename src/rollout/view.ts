@@ -86,7 +86,7 @@ function troubleOf({ guard, rateLimit }: RuleState, { at, reading }: Moment): Ru
   const second = Math.floor(reading / 1_000);
   const found = trouble(guard, second);
   if (found === undefined) return undefined;
-  const { operations, alarm } = found;
+  const { operations, alarm, isCertain } = found;
   const sum = (of: (one: (typeof operations)[number]) => number) => operations.reduce((all, one) => all + of(one), 0);
   return {
     since: at - Math.max(0, (second - found.since) * 1_000),
@@ -94,6 +94,7 @@ function troubleOf({ guard, rateLimit }: RuleState, { at, reading }: Moment): Ru
     failures: sum(({ failures }) => failures),
     clients: Math.max(0, ...operations.map(({ callers }) => callers)),
     kinds: operations.reduce((all, { kinds }) => addKinds(all, kinds), {}),
+    certain: isCertain,
     alarm: alarm !== undefined,
     says: operations.slice(0, MOST_SENTENCES).map((one) => guardText(causeOf(one, rateLimit), one.clients)),
   };

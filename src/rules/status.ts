@@ -59,6 +59,8 @@ const Guard = z.object({
       clients: Count,
       /** How v2 fails: `unavailable`, `timeout`, `unauthenticated`, `forbidden`, `limited`. */
       kinds: z.record(z.string(), Count),
+      /** False: so few requests failed that it may be luck, or a short outage. No alert fires yet. */
+      certain: z.boolean(),
       /** Native v1 would have served them. */
       alarm: z.boolean(),
       /** One sentence for each operation, most failures first, at most five. */

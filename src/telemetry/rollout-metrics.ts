@@ -162,8 +162,10 @@ function exportRules(make: MetricFactory, sources: RolloutMetricSources): void {
     make.gauge(metric, () => rules().map(({ name, evidence }) => [[name], evidence[member]]));
   }
   make.gauge("rule_v2_failures", function* () {
-    for (const { name, guard } of rules())
-      for (const [kind, count] of Object.entries(guard.trouble?.kinds ?? {})) yield [[name, wordLabel(kind)], count];
+    for (const { name, guard } of rules()) {
+      const kinds = guard.trouble?.certain === true ? guard.trouble.kinds : {};
+      for (const [kind, count] of Object.entries(kinds)) yield [[name, wordLabel(kind)], count];
+    }
   });
   make.gauge("rule_v2_slow", function* () {
     for (const { name, guard } of rules()) {

@@ -173,13 +173,20 @@ describe("the state", () => {
 describe("trouble", () => {
   test("is reported whether or not native would have served", () => {
     const both = { ...SICK, pairedServed: 0, pairedFailed: 2 };
-    expect(trouble(repeat(initialGuard(), both, 10, 2), 12)).toBeUndefined();
     expect(trouble(repeat(initialGuard(), both, 10, 5), 15)).toMatchObject({
+      isCertain: true,
       since: 10,
       lastFailure: 14,
       alarm: undefined,
       operations: [{ operation: "groups.list", failures: 100, pairedServed: 0, pairedFailed: 10 }],
     });
+  });
+
+  test("is likely from five failures on, if they are a fifth of the requests", () => {
+    const one = { ...SICK, failed: 1, served: 0 };
+    expect(trouble(repeat(initialGuard(), one, 10, 4), 14)).toBeUndefined();
+    expect(trouble(repeat(initialGuard(), one, 10, 5), 15)).toMatchObject({ isCertain: false });
+    expect(trouble(repeat(initialGuard(), { ...one, served: 5 }, 10, 5), 15)).toBeUndefined();
   });
 
   test("ends with the evidence, or after a quarter of an hour without a failure", () => {

@@ -167,6 +167,7 @@ function mergeGuards([first, ...rest]: readonly RuleGuard[]): RuleGuard | undefi
     requests: sum(({ requests }) => requests),
     failures: sum(({ failures }) => failures),
     kinds,
+    certain: troubles.some(({ certain }) => certain),
     alarm: troubles.some(({ alarm }) => alarm),
   };
   return { ...first, slow, trouble };
