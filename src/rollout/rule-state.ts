@@ -235,7 +235,7 @@ export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, a
   if (before?.evidenceKey !== rule.evidenceKey) return fresh;
   const wasPromoted = isSameMode && before.promotion.promoted;
   const promotion = continuedPromotion(fresh.promotion, { ...before.promotion, promoted: wasPromoted });
-  const compared = { ...fresh, promotion, operations: mayPromote(fresh) ? before.operations : fresh.operations };
+  const compared = { ...fresh, promotion, operations: rule.mode === "shadow" ? before.operations : fresh.operations };
   if (!isSameMode) return compared;
   const { promotedOperations, promotionReported, requests, failures, since, kept } = before;
   const stepBack =
@@ -391,7 +391,9 @@ function afterRequest(
   const { mode, aborted, status, client } = exchange;
   // A request that native refused needs no translation that is right.
   const served = mode === "shadow" && !aborted && status >= 200 && status < 400;
-  const state = served ? withEvidence(before, exchange, { kind: "request" }) : before;
+  const state = served
+    ? withEvidence(before, exchange, { kind: "request", sample: before.rule.shadow.sample })
+    : before;
   const failed = failedByTranslation(exchange);
   if (failed === undefined || !translates(state)) return { state };
   const counted = { ...state, requests: state.requests + 1, failures: state.failures + (failed ? 1 : 0) };
@@ -511,7 +513,13 @@ function withEvidence(state: RuleState, operation: OperationName, event: Operati
   const after =
     known !== undefined || operations.size < MAX_OPERATIONS
       ? ([name, reduceOperation(known ?? UNKNOWN_OPERATION, event)] as const)
-      : ([BEYOND, reduceOperation(operations.get(BEYOND) ?? UNKNOWN_OPERATION, { kind: "request" })] as const);
+      : ([
+          BEYOND,
+          reduceOperation(operations.get(BEYOND) ?? UNKNOWN_OPERATION, {
+            kind: "request",
+            sample: state.rule.shadow.sample,
+          }),
+        ] as const);
   return { ...state, operations: new Map(operations).set(...after) };
 }
 
