@@ -87,13 +87,17 @@ export interface UnknownState {
 export type RuleEvent =
   /** A request that the rule decided on is over. */
   | { readonly kind: "request"; readonly at: number; readonly reading: number; readonly exchange: Exchange }
-  /** A comparison that the rule asked for is over. `credential` stands for the credential of the compared request. */
+  /**
+   * A comparison that the rule asked for is over. `credential` stands for the credential of the compared request. `isRepeat`: it only
+   * repeats others, so it proves nothing of the rule.
+   */
   | {
       readonly kind: "comparison";
       readonly at: number;
       readonly reading: number;
       readonly comparison: Comparison;
       readonly credential: string | undefined;
+      readonly isRepeat: boolean;
     }
   /** Seconds of translated requests are over. */
   | { readonly kind: "guard"; readonly at: number; readonly reading: number; readonly seconds: readonly GuardSecond[] }
@@ -404,7 +408,7 @@ function afterRequest(
 
 function afterComparison(
   before: RuleState,
-  { comparison, credential, at, reading }: RuleEvent & { readonly kind: "comparison" },
+  { comparison, credential, isRepeat, at, reading }: RuleEvent & { readonly kind: "comparison" },
 ): RuleTransition {
   const { result, failure, client } = comparison;
   const differs = isDifference(result);
@@ -415,7 +419,7 @@ function afterComparison(
   const who = { client, credential };
   const state: RuleState = {
     ...withEvidence(before, comparison, { kind: "compared", differs }),
-    promotion: reducePromotion(before.promotion, { who, differs }),
+    promotion: isRepeat ? before.promotion : reducePromotion(before.promotion, { who, differs }),
   };
   if (translatesOperation(state, comparison)) {
     return afterStepBackEvent(state, { kind: "compared", at: reading, who, differs, isSick: isSick(comparison) }, at);

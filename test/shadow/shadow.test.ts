@@ -74,6 +74,8 @@ describe("what is compared", () => {
       operation: "list",
       client: "ci",
       rule: undefined,
+      ruleId: undefined,
+      request: expect.any(String),
       served: "shadow",
       kind: "read",
       result: "equal",
@@ -92,6 +94,17 @@ describe("what is compared", () => {
     await rig.pass(READ, { rule: "all", ruleId: "two" });
     await rig.idle();
     expect(rig.reports[0]).toMatchObject({ rule: "all", ruleId: "two" });
+  });
+
+  test("the same request has the same digest, whoever sends it and whichever version serves it", async () => {
+    const rig = await createRig(platform());
+    await rig.pass(READ);
+    await rig.pass({ ...READ, headers: [["authorization", "Bearer other"]] });
+    await gathered(await rig.follow(READ));
+    await rig.pass({ ...READ, target: `${READ.target}?name=n` });
+    await rig.idle();
+    const digests = rig.reports.map(({ request }) => request);
+    expect(digests.map((digest) => digests.indexOf(digest))).toEqual([0, 0, 0, 3]);
   });
 
   test.each([
