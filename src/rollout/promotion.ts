@@ -163,7 +163,7 @@ const NEUTRAL_FAILURES: ReadonlySet<ComparisonFailure> = new Set([
 export interface OperationEvidence {
   /** Requests that native served, since the rule was changed. */
   readonly requests: number;
-  /** How many of them were to be compared, by the sample in force at the time; undefined: saved by a version that counted none. */
+  /** How many comparisons of them the sample of their time predicted. Earlier versions saved none. */
   readonly expected?: number | undefined;
   readonly older: OperationCounts;
   readonly newer: OperationCounts;

@@ -97,7 +97,7 @@ async function withControl(
   return { ...judged, controlled: true, noisy: control.result !== "equal" };
 }
 
-/** Compares native's first response with one more translated one; undefined when there is none. */
+/** Compares native's first response with a later translated one. Returns undefined without one. */
 async function laterTranslated(work: ComparisonWork, native: ApiResponse): Promise<DetailedComparison | undefined> {
   try {
     return await compareResponses(work, native, await work.answers.translated(NO_BODY, readsOnly));

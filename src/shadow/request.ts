@@ -94,7 +94,7 @@ function isNewName({ v1, v2 }: ComparisonRequest["match"]["resource"], target: s
   return collection === v2;
 }
 
-/** The same for the same request, whoever sends it. */
+/** Equal for equal requests, of any caller. */
 export function requestDigest({ method, target }: RequestHead, body: Uint8Array): string {
   return createHash("sha256").update(`${method} ${target}\n`).update(body).digest("base64url");
 }

@@ -96,7 +96,7 @@ describe("what is compared", () => {
     expect(rig.reports[0]).toMatchObject({ rule: "all", ruleId: "two" });
   });
 
-  test("the same request has the same digest, whoever sends it and whichever version serves it", async () => {
+  test("equal requests of two callers have one digest, in both modes", async () => {
     const rig = await createRig(platform());
     await rig.pass(READ);
     await rig.pass({ ...READ, headers: [["authorization", "Bearer other"]] });
