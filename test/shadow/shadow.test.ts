@@ -364,6 +364,18 @@ describe("noise", () => {
     expect(shadow.state().heldBytes).toBe(0);
   });
 
+  test.each([
+    ["has it as well", json(200, { ...V2_LIST, groups: [V2_GROUP, { ...V2_GROUP, uid: "g2" }] }), "extra"],
+    ["has it no longer", json(200, V2_LIST), "noise"],
+    ["is v2's own trouble", json(503, {}), "extra"],
+    ["is refused", json(403, { code: 7, message: "", details: [] }), "extra"],
+  ])("a record that only the translated response has, when a later one %s", async (_name, second, result) => {
+    const first = json(200, { ...V2_LIST, groups: [V2_GROUP, { ...V2_GROUP, uid: "g2" }] });
+    let asked = 0;
+    const { report } = await compared(platform(NATIVE, async () => (asked++ === 0 ? first : second)));
+    expect(report).toMatchObject({ result, controlled: true, calls: { v1: 1, v2: 2 } });
+  });
+
   test("a share of equal answers is controlled as well, and what native differs in is counted", async () => {
     const { report, shadow } = await compared(platform(), { native: async () => other("later") }, control);
     expect(report).toMatchObject({ result: "equal", controlled: true, calls: { v1: 1, v2: 1 } });
