@@ -5,7 +5,7 @@ import type { Rule } from "../rules/rule.ts";
 /** Equal comparisons of one request of one caller that count in `WINDOW_MS`. */
 const COUNTED = 10;
 const WINDOW_MS = 3_600_000;
-/** Requests that are remembered. Beyond that the oldest one counts again: among so many, no single request decides. */
+/** Requests that are remembered. Beyond that the oldest one counts again: no single one of 10,000 decides. */
 const MOST = 10_000;
 
 export interface Repeats {
