@@ -82,6 +82,8 @@ export interface Comparison {
   readonly rule: string | undefined;
   /** Its `evidenceKey`: a rule that is about other requests now may keep its name. */
   readonly ruleId?: string | undefined;
+  /** A digest of method, target and body: the same for the same request. Undefined: nothing was compared. */
+  readonly request?: string | undefined;
   /** Which response the client got: `shadow` native's, `translate` the translated one. */
   readonly served: "shadow" | "translate";
   readonly kind: "read" | "write";

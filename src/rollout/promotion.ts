@@ -138,8 +138,10 @@ function halfOf({ differencesBelow }: PromoteSettings): number {
 
 /** Comparisons that are enough for an operation, however often it is requested. */
 const ENOUGH = 20;
-/** An operation that is requested less often needs this part of the comparisons that `sample` leads to expect. */
+/** An operation that is requested less often needs this part of the comparisons that are to be expected. */
 const PART = 0.5;
+/** Sums of shares are a little off. */
+const ROUNDING = 1e-6;
 /** At most this share of its comparisons may fail, or differ (or `differencesBelow`, where that is more). */
 const TOLERATED = 0.1;
 const OPERATION_HALF = 100;
@@ -161,6 +163,8 @@ const NEUTRAL_FAILURES: ReadonlySet<ComparisonFailure> = new Set([
 export interface OperationEvidence {
   /** Requests that native served, since the rule was changed. */
   readonly requests: number;
+  /** How many comparisons of them the sample of their time predicted. Earlier versions saved none. */
+  readonly expected?: number | undefined;
   readonly older: OperationCounts;
   readonly newer: OperationCounts;
   /** Why a comparison failed last. */
@@ -176,7 +180,8 @@ interface OperationCounts {
 
 /** A request that native served, or a comparison. */
 export type OperationEvent =
-  | { readonly kind: "request" }
+  /** `sample`: the share of such requests that is compared; 0 to 1. */
+  | { readonly kind: "request"; readonly sample: number }
   | { readonly kind: "compared"; readonly differs: boolean }
   | { readonly kind: "failed"; readonly failure: ComparisonFailure };
 
@@ -194,6 +199,7 @@ const NO_OPERATION_COUNTS: OperationCounts = { compared: 0, differences: 0, fail
 
 export const UNKNOWN_OPERATION: OperationEvidence = {
   requests: 0,
+  expected: 0,
   older: NO_OPERATION_COUNTS,
   newer: NO_OPERATION_COUNTS,
   failure: undefined,
@@ -207,7 +213,10 @@ export function isEvidence(event: OperationEvent): boolean {
 /** The evidence after one more event. An outage is forgotten after two halves at most, as differences are. */
 export function reduceOperation(evidence: OperationEvidence, event: OperationEvent): OperationEvidence {
   if (!isEvidence(event)) return evidence;
-  if (event.kind === "request") return { ...evidence, requests: evidence.requests + 1 };
+  if (event.kind === "request") {
+    const expected = expectedOf(evidence, event.sample) + event.sample;
+    return { ...evidence, requests: evidence.requests + 1, expected };
+  }
   const { newer } = evidence;
   const half: OperationCounts =
     event.kind === "failed"
@@ -218,9 +227,13 @@ export function reduceOperation(evidence: OperationEvidence, event: OperationEve
   return { ...evidence, failure, ...(full ? { older: half, newer: NO_OPERATION_COUNTS } : { newer: half }) };
 }
 
+function expectedOf({ requests, expected }: OperationEvidence, sample: number): number {
+  return expected ?? requests * sample;
+}
+
 /** What the operation's rule says. */
 export interface PromotionTerms {
-  /** Share of requests that are compared; 0 to 1. */
+  /** Share of requests that are compared; 0 to 1. For evidence of a version that counted no expected comparisons. */
   readonly sample: number;
   /** For all operations together. */
   readonly differencesBelow: number;
@@ -230,14 +243,16 @@ export interface PromotionTerms {
 
 /** What keeps the operation from being promoted; undefined: nothing does. */
 export function promotionBlocker(
-  { requests, older, newer, failure }: OperationEvidence,
+  evidence: OperationEvidence,
   { sample, differencesBelow, late }: PromotionTerms,
 ): PromotionBlocker | undefined {
+  const { requests, older, newer, failure } = evidence;
   const compared = older.compared + newer.compared;
   const differences = older.differences + newer.differences;
   const failures = older.failures + newer.failures;
   // An operation that was requested once needs one, too.
-  const needed = late ? ENOUGH : Math.min(ENOUGH, Math.max(1, Math.ceil(requests * sample * PART)));
+  const part = Math.ceil(expectedOf(evidence, sample) * PART - ROUNDING);
+  const needed = late ? ENOUGH : Math.min(ENOUGH, Math.max(1, part));
   const why =
     failures > TOLERATED * (compared + failures)
       ? "failures"

@@ -7,6 +7,7 @@ import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceState, OwnRuleStatus } from "../rules/status.ts";
 import { createGuardWatch, type GuardWatch } from "./guard-watch.ts";
+import { createRepeats } from "./repeats.ts";
 import {
   choiceFor,
   confirmed,
@@ -171,6 +172,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     for (const state of expired) apply(state, { kind: "expired", at });
   };
   const watch = createGuardWatch({ now, later: options.later ?? later });
+  const repeats = createRepeats(now);
   /** Hands the seconds that are over to the rule's guard. */
   const judge = (name: string): void => {
     const state = present.states.get(name);
@@ -223,7 +225,9 @@ export function createRollout(options: RolloutOptions): Rollout {
     },
     compared: (comparison, credential) => {
       const state = decidedBy(comparison);
-      if (state !== undefined) apply(state, { kind: "comparison", at: wall(), reading: now(), comparison, credential });
+      if (state === undefined) return;
+      const isRepeat = repeats.isRepeat(state.rule, comparison, credential);
+      apply(state, { kind: "comparison", at: wall(), reading: now(), comparison, credential, isRepeat });
     },
     replace: (rules) => {
       const before = present;

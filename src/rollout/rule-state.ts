@@ -95,13 +95,17 @@ export interface UnknownState {
 export type RuleEvent =
   /** A request that the rule decided on is over. */
   | { readonly kind: "request"; readonly at: number; readonly reading: number; readonly exchange: Exchange }
-  /** A comparison that the rule asked for is over. `credential` stands for the credential of the compared request. */
+  /**
+   * A comparison that the rule asked for is over. `credential` stands for the credential of the compared request. `isRepeat`: it only
+   * repeats others, so it proves nothing of the rule.
+   */
   | {
       readonly kind: "comparison";
       readonly at: number;
       readonly reading: number;
       readonly comparison: Comparison;
       readonly credential: string | undefined;
+      readonly isRepeat: boolean;
     }
   /** Seconds of translated requests are over. */
   | {
@@ -253,7 +257,7 @@ export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, a
   if (before?.evidenceKey !== rule.evidenceKey) return fresh;
   const wasPromoted = isSameMode && before.promotion.promoted;
   const promotion = continuedPromotion(fresh.promotion, { ...before.promotion, promoted: wasPromoted });
-  const compared = { ...fresh, promotion, operations: mayPromote(fresh) ? before.operations : fresh.operations };
+  const compared = { ...fresh, promotion, operations: rule.mode === "shadow" ? before.operations : fresh.operations };
   if (!isSameMode) return compared;
   const { promotedOperations, promotionReported, requests, failures, since, kept } = before;
   const stepBack =
@@ -409,7 +413,9 @@ function afterRequest(
   const { mode, aborted, status, client } = exchange;
   // A request that native refused needs no translation that is right.
   const served = mode === "shadow" && !aborted && status >= 200 && status < 400;
-  const state = served ? withEvidence(before, exchange, { kind: "request" }) : before;
+  const state = served
+    ? withEvidence(before, exchange, { kind: "request", sample: before.rule.shadow.sample })
+    : before;
   const failed = failedByTranslation(exchange);
   if (failed === undefined || !translates(state)) return { state };
   const counted = { ...state, requests: state.requests + 1, failures: state.failures + (failed ? 1 : 0) };
@@ -420,7 +426,7 @@ function afterRequest(
 
 function afterComparison(
   before: RuleState,
-  { comparison, credential, at, reading }: RuleEvent & { readonly kind: "comparison" },
+  { comparison, credential, isRepeat, at, reading }: RuleEvent & { readonly kind: "comparison" },
 ): RuleTransition {
   const { result, failure, client } = comparison;
   const differs = isDifference(result);
@@ -431,7 +437,7 @@ function afterComparison(
   const who = { client, credential };
   const state: RuleState = {
     ...withEvidence(before, comparison, { kind: "compared", differs }),
-    promotion: reducePromotion(before.promotion, { who, differs }),
+    promotion: isRepeat ? before.promotion : reducePromotion(before.promotion, { who, differs }),
   };
   if (translatesOperation(state, comparison)) {
     return afterStepBackEvent(state, { kind: "compared", at: reading, who, differs, isSick: isSick(comparison) }, at);
@@ -546,7 +552,13 @@ function withEvidence(state: RuleState, operation: OperationName, event: Operati
   const after =
     known !== undefined || operations.size < MAX_OPERATIONS
       ? ([name, reduceOperation(known ?? UNKNOWN_OPERATION, event)] as const)
-      : ([BEYOND, reduceOperation(operations.get(BEYOND) ?? UNKNOWN_OPERATION, { kind: "request" })] as const);
+      : ([
+          BEYOND,
+          reduceOperation(operations.get(BEYOND) ?? UNKNOWN_OPERATION, {
+            kind: "request",
+            sample: state.rule.shadow.sample,
+          }),
+        ] as const);
   return { ...state, operations: new Map(operations).set(...after) };
 }
 

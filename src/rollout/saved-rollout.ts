@@ -95,6 +95,7 @@ const operationCounts = z.object({ compared: count, differences: count, failures
 const operation = z.object({
   name: text,
   requests: count,
+  expected: z.number().nonnegative().optional(),
   older: operationCounts,
   newer: operationCounts,
   failure: failure.optional(),

@@ -39,7 +39,7 @@ export interface DifferenceDetail {
   readonly beyond: ReadonlySet<DifferenceClass>;
 }
 
-/** A result with all that `withoutNoise` needs; not to be kept for longer. */
+/** A result with all that `withoutNoise` and `withoutPassing` need; not to be kept for longer. */
 export interface DetailedComparison extends ComparedResponses {
   readonly detail: DifferenceDetail;
 }
@@ -132,7 +132,10 @@ export function shortened(text: string): string {
 
 /** The result of everything that was counted. */
 export function comparisonOfDifferences({ groups, noise, beyond, total }: FoundDifferences): DetailedComparison {
-  const detail: DifferenceDetail = { groups: [...groups.values()], noise, beyond };
+  return withDetail({ groups: [...groups.values()], noise, beyond }, total);
+}
+
+function withDetail(detail: DifferenceDetail, total: number): DetailedComparison {
   // Not enumerable: a copy of the result, kept as a sample or written as JSON, leaves the megabytes out.
   return Object.defineProperty({ ...summarise(detail, total), detail }, "detail", { enumerable: false });
 }
@@ -151,6 +154,7 @@ function rankOf(group: DifferenceGroup): number {
 
 /** Where the records of a list are. */
 const ITEMS = "items[";
+const RECORDS = "items[]";
 /** A record itself is missing or extra, or its time of writing is another one. */
 const WRITTEN = /^items\[\]$|^(?:items\[\]\.)?updatedAt$/;
 /** Stands for the one record, or the error, that a response without a list is; it is no id. */
@@ -162,7 +166,7 @@ const SINGLE_RECORD = "whole";
  * of a record are noise when it appeared, disappeared or was written between native's responses. Differences that are counted
  * but not remembered are never noise. The total stays.
  */
-export function withoutNoise(compared: DetailedComparison, control: DetailedComparison): ComparedResponses {
+export function withoutNoise(compared: DetailedComparison, control: DetailedComparison): DetailedComparison {
   const found = compared.detail;
   const known = new Map(control.detail.groups.map((group) => [groupNameOf(group), group.ids]));
   const written = writtenIn(control.detail.groups);
@@ -181,7 +185,37 @@ export function withoutNoise(compared: DetailedComparison, control: DetailedComp
     }
     return ids.size === 0 && group.beyond === 0 ? [] : [{ ...group, ids, examples: examplesOf(group, ids) }];
   });
-  return summarise({ groups, noise, beyond: found.beyond }, compared.total);
+  return withDetail({ groups, noise, beyond: found.beyond }, compared.total);
+}
+
+function isExtraRecord(group: Pick<DifferenceGroup, "class" | "path">): boolean {
+  return group.class === "extra" && group.path === RECORDS;
+}
+
+/** True when the translated list has records that native's has not. */
+export function hasExtraRecords({ detail }: DetailedComparison): boolean {
+  return detail.groups.some(isExtraRecord);
+}
+
+/**
+ * `compared` without extra records that `later` has no longer, which compares the same response of native's with a later translated one:
+ * they were created and deleted meanwhile. A later response that is an error, or differs in more than is remembered, explains nothing.
+ */
+export function withoutPassing(compared: DetailedComparison, later: DetailedComparison): DetailedComparison {
+  const { groups, noise, beyond } = compared.detail;
+  const still = later.detail.groups.find(isExtraRecord);
+  const failed = later.detail.groups.some((group) => group.class === "status" || group.class === "error");
+  if (failed || later.detail.beyond.size > 0 || (still?.beyond ?? 0) > 0) return compared;
+  const left = groups.flatMap((group) => {
+    if (!isExtraRecord(group)) return [group];
+    const ids = new Map<string | undefined, number>();
+    for (const [id, count] of group.ids) {
+      const remaining = Math.min(count, still?.ids.get(id) ?? 0);
+      if (remaining > 0) ids.set(id, remaining);
+    }
+    return ids.size === 0 && group.beyond === 0 ? [] : [{ ...group, ids, examples: examplesOf(group, ids) }];
+  });
+  return withDetail({ groups: left, noise: noise || left.length < groups.length, beyond }, compared.total);
 }
 
 type Ids = ReadonlyMap<string | undefined, number>;

@@ -6,7 +6,7 @@ import type { Signal } from "../model/signal.ts";
 import { type AnswerSource, isTrouble, type TranslatedAnswer } from "./answers.ts";
 import type { CapturedExchange } from "./capture.ts";
 import { compareAnswers } from "./compare.ts";
-import { type DetailedComparison, EQUAL, withoutNoise } from "./differences.ts";
+import { type DetailedComparison, EQUAL, hasExtraRecords, withoutNoise, withoutPassing } from "./differences.ts";
 import { readValue, YieldBudget } from "./json-values.ts";
 import { ComparisonError, type ComparisonVerdict } from "./outcome.ts";
 import type { ComparisonRequest } from "./request.ts";
@@ -35,8 +35,9 @@ const readsOnly: SendLayer = (next) => (request, sending) =>
 
 /**
  * The client has native's response, and the translated one is made now. Where the two differ, native is requested again: what
- * differs between its own responses is noise. That covers what native never says twice, and a record that was changed in
- * between. A fault of the translation in the very field that was changed is missed in this comparison. Without a second
+ * differs between its own responses is noise. That covers what native never says twice, and a record that was created, changed
+ * or deleted in between. Records that only the translated list has must be in a later one as well: others lived too short for
+ * native to show them. A fault of the translation in the very field that was changed is missed in this comparison. Without a second
  * response (`controlled` is false) all differences count. Throws ComparisonError.
  */
 export async function compareShadowed(work: ComparisonWork, captured: CapturedExchange): Promise<ComparisonVerdict> {
@@ -81,7 +82,7 @@ function isRefusal({ status }: ApiResponse): boolean {
   return status >= 400;
 }
 
-/** `compared` without what differs between native's first response and a second one. */
+/** `compared` without what differs between native's first response and a second one, and without records that came and went. */
 async function withControl(
   work: ComparisonWork,
   compared: DetailedComparison,
@@ -90,7 +91,20 @@ async function withControl(
   const again = await secondNative(work);
   if (again === undefined) return withoutControl(compared);
   const control = await compareResponses(work, native, { answer: again, own: false });
-  return { ...withoutNoise(compared, control), controlled: true, noisy: control.result !== "equal" };
+  const left = withoutNoise(compared, control);
+  const later = hasExtraRecords(left) ? await laterTranslated(work, native) : undefined;
+  const judged = later === undefined ? left : withoutPassing(left, later);
+  return { ...judged, controlled: true, noisy: control.result !== "equal" };
+}
+
+/** Compares native's first response with a later translated one. Returns undefined without one. */
+async function laterTranslated(work: ComparisonWork, native: ApiResponse): Promise<DetailedComparison | undefined> {
+  try {
+    return await compareResponses(work, native, await work.answers.translated(NO_BODY, readsOnly));
+  } catch (thrown) {
+    if (thrown instanceof ComparisonError) return undefined;
+    throw thrown;
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 /** What comparing is handed, and which requests can be compared at all, as far as their heads tell. */
+import { createHash } from "node:crypto";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { type ClientResponse, header, type Send, type SendLayer } from "../model/http.ts";
@@ -91,6 +92,11 @@ function isNewName({ v1, v2 }: ComparisonRequest["match"]["resource"], target: s
   const [collection = ""] = (target.split("/", 4)[3] ?? "").split(/[?:]/, 1);
   // The name contains no escapes: paths with needless ones are refused.
   return collection === v2;
+}
+
+/** Equal for equal requests, of any caller. */
+export function requestDigest({ method, target }: RequestHead, body: Uint8Array): string {
+  return createHash("sha256").update(`${method} ${target}\n`).update(body).digest("base64url");
 }
 
 /** Only a GET may be sent twice, whatever the catalogue says. */

@@ -13,7 +13,7 @@ import {
 } from "./capture.ts";
 import { ComparisonError, type ComparisonVerdict, runInSteps } from "./outcome.ts";
 import { type ComparisonWork, compareFollowed, compareShadowed } from "./reads.ts";
-import { type ComparisonRequest, isComparable, isWrite, type ShadowOptions } from "./request.ts";
+import { type ComparisonRequest, isComparable, isWrite, requestDigest, type ShadowOptions } from "./request.ts";
 import { createSamples } from "./results.ts";
 import { shapeOf } from "./shape.ts";
 import { type ComparisonTally, createComparisonTally } from "./tally.ts";
@@ -53,10 +53,13 @@ interface SampledRequest {
 interface ComparisonOutcome {
   readonly verdict?: ComparisonVerdict;
   readonly failure?: ComparisonFailure;
+  /** The request's digest, where there is a verdict. */
+  readonly request?: string;
   readonly ms: number;
   readonly calls: Comparison["calls"];
 }
 
+const NO_BODY = new Uint8Array(0);
 const UNAUTHENTICATED = 401;
 /** The owner of all requests that v2 answered with 401: anybody can invent tokens. */
 const STRANGERS = "strangers";
@@ -121,7 +124,11 @@ export function createShadow(options: ShadowOptions): Shadow {
     if (why === "aborted") pass(sampled, why);
     else fail(sampled, why);
   };
-  const submit = (sampled: SampledRequest, compare: (work: ComparisonWork) => Promise<ComparisonVerdict>): void => {
+  const submit = (
+    sampled: SampledRequest,
+    compare: (work: ComparisonWork) => Promise<ComparisonVerdict>,
+    body: Uint8Array = NO_BODY,
+  ): void => {
     const { asked, owner, reservation } = sampled;
     // No place was reserved while the response was on its way: a slow client would keep it from all others.
     if (!jobs.hasRoom(owner)) {
@@ -148,7 +155,8 @@ export function createShadow(options: ShadowOptions): Shadow {
       },
       done: (outcome) => {
         const ended = { ms: now() - startedAt, calls: { ...calls } };
-        finish(sampled, "value" in outcome ? { verdict: outcome.value, ...ended } : { ...outcome, ...ended });
+        if (!("value" in outcome)) return finish(sampled, { ...outcome, ...ended });
+        return finish(sampled, { verdict: outcome.value, request: requestDigest(asked.head, body), ...ended });
       },
     });
   };
@@ -162,8 +170,10 @@ export function createShadow(options: ShadowOptions): Shadow {
         over(captured) {
           if (typeof captured === "string") drop(sampled, captured);
           else if (accepts(sampled, captured.answer.status)) {
-            submit(sampled, (work) =>
-              isWrite(asked) ? compareWritten(work, captured) : compareShadowed(work, captured),
+            submit(
+              sampled,
+              (work) => (isWrite(asked) ? compareWritten(work, captured) : compareShadowed(work, captured)),
+              captured.request,
             );
           }
         },
@@ -206,7 +216,7 @@ function isContent(status: number): boolean {
 function comparisonOf(
   asked: ComparisonRequest,
   served: Comparison["served"],
-  { verdict, failure, ms, calls }: ComparisonOutcome,
+  { verdict, failure, request, ms, calls }: ComparisonOutcome,
   at: number,
 ): Comparison {
   return {
@@ -217,6 +227,7 @@ function comparisonOf(
     client: asked.client,
     rule: asked.rule,
     ruleId: asked.ruleId,
+    request,
     served,
     kind: isWrite(asked) ? "write" : "read",
     result: verdict?.result ?? "failed",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compareAnswers } from "../../src/shadow/compare.ts";
-import { withoutNoise } from "../../src/shadow/differences.ts";
-import { compare, compareLists, driven, ONE } from "./compared.ts";
+import { withoutNoise, withoutPassing } from "../../src/shadow/differences.ts";
+import { compare, compareLists, driven, LIST, ONE } from "./compared.ts";
 
 const list = (...names: readonly string[]) => names.map((name, i) => ({ id: `r${i}`, name, note: "n" }));
 
@@ -109,5 +109,45 @@ describe("withoutNoise", () => {
     const compared = compareLists(list("a"), list("x"));
     expect(Object.keys({ ...compared })).toEqual(["result", "total", "differences"]);
     expect(JSON.parse(JSON.stringify(compared))).not.toHaveProperty("detail");
+  });
+});
+
+describe("withoutPassing", () => {
+  const native = list("a", "b");
+  const passing = { id: "p", name: "n", note: "n" };
+  const compared = compareLists(native, [...native, passing]);
+
+  test("an extra record that a later translated response has no longer came and went", () => {
+    expect(withoutPassing(compared, compareLists(native, native))).toMatchObject({ result: "noise", differences: [] });
+    expect(withoutPassing(compared, compareLists(native, [...native, { ...passing, name: "m" }]))).toMatchObject({
+      result: "extra",
+      differences: [{ id: "p" }],
+    });
+    const two = compareLists(native, [...native, { ...passing, id: "q" }, passing]);
+    expect(withoutPassing(two, compared)).toMatchObject({ result: "extra", total: 2, differences: [{ id: "p" }] });
+  });
+
+  test("it explains nothing but extra records", () => {
+    const [first] = native;
+    const wrong = compareLists(native, [{ ...first, name: "x", more: 1 }, passing]);
+    const left = withoutPassing(wrong, compareLists(native, native));
+    expect(left.differences.map(({ class: of, path }) => `${of} ${path}`)).toEqual([
+      "missing items[]",
+      "extra items[].more",
+      "value items[].name",
+    ]);
+  });
+
+  test("a later error explains nothing, nor does a response without JSON or with more than is remembered", () => {
+    const one = { status: 200, body: Buffer.from(JSON.stringify({ items: native })) };
+    const later = (status: number, body: unknown) =>
+      driven(compareAnswers(one, { status, body: Buffer.from(JSON.stringify(body)) }, LIST));
+    expect(withoutPassing(compared, later(502, {})).result).toBe("extra");
+    const page = driven(compareAnswers(one, { status: 200, body: Buffer.from("<html>") }, LIST));
+    expect(withoutPassing(compared, page).result).toBe("extra");
+    const members = Object.fromEntries(Array.from({ length: 1_500 }, (_, n) => [`m${n}`, n + 1]));
+    expect(withoutPassing(compared, later(200, { items: native, ...members })).result).toBe("extra");
+    const many = Array.from({ length: 50_001 }, (_, n) => ({ id: `x${n}` }));
+    expect(withoutPassing(compared, later(200, { items: [...native, ...many] })).result).toBe("extra");
   });
 });

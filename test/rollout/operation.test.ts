@@ -9,11 +9,15 @@ import {
   UNKNOWN_OPERATION,
 } from "../../src/rollout/promotion.ts";
 
-const REQUEST: OperationEvent = { kind: "request" };
 const EQUAL: OperationEvent = { kind: "compared", differs: false };
 const DIFFERENT: OperationEvent = { kind: "compared", differs: true };
 const FAILED: OperationEvent = { kind: "failed", failure: "platform" };
+const REQUEST = requestAt(1);
 const ALL = { sample: 1, differencesBelow: 0.01, late: false };
+
+function requestAt(sample: number): OperationEvent {
+  return { kind: "request", sample };
+}
 
 function given(...events: readonly (readonly [number, OperationEvent])[]): OperationEvidence {
   let evidence = UNKNOWN_OPERATION;
@@ -22,7 +26,8 @@ function given(...events: readonly (readonly [number, OperationEvent])[]): Opera
 }
 
 function whyNot(sample: number, ...events: readonly (readonly [number, OperationEvent])[]): string | undefined {
-  return promotionBlocker(given(...events), { ...ALL, sample })?.why;
+  const sampled = events.map(([count, event]) => [count, event === REQUEST ? requestAt(sample) : event] as const);
+  return promotionBlocker(given(...sampled), { ...ALL, sample })?.why;
 }
 
 describe("how often", () => {

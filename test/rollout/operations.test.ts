@@ -141,6 +141,58 @@ describe("what holds a rule back", () => {
   });
 });
 
+describe("another sample", () => {
+  const rulesWith = (sample: number, promoteWhen?: PromoteSettings) =>
+    rulesOf([rule({ mode: "shadow", stepBack: undefined, shadow: { sample, control: 0 }, promoteWhen })]);
+  const MANUAL: PromoteSettings = { differencesBelow: 0.1, minClients: 3, automatic: false };
+  const heldBack = (made: Rig) => made.control.states()[0]?.evidence.heldBack;
+
+  test.each([
+    ["with promoteWhen", MANUAL, MANUAL],
+    ["without it", undefined, undefined],
+    ["that drops it", MANUAL, undefined],
+  ])("a lower sample in a rule %s keeps what was proved of each operation", (_, before, after) => {
+    const made = rig(rulesWith(1, before));
+    asked(made, 60, GROUPS);
+    asked(made, 4, ROLES);
+    expect(heldBack(made)).toEqual([]);
+    made.control.replace(rulesWith(0.01, after));
+    made.requests(90, { ...GROUPS, mode: "shadow" });
+    made.requests(90, { ...ROLES, mode: "shadow" });
+    expect(heldBack(made)).toEqual([]);
+    made.requests(1, { ...CREATES, mode: "shadow" });
+    expect(heldBack(made)).toEqual(["repo create: 0 comparisons in 1 request, 1 needed"]);
+  });
+
+  test("a higher sample asks no more of requests that it did not sample", () => {
+    const made = rig(rulesWith(0.01, MANUAL));
+    made.requests(1_000, { ...GROUPS, mode: "shadow" });
+    made.compare(10, { ...GROUPS, served: "shadow" });
+    expect(heldBack(made)).toEqual([]);
+    made.control.replace(rulesWith(1, MANUAL));
+    made.requests(10, { ...GROUPS, mode: "shadow" });
+    expect(heldBack(made)).toEqual([]);
+    made.requests(10, { ...GROUPS, mode: "shadow" });
+    expect(heldBack(made)).toEqual(["group list: 10 comparisons in 1020 requests, 15 needed"]);
+  });
+
+  test("what an earlier version saved is judged by the present sample", () => {
+    const made = rig(rulesWith(0.1, MANUAL));
+    made.requests(100, { ...GROUPS, mode: "shadow" });
+    const { rules, ...rest } = made.control.memory();
+    const older = rules.map((one) => ({
+      ...one,
+      operations: new Map([...one.operations].map(([name, { expected: _, ...known }]) => [name, known])),
+    }));
+    const again = rig(undefined);
+    again.control.restore({ ...rest, rules: older });
+    again.control.replace(rulesWith(0.1, MANUAL));
+    expect(heldBack(again)).toEqual(["group list: 0 comparisons in 100 requests, 5 needed"]);
+    again.requests(20, { ...GROUPS, mode: "shadow" });
+    expect(heldBack(again)).toEqual(["group list: 0 comparisons in 120 requests, 6 needed"]);
+  });
+});
+
 describe("what a rule that moved takes along", () => {
   test("an operation that was first asked for afterwards stays with native until it was compared", () => {
     const made = shadowed();

@@ -74,6 +74,8 @@ describe("what is compared", () => {
       operation: "list",
       client: "ci",
       rule: undefined,
+      ruleId: undefined,
+      request: expect.any(String),
       served: "shadow",
       kind: "read",
       result: "equal",
@@ -92,6 +94,17 @@ describe("what is compared", () => {
     await rig.pass(READ, { rule: "all", ruleId: "two" });
     await rig.idle();
     expect(rig.reports[0]).toMatchObject({ rule: "all", ruleId: "two" });
+  });
+
+  test("equal requests of two callers have one digest, in both modes", async () => {
+    const rig = await createRig(platform());
+    await rig.pass(READ);
+    await rig.pass({ ...READ, headers: [["authorization", "Bearer other"]] });
+    await gathered(await rig.follow(READ));
+    await rig.pass({ ...READ, target: `${READ.target}?name=n` });
+    await rig.idle();
+    const digests = rig.reports.map(({ request }) => request);
+    expect(digests.map((digest) => digests.indexOf(digest))).toEqual([0, 0, 0, 3]);
   });
 
   test.each([
@@ -349,6 +362,18 @@ describe("noise", () => {
     );
     expect(report).toMatchObject({ result: "value", controlled: false, calls: { v1: 1 } });
     expect(shadow.state().heldBytes).toBe(0);
+  });
+
+  test.each([
+    ["has it as well", json(200, { ...V2_LIST, groups: [V2_GROUP, { ...V2_GROUP, uid: "g2" }] }), "extra"],
+    ["has it no longer", json(200, V2_LIST), "noise"],
+    ["is v2's own trouble", json(503, {}), "extra"],
+    ["is refused", json(403, { code: 7, message: "", details: [] }), "extra"],
+  ])("a record that only the translated response has, when a later one %s", async (_name, second, result) => {
+    const first = json(200, { ...V2_LIST, groups: [V2_GROUP, { ...V2_GROUP, uid: "g2" }] });
+    let asked = 0;
+    const { report } = await compared(platform(NATIVE, async () => (asked++ === 0 ? first : second)));
+    expect(report).toMatchObject({ result, controlled: true, calls: { v1: 1, v2: 2 } });
   });
 
   test("a share of equal answers is controlled as well, and what native differs in is counted", async () => {

@@ -62,6 +62,13 @@ test.each(["PUT", "POST"])(
 const REFUSED = json(403, { code: 7, message: "no", details: [] });
 
 describe("updates", () => {
+  test("writes with another body are other requests", async () => {
+    const digestOf = async (request: ApiRequest) =>
+      (await written(request, json(200, V1), json(200, V2))).report?.request;
+    const [one, same, other] = [await digestOf(put()), await digestOf(put()), await digestOf(put({ name: "n" }))];
+    expect([one, same === one, other === one]).toEqual([expect.any(String), true, false]);
+  });
+
   test("a field that v2 did not take is a difference, unless it is ignored", async () => {
     const held = json(200, { ...V2, description: "other" });
     const { report } = await written(put(), json(200, V1), held);

@@ -82,6 +82,14 @@ describe("after a restart", () => {
     expect(restarted(two, [shadowed]).choose().why).toBe("promoted");
   });
 
+  test("requests before it are judged by the sample of their time", () => {
+    const sampled = (sample: number) => ({ ...shadowed, shadow: { sample, control: 0 } });
+    const one = rig(rulesOf([sampled(0.01)]));
+    one.requests(1_000, { mode: "shadow" });
+    const [first] = restarted(one, [sampled(1)]).control.states();
+    expect(first?.evidence.heldBack).toEqual(["group list: 0 comparisons in 1000 requests, 5 needed"]);
+  });
+
   test("a rule is as old as its percentage, unless it stepped back: then that counts", () => {
     const ageAfter = (before: Rig, percent: number): number => {
       const next = restarted(before, [rule({ match: { ...rule().match, percent } })], MINUTE);

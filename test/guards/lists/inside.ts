@@ -75,6 +75,28 @@ export const INSIDE = [
         "if (!mayPromote(state))",
       ],
       ["for earlier versions an unknown rule stepped back", "stepBack && heldBack(stepBack);", "stepBack;"],
+      [
+        "repeats prove nothing of a rule",
+        "isRepeat ? before.promotion : reducePromotion(",
+        "reducePromotion(",
+        ["test/rollout/repeats.test.ts"],
+      ],
+    ],
+  ),
+  ...guards(
+    "src/rollout/repeats.ts",
+    ["test/rollout/repeats.test.ts"],
+    [
+      ["a difference is no repeat", " || isDifference(result)", ""],
+      ["repeats take bounded memory", "counted.size >= most", "counted.size < 0"],
+    ],
+  ),
+  ...guards(
+    "src/shadow/differences.ts",
+    ["test/rollout/noise.test.ts"],
+    [
+      ["a later error explains no extra record", "if (failed || ", "if ("],
+      ["more than is remembered explains no extra record", " || (still?.beyond ?? 0) > 0", ""],
     ],
   ),
   ...guards(
