@@ -14,6 +14,8 @@ import { FREE_PORTS, type Front, type Platform, startFront, startPlatform } from
 
 const RULE = "role-reads";
 const CLIENTS = ["ci-bot", "portal", "terraform"] as const;
+/** Roles of the sandbox. Clients ask for one after the other, since repeats of one request are little evidence. */
+const ROLES = ["viewer", "editor", "owner", "iam.viewer", "iam.admin", "custom-0", "custom-1", "custom-2", "custom-3"];
 /** Most requests of each client that one scene waits for. */
 const PATIENCE = 200;
 
@@ -225,7 +227,8 @@ function callAsFirst({ clients, front, io }: Tour) {
 /** All clients call, again and again, until `isOver`; false when they called too often for that. */
 async function until({ clients, front, io }: Tour, isOver: () => Promise<boolean>): Promise<boolean> {
   for (let round = 0; round < PATIENCE; round++) {
-    await Promise.all(clients.map((client) => callAs(client, `${front.url}/iam/v1/roles`, io)));
+    const role = ROLES[round % ROLES.length];
+    await Promise.all(clients.map((client) => callAs(client, `${front.url}/iam/v1/roles?name=${role}`, io)));
     if (await isOver()) return true;
   }
   return false;

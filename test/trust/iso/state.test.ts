@@ -82,6 +82,12 @@ const STATE: readonly Remembered[] = [
     `only writes that native served; ${THE_LET_IN}`,
   ],
   ["rollout/native-writes.ts own", "operation of the catalogue and rule", "4,096, the oldest goes", NOBODY],
+  [
+    "rollout/repeats.ts counted",
+    `rule, and ${DIGEST} with a digest of the request; the name of the client without one`,
+    "10,000, an hour, the oldest goes",
+    `only what was compared: repeats may count once more; ${THE_LET_IN}`,
+  ],
   ["rollout/slowness.ts found", "name of a rule", "the rules in force", NOBODY],
   ["rollout/slowness.ts native", "operation of the catalogue", "1,000, and 100 times in each", NOBODY],
   ["rollout/slowness.ts rules", "name of a rule, and operations in it", "the rules in force; 1,000 in each", NOBODY],
