@@ -31,6 +31,7 @@ const Errors = z.object({
   platform: optional(Count),
   capacity: optional(Count),
   translation: optional(Count),
+  v2: optional(Count),
 } satisfies Record<FaultOrigin, z.ZodType>);
 
 const Operation = OperationName.extend({

@@ -1,10 +1,11 @@
 /** The ledger: which clients call which operations, since when, and what makes each of them hard to move to v2. */
-import { type Exchange, faultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
+import { type Exchange, faultOf, firstFaultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
 import type { ClientEntry, LedgerSnapshot, VersionCounts } from "./entry.ts";
 import type { ClientIdentity } from "./identity.ts";
 import {
+  blameV2,
   byCount,
   type ClientRecord,
   createRecord,
@@ -42,6 +43,8 @@ export type RequestFindings = Pick<
 export interface Ledger {
   /** Counts a request that is over. */
   observe(exchange: Exchange): void;
+  /** Native v1 has served a request that was counted as failed: v2 was at fault. */
+  blameV2(exchange: Exchange): void;
   /** Adds the findings of a background translation of a request that native v1 served; counts nothing, makes no entry. */
   learn(findings: RequestFindings): void;
   snapshot(): LedgerSnapshot;
@@ -99,6 +102,14 @@ export function createLedger(options: LedgerOptions): Ledger {
   let state = createState(options, [options.instance], since);
   return {
     observe: (exchange) => observe(state, exchange),
+    blameV2: (exchange) => {
+      const record = state.clients.find(nameIn(state, exchange.client));
+      const from = firstFaultOf(exchange);
+      const operation = record && factOf(record.operations, exchange.resource, exchange.operation, 0, state.budget);
+      if (operation === undefined || from === undefined) return;
+      state.revision += 1;
+      blameV2(operation, from);
+    },
     learn: (findings) => {
       const record = state.clients.find(nameIn(state, findings.client));
       if (record === undefined) return;

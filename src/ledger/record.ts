@@ -138,8 +138,15 @@ export function fillRecord(record: ClientRecord, entry: ClientEntry, budget: Fac
 /** Adds `count` failed requests. */
 export function noteErrors(fact: ClientFact, fault: FaultOrigin, count: number): void {
   if (count === 0) return;
-  fact.errors ??= { client: 0, platform: 0, capacity: 0, translation: 0 };
+  fact.errors ??= { client: 0, platform: 0, capacity: 0, translation: 0, v2: 0 };
   fact.errors[fault] += count;
+}
+
+/** Counts one of the errors for which `from` was blamed as v2's. */
+export function blameV2(fact: ClientFact, from: FaultOrigin): void {
+  if (fact.errors === undefined || fact.errors[from] === 0) return;
+  fact.errors[from] -= 1;
+  fact.errors.v2 += 1;
 }
 
 /** Adds one need, within the limits. */

@@ -1,5 +1,5 @@
 /** Headers that announce the end of v1 to its clients (RFC 9745, RFC 8594, RFC 8288). */
-import type { HeaderList } from "./http.ts";
+import { AFTER_V2, type HeaderList, OurHeader } from "./http.ts";
 import type { RuleHeaders } from "./rules.ts";
 
 /** Headers that a response may have once: a second one would make both invalid. */
@@ -22,11 +22,11 @@ export function deprecationHeaders(headers: RuleHeaders, successor: string | und
   return fields;
 }
 
-/** Those of `ours` that a response with the headers `existing` lacks: headers of the platform stay. */
+/** Those of `ours` that a response with the headers `existing` lacks: headers of the platform stay, and what was said of the mode already. */
 export function missingHeaders(existing: HeaderList, ours: HeaderList): HeaderList {
-  return ours.filter(
-    ([name, value]) => !existing.some(([key, theirs]) => key === name && (SINGLE_FIELDS.has(name) || theirs === value)),
-  );
+  const isSaid = (name: string, value: string, theirs: string): boolean =>
+    SINGLE_FIELDS.has(name) || theirs === value || (name === OurHeader.MODE && theirs === AFTER_V2);
+  return ours.filter(([name, value]) => !existing.some(([key, theirs]) => key === name && isSaid(name, value, theirs)));
 }
 
 function linkField(target: string, parameters: string): readonly [string, string] {

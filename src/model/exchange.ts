@@ -101,6 +101,8 @@ export interface Exchange {
   /** Catalogue name, or `unknown`. */
   resource: string;
   operation: string;
+  /** Of an operation that rules may decide on: it changes something. */
+  write?: boolean | undefined;
   mode: Mode;
   /** Who asks, as the ledger names it; `unknown` when nothing tells. */
   client: string;
@@ -162,6 +164,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     apiVersion: "none",
     resource: "unknown",
     operation: "unknown",
+    write: undefined,
     mode: "refused",
     client: "unknown",
     rule: undefined,
@@ -234,15 +237,25 @@ const USUAL: ReadonlyMap<string, FaultOrigin> = new Map(
 );
 
 /**
- * Undefined when nothing went wrong. An error of carryover's own says it itself. Of what an upstream answered, a 5xx is the
+ * Who was at fault as far as the request itself tells. Undefined when nothing went wrong. An error of carryover's own says it itself. Of what an upstream answered, a 5xx is the
  * platform's fault, and a 4xx the client's, unless v2 refused words that only the translation can have put there.
  */
-export function faultOf({ reason, fault, status, notes }: Exchange): FaultOrigin | undefined {
+export function firstFaultOf({ reason, fault, status, notes }: Exchange): FaultOrigin | undefined {
   const own = fault ?? usualFault(reason);
   if (own !== undefined) return own;
   if (status === 400 && notes.includes(TRANSLATION_REFUSED_NOTE)) return "translation";
   if (status >= 500) return "platform";
   return status >= 400 ? "client" : undefined;
+}
+
+/** Statuses that are the client's fault, unless native v1 served the same request. */
+const MAY_BE_OF_V2: ReadonlySet<number> = new Set([401, 403, 429]);
+
+/** Who was at fault, also by what native v1 did with the request where it was asked. */
+export function faultOf(exchange: Exchange): FaultOrigin | undefined {
+  const fault = firstFaultOf(exchange);
+  if (exchange.native !== "served") return fault;
+  return fault === "platform" || (fault === "client" && MAY_BE_OF_V2.has(exchange.status)) ? "v2" : fault;
 }
 
 /** Whose fault errors of carryover's own with this reason usually are. */

@@ -151,6 +151,9 @@ export const OurHeader = {
   PARTIAL: "carryover-partial",
 } as const;
 
+/** The mode of a read that native v1 served after v2 had failed it. */
+export const AFTER_V2 = "native; after=v2";
+
 /** Headers that speak of one connection only (RFC 9110 section 7.6.1, and what old agents send). */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",

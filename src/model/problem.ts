@@ -56,10 +56,10 @@ export function rpcOfHttp(status: number): RpcCode {
 }
 
 /**
- * Who caused an error: the request (`client`), an outage of the `platform`, a limit of this instance (`capacity`), or the
- * `translation`: native v1 would have served the request. Only the last makes rules roll back.
+ * Who caused an error: the request (`client`), an outage of the `platform`, a limit of this instance (`capacity`), the
+ * `translation`: native v1 would have served the request, or `v2`: native v1 was asked and served it.
  */
-export const FAULT_ORIGINS = ["client", "platform", "capacity", "translation"] as const;
+export const FAULT_ORIGINS = ["client", "platform", "capacity", "translation", "v2"] as const;
 export type FaultOrigin = (typeof FAULT_ORIGINS)[number];
 
 /** Every reason with its HTTP status, its RPC code, its usual origin, and the options that change what is refused. */

@@ -2,8 +2,7 @@
 
 import type { Timer } from "../model/clock.ts";
 import type { Exchange, NativeOutcome } from "../model/exchange.ts";
-import { isSafe } from "../model/http.ts";
-import { type FailureKind, failureOf, failureOfExchange } from "../model/v2-failure.ts";
+import { type FailureKind, failureOfExchange } from "../model/v2-failure.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { CallerIdentity } from "./evidence-window.ts";
 import type { GuardSecond } from "./guard.ts";
@@ -36,6 +35,8 @@ interface GuardWatchOptions {
   /** Milliseconds of a clock that is never set. */
   readonly now: () => number;
   readonly later: Timer;
+  /** Native v1 has served a request that is over and that v2 failed. */
+  readonly blameV2?: ((exchange: Exchange) => void) | undefined;
 }
 
 /** A read that waits so long for v2, which has not responded to anything since, counts as a timeout: its own would come later. */
@@ -63,7 +64,7 @@ interface WatchedRule {
   rateLimit: string | undefined;
 }
 
-export function createGuardWatch({ now, later }: GuardWatchOptions): GuardWatch {
+export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): GuardWatch {
   const rules = new Map<string, WatchedRule>();
   const writes = createNativeWrites();
   const listeners: ((rule: string) => void)[] = [];
@@ -110,7 +111,7 @@ export function createGuardWatch({ now, later }: GuardWatchOptions): GuardWatch 
     const credential = exchange.credential?.();
     const who = { client: exchange.client, credential };
     const requestKey = `${credential} ${exchange.requestKey?.() ?? `${exchange.method} ${exchange.path}`}`;
-    const standIn = isSafe(exchange.method) ? undefined : writes.standIn(operation, credential, rule, at);
+    const standIn = exchange.write === true ? writes.standIn(operation, credential, rule, at) : undefined;
     const entry = watched(rule);
     if (kind === "limited") entry.rateLimit = exchange.rateLimit;
     if (!entry.tally.failed({ operation, at, kind, who, requestKey, standIn }) || standIn !== undefined) return;
@@ -119,6 +120,8 @@ export function createGuardWatch({ now, later }: GuardWatchOptions): GuardWatch 
     else if (exchange.onNative !== undefined && mayAsk(entry, at)) {
       void exchange.onNative().then((outcome) => {
         calls[outcome] += 1;
+        exchange.native = outcome;
+        if (outcome === "served" && !waiting.has(exchange)) blameV2?.(exchange);
         told(outcome);
       });
     }
@@ -153,7 +156,7 @@ export function createGuardWatch({ now, later }: GuardWatchOptions): GuardWatch 
     });
   };
   const native = (exchange: Exchange): void => {
-    const kind = failureOf(exchange.status);
+    const kind = failureOfExchange(exchange);
     const isServed = isSuccess(exchange);
     if (!isServed && kind === undefined) return;
     writes.native(operationOf(exchange), exchange.credential?.(), isServed, now());
@@ -173,10 +176,10 @@ export function createGuardWatch({ now, later }: GuardWatchOptions): GuardWatch 
       if (exchange.calls.some(({ upstream, status }) => upstream === "v2" && status > 0)) v2.respondedAt = now();
       if (read?.hung === true) return;
       if (exchange.apiVersion !== "v1" || exchange.operation === "unknown" || exchange.aborted) return;
-      const isWrite = !isSafe(exchange.method);
+      const isWrite = exchange.write === true;
       if (exchange.mode !== "translate") {
         if (isSuccess(exchange)) slowness.took(operationOf(exchange), undefined, msOf(exchange), now());
-        if (isWrite && exchange.calls.length > 0) native(exchange);
+        if (isWrite) native(exchange);
         return;
       }
       if (rule === undefined || rule.guard.action === "off") return;

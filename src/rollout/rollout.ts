@@ -44,6 +44,8 @@ export interface RolloutOptions {
   readonly wall: () => number;
   /** Milliseconds of a clock that is never set, by which quiet time and windows are measured; default: `wall`. */
   readonly now?: () => number;
+  /** Takes a failed request that is over, and that native v1 has served since. */
+  readonly blameV2?: (exchange: Exchange) => void;
   /** When reads that wait for v2 are looked at; default: the timers of the process. */
   readonly later?: Timer;
   /** Called once for each change, when it happens; must not throw. */
@@ -171,7 +173,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     present.nextExpiry = firstExpiry(all, at);
     for (const state of expired) apply(state, { kind: "expired", at });
   };
-  const watch = createGuardWatch({ now, later: options.later ?? later });
+  const watch = createGuardWatch({ now, later: options.later ?? later, blameV2: options.blameV2 });
   const repeats = createRepeats(now);
   /** Hands the seconds that are over to the rule's guard. */
   const judge = (name: string): void => {

@@ -129,6 +129,7 @@ export function createMigration(
     bucketOf,
     wall,
     now: hooks.now,
+    blameV2: ledger.blameV2,
     // Without rules nothing changes before the saved state below is made.
     onEvent: (event) => {
       for (const listener of changed) listener(event);

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { Timer } from "../model/clock.ts";
 import { type NativeOutcome, recordCall } from "../model/exchange.ts";
 import {
+  AFTER_V2,
   type ClientResponse,
   type HeaderList,
   header,
@@ -52,7 +53,7 @@ export function createNativeReads({ stream, now, later }: NativeReadsOptions): N
         const headers = exchange.rpc === undefined ? request.headers : unencoded(request.headers);
         const response = await call(request, headers, deadline, signal);
         status = response.status;
-        const mode = [OurHeader.MODE, "native; after=v2"] as const;
+        const mode = [OurHeader.MODE, AFTER_V2] as const;
         return { ...response, headers: [...response.headers, mode], body: await wholeIfShort(response) };
       } finally {
         recordCall(exchange, "v1", request, status, now() - began);

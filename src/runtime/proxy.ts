@@ -287,6 +287,7 @@ function serverOf(route: RouteResult & { kind: "match" }, request: RequestContex
   const { exchange, headers } = request;
   const { mode, rule } = decision;
   noteRule(exchange, rule);
+  exchange.write = request.method !== "GET" && request.method !== "HEAD";
   exchange.credential = () => cutover.credentialOf(headers);
   return { route, mode, decision };
 }

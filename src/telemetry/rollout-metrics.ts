@@ -242,7 +242,7 @@ export function createClientSeries(max: number, isOwn: (label: string) => boolea
       // A clock that was set back must not make a request forgotten.
       if (version === "v1" && at > row.lastV1) row.lastV1 = at;
       if (fault === undefined) return;
-      row.errors ??= { client: 0, platform: 0, capacity: 0, translation: 0 };
+      row.errors ??= { client: 0, platform: 0, capacity: 0, translation: 0, v2: 0 };
       row.errors[fault]++;
     },
     has: (label) => rows.has(label),

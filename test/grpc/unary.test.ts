@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { framed as frame, grpcClient } from "../../sandbox/test/grpc-client.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
+import type { SendLayer } from "../../src/model/http.ts";
 import { createDouble, ok } from "../server/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
@@ -50,6 +51,31 @@ it("tells which mode served it, and with what a list was made", async () => {
     "grpc-status": "0",
   });
   expect(Object.keys(headers).filter((name) => /^content-l|^cache|^vary|^grpc-metadata/.test(name))).toEqual([]);
+});
+
+describe("v2 fails reads that native v1 serves", () => {
+  const failing = async (more: string) => {
+    const sick: SendLayer = (next) => (request, options) =>
+      request.target.includes("/v2beta1/")
+        ? Promise.resolve({ status: 503, headers: [["content-type", "application/json"]], body: Buffer.from("{}") })
+        : next(request, options);
+    const rules = `version: carryover/v1\nrules:\n  - { name: all, match: {}, mode: translate${more} }\n`;
+    const flags = { cutoverMode: "native", cutoverRulesFile: fileWith(rules), upstreamV2Breaker: "false" };
+    return translating(flags, { native: true, platform: { faults: sick } });
+  };
+
+  it("the guard asks native v1 about them", async () => {
+    const { client, exchanges } = await failing("");
+    expect(await client.call(LIST, {})).toMatchObject({ code: 14 });
+    await expect.poll(() => exchanges[0]?.native).toBe("served");
+  });
+
+  it("onFailure: native serves them", async () => {
+    const { client, exchanges } = await failing(", onFailure: native");
+    const { code, headers } = await client.call(LIST, {});
+    expect([code, headers["carryover-mode"]]).toEqual([0, "native; after=v2"]);
+    expect(exchanges).toMatchObject([{ rescued: 503, native: "served", rpc: { code: 0 } }]);
+  });
 });
 
 describe("V79: metadata of a translated call", () => {

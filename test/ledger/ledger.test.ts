@@ -168,6 +168,17 @@ describe("an entry", () => {
 });
 
 describe("errors", () => {
+  test("are v2's once native v1 is known to have served the request", () => {
+    const { ledger } = ledgerOf();
+    ledger.observe(exchange("a"));
+    const failed = exchange("a", { status: 503, calls: [call(503)] });
+    for (const one of [failed, failed, exchange("a", { status: 403, calls: [call(403)] })]) ledger.observe(one);
+    ledger.blameV2({ ...failed, native: "served" });
+    ledger.blameV2({ ...failed, client: "stranger", native: "served" });
+    ledger.observe({ ...failed, native: "served" });
+    expect(first(ledger).operations).toMatchObject([{ requests: 5, errors: { client: 1, platform: 1, v2: 2 } }]);
+  });
+
   test("are counted by operation and fault, also those that no call was made for, of known clients", () => {
     const { ledger } = ledgerOf();
     const failures: readonly Partial<Exchange>[] = [

@@ -112,8 +112,8 @@ describe("writes that v2 refuses", () => {
     const { rollout, clock, made, translated, call, state } = subject();
     for (let second = 0; second < 30; second++) {
       for (let at = 0; at < 10; at++) {
-        if (nativeServes) rollout.observe(made({ method: "PUT", mode: "native", status: 200, ...call("v1", 5) }));
-        rollout.observe(translated({ method: "PUT", status: 403 }));
+        if (nativeServes) rollout.observe(made({ write: true, mode: "native", status: 200, ...call("v1", 5) }));
+        rollout.observe(translated({ write: true, status: 403 }));
       }
       clock.now += 1_000;
     }

@@ -25,6 +25,7 @@ const COLUMNS = [
   "platform_errors",
   "capacity_errors",
   "translation_errors",
+  "v2_errors",
   "note",
 ] as const;
 

@@ -277,6 +277,7 @@ const NO_ERRORS: Readonly<Record<keyof OperationErrors, number>> = {
   platform: 0,
   capacity: 0,
   translation: 0,
+  v2: 0,
 };
 
 const countRequests = (rows: readonly RequestTotalsRow[], version: string, mode?: string): number =>

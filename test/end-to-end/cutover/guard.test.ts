@@ -1,6 +1,6 @@
 /** The guard: v2 fails clients that native v1 would have served. */
 import { describe, expect, it } from "vitest";
-import type { SendLayer } from "../../../src/model/http.ts";
+import { headerValues, type SendLayer } from "../../../src/model/http.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { type CutoverRig, cutover } from "./rig.ts";
 
@@ -59,7 +59,7 @@ async function guarded(more?: string, flags: Record<string, string> = {}): Promi
       }),
     );
     clock.now += 1_000;
-    return responses.map(({ status, field }) => `${status} ${field("carryover-mode")}`);
+    return responses.map(({ status, headers }) => `${status} ${headerValues(headers, "carryover-mode").join("+")}`);
   };
   return { ...rig, sick, clock, second };
 }
@@ -95,9 +95,12 @@ describe("v2 fails reads that native v1 serves", () => {
 
   it("under guard: warn: it is logged once, and nothing moves", async () => {
     const rig = await guarded("guard: warn");
+    await rig.second();
     rig.sick.v2 = 503;
     for (let at = 0; at < 15; at++) await rig.second();
     expect(await ruleOf(rig)).toMatchObject({ state: "forward" });
+    const { clients } = await rig.view("/clients");
+    expect(clients[0].errors).toEqual({ platform: expect.any(Number), v2: expect.any(Number) });
     const alarms = rig.lines.filter((line) => line.includes("cutover: alarm"));
     expect(alarms).toHaveLength(1);
   });
