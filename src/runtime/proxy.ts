@@ -320,8 +320,10 @@ function serve(
   const translated = translate(match, translation, request, parts);
   // Native cannot be asked what a write would have done without doing it.
   if (write) return translated;
-  const plan = spared(translated, match, rule, request, cutover);
-  return cutover.shadow === undefined || settings.sample === 0 ? plan : followed(plan, cutover.shadow, comparison);
+  // What v2 did is compared, whatever the client gets in its place.
+  const { shadow } = cutover;
+  const compared = shadow === undefined || settings.sample === 0 ? translated : followed(translated, shadow, comparison);
+  return spared(compared, match, rule, request, cutover);
 }
 
 /** `plan` of a read, and what native v1 does with it where v2 fails it. */

@@ -157,6 +157,16 @@ describe("onFailure: native", () => {
     expect(new Set(await rig.second())).toEqual(new Set(["401 translate"]));
   });
 
+  it("is no evidence for the translation: v2's refusal is what native's response is compared with", async () => {
+    const rig = await guarded("onFailure: { statuses: [403] }\n    shadow: { sample: 1, control: 0 }");
+    rig.sick.v2 = 403;
+    await rig.second();
+    await rig.idle();
+    const { comparisons, differences } = await ruleOf(rig);
+    expect(comparisons).toBeGreaterThan(0);
+    expect(differences).toBe(comparisons);
+  });
+
   it("gives the client v2's failure when native fails too", async () => {
     const rig = await guarded("onFailure: native");
     [rig.sick.v1, rig.sick.v2] = [500, 503];
