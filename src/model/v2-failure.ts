@@ -18,13 +18,13 @@ export function failureOf(status: number): FailureKind | undefined {
   return OF_STATUS.get(status) ?? (status >= 500 && status !== 501 ? "unavailable" : undefined);
 }
 
-type Outcome = Pick<Exchange, "status" | "reason" | "fault" | "rescued">;
+type FinishedExchange = Pick<Exchange, "status" | "reason" | "fault" | "rescued">;
 
 /**
  * The failure of a finished translated request. An error of carryover's own says whose fault it is, also when the body of a response
  * broke off. A read that native v1 served instead is a failure of v2 all the same.
  */
-export function failureOfExchange({ status, reason, fault, rescued }: Outcome): FailureKind | undefined {
+export function failureOfExchange({ status, reason, fault, rescued }: FinishedExchange): FailureKind | undefined {
   if (rescued !== undefined) return failureOf(rescued);
   if (reason === undefined) return failureOf(status);
   const origin = fault ?? usualFault(reason);

@@ -138,11 +138,11 @@ export interface GuardState {
   readonly reads: Suspicion;
   readonly writes: Suspicion;
   /** Stays until the guard begins again. */
-  readonly alarm?: GuardCause | undefined;
+  readonly alarm?: CountedFailures | undefined;
 }
 
 /** Failures of one operation, or of several together. */
-export interface GuardCause extends Omit<Episode, "troubled" | "callers"> {
+export interface CountedFailures extends Omit<Episode, "troubled" | "callers"> {
   /** Undefined: all reads, or all writes, together. */
   readonly operation?: string | undefined;
   readonly write: boolean;
@@ -156,11 +156,11 @@ export interface GuardTrouble {
   readonly since: number;
   readonly lastFailure: number;
   /** Operations that fail, most failures first. */
-  readonly operations: readonly GuardCause[];
+  readonly operations: readonly CountedFailures[];
   /** The evidence has reached `TROUBLE`. Otherwise a few failures make it likely. */
   readonly isCertain: boolean;
   /** Undefined if no alarm was raised. */
-  readonly alarm: GuardCause | undefined;
+  readonly alarm: CountedFailures | undefined;
 }
 
 const NO_EVIDENCE: Evidence = { before: 0, now: 0 };
@@ -199,7 +199,7 @@ export function stepGuard(state: GuardState, seen: GuardSecond): GuardState {
 }
 
 /** Returns why the rule must step back, or undefined if it need not. */
-export function guardAlarm({ alarm }: GuardState): GuardCause | undefined {
+export function guardAlarm({ alarm }: GuardState): CountedFailures | undefined {
   return alarm;
 }
 
@@ -396,7 +396,7 @@ function isAlarming({ losing, native, episode }: Suspicion, reads: Suspicion): b
   return others >= hour + ownDay ? native >= NATIVE_SERVES : reads.native >= 0;
 }
 
-function causeOf({ episode }: Suspicion, operation: string | undefined): GuardCause | undefined {
+function causeOf({ episode }: Suspicion, operation: string | undefined): CountedFailures | undefined {
   if (episode === undefined) return undefined;
   const { troubled: _, callers, ...rest } = episode;
   return {

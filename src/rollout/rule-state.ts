@@ -4,7 +4,7 @@ import type { CutoverMode, ModeDecision, ShadowSettings, StepBackSettings } from
 import type { Rule } from "../rules/rule.ts";
 import { percent } from "../rules/words.ts";
 import {
-  type GuardCause as AlarmedFailures,
+  type CountedFailures,
   type GuardSecond,
   type GuardState,
   guardAlarm,
@@ -498,7 +498,7 @@ function known({ others, hour, ownDay, fails }: StandInCounts): GuardCause["pair
 }
 
 /** Makes a cause from counted failures. */
-export function causeOf(alarm: AlarmedFailures, rateLimit: string | undefined): GuardCause {
+export function causeOf(alarm: CountedFailures, rateLimit: string | undefined): GuardCause {
   const { operation, write, failures, requests, callers, kinds, pairedServed, pairedFailed } = alarm;
   const pairs =
     alarm.standIn === undefined ? { asked: pairedServed + pairedFailed, served: pairedServed } : known(alarm.standIn);
