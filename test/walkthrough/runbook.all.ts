@@ -75,7 +75,7 @@ describe("docs/runbook.md", () => {
     expect(asked.length).toBeGreaterThan(6);
     const metrics = allMetrics();
     for (const line of asked) {
-      const selectors = [...line.matchAll(/(carryover_\w+?)(?:_bucket)?(?:\{([^}]*)\})?(?=\[)/g)];
+      const selectors = [...line.matchAll(/(carryover_\w+?)(?:_bucket)?(?:\{([^}]*)\})?(?=[[)])/g)];
       expect(selectors.length, line).toBeGreaterThan(0);
       for (const [, name = "", matchers = ""] of selectors) {
         const labels = metrics.get(name)?.labels.map((label) => label.name);

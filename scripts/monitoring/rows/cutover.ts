@@ -86,9 +86,12 @@ export const cutover = {
       title: "Failures of v2",
       width: 12,
       description:
-        "Requests that v2 failed since it began to fail clients of a rule, by how; no line: it fails none, or the rule stepped back. carryover status says what native v1 does with them.",
+        "Requests that v2 failed since it began to fail clients of a rule, by how; no line: it fails none, or the rule stepped back. carryover status says what native v1 does with them. The last line is above 0 while v2 is slow.",
       unit: "short",
-      queries: [[`sum by (rule, kind) (carryover_rule_v2_failures{${OF}})`, "{{rule}} {{kind}}"]],
+      queries: [
+        [`sum by (rule, kind) (carryover_rule_v2_failures{${OF}})`, "{{rule}} {{kind}}"],
+        [orZero(`max(carryover_rule_v2_slow{${OF}})`), "times as slow as native v1"],
+      ],
       steps: [
         [null, "green"],
         [1, "red"],
