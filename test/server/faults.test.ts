@@ -301,4 +301,33 @@ describe("a client that leaves", () => {
     await double.until(() => double.gone() === 2);
     expect(listener.inFlight()).toBe(0);
   });
+
+  it("without reading does not make the listener read on", async () => {
+    let sent = 0;
+    const { port, double } = await rig({
+      script: (_, socket) => {
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 200000000\r\n\r\n");
+        const chunk = Buffer.alloc(64 * 1024);
+        const pump = () => {
+          while (!socket.destroyed && sent < 200_000_000) {
+            sent += chunk.length;
+            if (!socket.write(chunk)) break;
+          }
+        };
+        socket.on("drain", pump);
+        pump();
+      },
+    });
+    const client = await dial(port);
+    client.socket.pause();
+    client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+    let before = -1;
+    while (before !== sent) {
+      before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    expect(sent).toBeLessThan(50_000_000);
+    client.leave();
+    await double.until(() => double.gone() === 1);
+  });
 });
