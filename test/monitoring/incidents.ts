@@ -29,7 +29,7 @@ export interface Stage {
   /** Restarts in one place; the last one. */
   restless: Instance;
   readonly restlessFlags: Readonly<Record<string, string>>;
-  /** What a mistake of carryover's own, and a client of two weeks ago, would look like. */
+  /** What a mistake of carryover's own, a v2 that has been slow for minutes, and a client of two weeks ago would look like. */
   readonly madeUp: { internal: number };
 }
 
@@ -134,6 +134,8 @@ function madeUpMetrics(internal: number): string {
   return `# TYPE carryover_problems_total counter
 carryover_problems_total{reason="INTERNAL"} ${internal}
 carryover_problems_total{reason="MESSAGE_TOO_LARGE"} ${internal}
+# TYPE carryover_rule_v2_slow gauge
+carryover_rule_v2_slow{rule="slowed"} ${internal * 4}
 # TYPE carryover_client_last_v1_request_timestamp_seconds gauge
 carryover_client_last_v1_request_timestamp_seconds{client="monthly"} ${twoWeeksAgo}
 `;
@@ -151,6 +153,7 @@ export async function fireAll(stage: Stage): Promise<void> {
     "CarryoverMessagesTooLarge",
     "CarryoverRuleExpired",
     "CarryoverRuleCouldMove",
+    "CarryoverV2Slow",
     "CarryoverStateNotSaved",
   );
   await told(stage, "CarryoverClientSilent");
