@@ -322,7 +322,8 @@ function serve(
   if (write) return translated;
   // What v2 did is compared, whatever the client gets in its place.
   const { shadow } = cutover;
-  const compared = shadow === undefined || settings.sample === 0 ? translated : followed(translated, shadow, comparison);
+  const compared =
+    shadow === undefined || settings.sample === 0 ? translated : followed(translated, shadow, comparison);
   return spared(compared, match, rule, request, cutover);
 }
 

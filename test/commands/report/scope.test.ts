@@ -168,10 +168,18 @@ describe("the errors of v1 clients", () => {
   test("are shown by client and operation, by who is at fault", () => {
     const text = reportText(shown);
     expect(text).toMatch(/^ {2}broken .* 7 client, 2 translation$/m);
-    expect(text).toMatch(/^Errors of v1 requests, by who is at fault\n.*\n {2}broken +group update +20 +6 +0 +0 +2 +0$/m);
+    expect(text).toMatch(
+      /^Errors of v1 requests, by who is at fault\n.*\n {2}broken +group update +20 +6 +0 +0 +2 +0$/m,
+    );
     expect(text).toMatch(/^ {2}broken +group list +9 +1 +0 +0 +0 +0\n\n/m);
     expect(reportCsv(shown).split("\r\n")[1]).toMatch(/,7,0,0,2,0,$/);
-    expect(shown.clients[0]?.operations[2]?.errors).toEqual({ client: 0, platform: 0, capacity: 0, translation: 0, v2: 0 });
+    expect(shown.clients[0]?.operations[2]?.errors).toEqual({
+      client: 0,
+      platform: 0,
+      capacity: 0,
+      translation: 0,
+      v2: 0,
+    });
   });
 
   test("are no section without any", () => {
