@@ -1,4 +1,5 @@
 /** Counts one rule's requests second by second for the guard: constant work per request, bounded memory. */
+import { setLatest } from "../model/latest.ts";
 import type { FailureKind } from "../model/v2-failure.ts";
 import { type CallerIdentity, type DistinctCallers, NO_CALLERS } from "./evidence-window.ts";
 import { type FailureCounts, type GuardSecond, NO_STAND_INS, type StandInCounts, withFailing } from "./guard.ts";
@@ -98,9 +99,7 @@ export function createGuardTally(): GuardTally {
       known.count += 1;
       return true;
     }
-    attempts.delete(key);
-    attempts.set(key, { at, count: 1 });
-    dropOldest(attempts);
+    setLatest(attempts, key, { at, count: 1 }, MOST_KEYS);
     return false;
   }
 
@@ -122,10 +121,7 @@ export function createGuardTally(): GuardTally {
       if (nativeServed) counts.pairedServed += 1;
       else counts.pairedFailed += 1;
       if (nativeServed || !REFUSALS.has(kind) || who.credential === undefined) return;
-      const key = callerKey(operation, kind, who);
-      refused.delete(key);
-      refused.set(key, at + REFUSED_MS);
-      dropOldest(refused);
+      setLatest(refused, callerKey(operation, kind, who), at + REFUSED_MS, MOST_KEYS);
     },
     take(now, writesOf) {
       closeBefore(Math.floor(now / 1000));
@@ -147,12 +143,4 @@ function closedSecond(operation: string, second: number, counts: OpenSecond): Gu
 
 function callerKey(operation: string, kind: FailureKind, { credential }: CallerIdentity): string {
   return `${operation} ${kind} ${credential ?? ""}`;
-}
-
-function dropOldest(map: Map<string, unknown>): void {
-  if (map.size <= MOST_KEYS) return;
-  for (const key of map.keys()) {
-    map.delete(key);
-    return;
-  }
 }

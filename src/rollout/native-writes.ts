@@ -3,6 +3,7 @@
  * is bounded.
  */
 
+import { setLatest } from "../model/latest.ts";
 import type { StandInCounts } from "./guard.ts";
 import type { WriteCounts } from "./guard-tally.ts";
 
@@ -65,10 +66,7 @@ export function createNativeWrites(): NativeWrites {
       const other = writes.latest.find((one) => one.credential !== credential);
       writes.latest = [{ credential, at }, ...(other === undefined ? [] : [other])];
       if (credential === undefined) return;
-      const key = `${operation} ${credential}`;
-      callers.delete(key);
-      callers.set(key, at);
-      dropOldest(callers, MOST_CALLERS);
+      setLatest(callers, `${operation} ${credential}`, at, MOST_CALLERS);
     },
 
     translated(operation, credential, rule, at) {
@@ -134,16 +132,7 @@ function entryOf<V>(map: Map<string, V>, key: string, most: number, make: () => 
   let entry = map.get(key);
   if (entry === undefined) {
     entry = make();
-    map.set(key, entry);
-    dropOldest(map, most);
+    setLatest(map, key, entry, most);
   }
   return entry;
-}
-
-function dropOldest(map: Map<string, unknown>, most: number): void {
-  if (map.size <= most) return;
-  for (const key of map.keys()) {
-    map.delete(key);
-    return;
-  }
 }

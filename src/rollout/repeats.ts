@@ -1,5 +1,7 @@
 /** Which comparisons only repeat others: equal again, for the same request of the same caller, within the hour. */
+
 import { type Comparison, isConclusive, isDifference } from "../model/comparison.ts";
+import { setLatest } from "../model/latest.ts";
 import type { Rule } from "../rules/rule.ts";
 
 /** Equal comparisons of one request of one caller that count in `WINDOW_MS`. */
@@ -32,10 +34,7 @@ export function createRepeats(now: () => number, most: number = MOST): Repeats {
         known.count += 1;
         return known.count > COUNTED;
       }
-      counted.delete(key);
-      const [oldest] = counted.keys();
-      if (oldest !== undefined && counted.size >= most) counted.delete(oldest);
-      counted.set(key, { since: at, count: 1 });
+      setLatest(counted, key, { since: at, count: 1 }, most);
       return false;
     },
   };

@@ -2,6 +2,7 @@
 
 import { LRUCache } from "lru-cache";
 import { retryAfter } from "../model/http.ts";
+import { setLatest } from "../model/latest.ts";
 import { detachedText } from "../model/text.ts";
 
 /** What became of a call. */
@@ -38,11 +39,9 @@ export function createAdaptiveLimits(start: number, most: number, now: () => num
   const latencyOf = (path: string): LatencyJudge => {
     const known = kinds.get(path);
     if (known !== undefined) return known;
-    const [oldest] = kinds.keys();
-    if (kinds.size >= MAX_KINDS && oldest !== undefined) kinds.delete(oldest);
     const judge = createLatencyJudge();
     // Detached, because the target may hold a page token.
-    kinds.set(detachedText(path), judge);
+    setLatest(kinds, detachedText(path), judge, MAX_KINDS);
     return judge;
   };
   const judge = (
@@ -305,10 +304,7 @@ export function createCredentialQuota(options: { max: number; maxWaitMs: number;
       const pause = askedMs > maxWaitMs ? 0 : askedMs;
       if (pause > 0) {
         account.until = Math.max(account.until, now() + pause);
-        pauses.delete(credential);
-        pauses.set(credential, account.until);
-        const [oldest] = pauses.keys();
-        if (pauses.size > MAX_CREDENTIALS && oldest !== undefined) pauses.delete(oldest);
+        setLatest(pauses, credential, account.until, MAX_CREDENTIALS);
       }
       const everybody = isMostRefused();
       if (everybody) gate = Math.max(gate, now() + pause);

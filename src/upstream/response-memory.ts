@@ -10,6 +10,7 @@ import {
   type SendLayer,
   type SendOptions,
 } from "../model/http.ts";
+import { setLatest } from "../model/latest.ts";
 import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
 import type { Signal } from "../model/signal.ts";
 
@@ -42,10 +43,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
   };
   const learn = (caller: string, bytes: number): void => {
     const before = expected.get(caller) ?? 0;
-    expected.delete(caller);
-    expected.set(caller, Math.max(bytes, Math.round(before * KEPT)));
-    const [oldest] = expected.keys();
-    if (expected.size > MOST_CALLERS && oldest !== undefined) expected.delete(oldest);
+    setLatest(expected, caller, Math.max(bytes, Math.round(before * KEPT)), MOST_CALLERS);
   };
   const reserve = (request: Caller): HeldResponses => {
     const caller = (): string => callerOf(request.credential);
