@@ -22,7 +22,7 @@ export function deprecationHeaders(headers: RuleHeaders, successor: string | und
   return fields;
 }
 
-/** Those of `ours` that a response with the headers `existing` lacks: headers of the platform stay, and what was said of the mode already. */
+/** Those of `ours` that a response with the headers `existing` lacks. Headers of the platform stay, and so does a more exact mode. */
 export function missingHeaders(existing: HeaderList, ours: HeaderList): HeaderList {
   const isSaid = (name: string, value: string, theirs: string): boolean =>
     SINGLE_FIELDS.has(name) || theirs === value || (name === OurHeader.MODE && theirs === AFTER_V2);

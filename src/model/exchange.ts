@@ -110,11 +110,11 @@ export interface Exchange {
   rule: string | undefined;
   /** Its `evidenceKey`: a rule that is about other requests now may keep its name. */
   ruleId?: string | undefined;
-  /** Digest of the credential of a request that a rule had translated, computed on demand: to count, never to show. */
+  /** Digest of the credential, computed on demand: to count, never to show. */
   credential?: (() => string) | undefined;
   /** Of a translated request: the same for identical requests of one caller, to recognise retries. */
   requestKey?: (() => string) | undefined;
-  /** Of a translated read: what native v1 does with it. Called at most once, after v2 failed it. */
+  /** Of a translated read: asks native v1 in the background. Called at most once, when the request is over or waits too long. */
   onNative?: (() => Promise<NativeOutcome>) | undefined;
   /** Of a translated read that native v1 may serve: stops waiting for v2. */
   giveUpV2?: (() => void) | undefined;
@@ -237,8 +237,9 @@ const USUAL: ReadonlyMap<string, FaultOrigin> = new Map(
 );
 
 /**
- * Who was at fault as far as the request itself tells. Undefined when nothing went wrong. An error of carryover's own says it itself. Of what an upstream answered, a 5xx is the
- * platform's fault, and a 4xx the client's, unless v2 refused words that only the translation can have put there.
+ * Who was at fault as far as the request itself tells, or undefined if nothing went wrong. An error of carryover's own says it. Of an
+ * upstream's responses a 5xx is the platform's fault, and a 4xx the client's, unless v2 refused words that only the translation
+ * can have put there.
  */
 export function firstFaultOf({ reason, fault, status, notes }: Exchange): FaultOrigin | undefined {
   const own = fault ?? usualFault(reason);

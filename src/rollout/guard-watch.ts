@@ -145,7 +145,7 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
     v2.isLooking = true;
     later(LOOK_MS, look);
   };
-  /** Asks native now and then about a read that v2 served, unless its own clients show how long it takes. */
+  /** Asks native now and then about a read that v2 served, to know how long it takes. */
   const time = (exchange: Exchange, rule: Rule): void => {
     const entry = watched(rule.name);
     const at = now();

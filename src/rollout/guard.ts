@@ -68,7 +68,7 @@ const PAIR_SECONDS = 10;
 const RECENT_REQUESTS = 100;
 /** With a smaller share the second test would compare two kinds of health. */
 const LEAST_SHARE = 0.02;
-/** Fewer requests than `TROUBLE` takes are shown as well when so many failed, and this share. */
+/** Below `TROUBLE`, failures are shown from this number on, if they are this share of the requests. */
 const LIKELY_FAILURES = 5;
 const LIKELY_SHARE = 0.2;
 /** Trouble is over after this time without a failure, in seconds. */

@@ -8,7 +8,7 @@ export interface Slowness {
 }
 
 export interface SlownessWatch {
-  /** A response took `ms`. `rule` is that of a translated request, and undefined if native v1 served it. */
+  /** A response took `ms`. `rule` had it translated; without one, native v1 served it. */
   took(operation: string, rule: string | undefined, ms: number, at: number): void;
   /** Returns the slowest operation of `rule`, or undefined if none is slow or too few responses are known. */
   slowest(rule: string, at: number): Slowness | undefined;

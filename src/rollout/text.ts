@@ -31,7 +31,7 @@ const KIND_WORDS: Readonly<Record<FailureKind, string>> = {
   limited: "429",
 };
 
-/** `v2 failed 12 of 40 requests for group list (12 × 5xx or no response), native v1 served 4 of 4 of them; met by 3 clients`. */
+/** `v2 failed 12 of 40 requests for group list (12 × 5xx or no response); native v1 served 4 of the 4 that it was asked; met by 3 clients`. */
 export function guardText(
   { operation, write, bad, all, clients, kinds, pairs, rateLimit }: Omit<GuardCause, "what">,
   names: readonly string[] = [],

@@ -62,10 +62,9 @@ export function statusOf(state: RuleState, force: Rules["force"], moment: Moment
     detail: detailText(found, step),
     evidence: found,
     guard: guardOf(state, moment),
-    cause:
-      stepBack === undefined || stepBack.phase.kind === "forward" || phase === "unknown"
-        ? undefined
-        : causeText(stepBack.phase.cause, stepBack),
+    ...(stepBack === undefined || stepBack.phase.kind === "forward" || phase === "unknown"
+      ? {}
+      : { cause: causeText(stepBack.phase.cause, stepBack), byGuard: isOfGuard(stepBack.phase.cause) }),
     phase,
     step,
     promoted,
@@ -198,7 +197,7 @@ function returnText(stepBack: StepBack): string {
   if (needed === undefined) return "it stays so until the rule's name or mode changes";
   const longest = stepBack.factor === LONGEST_WAIT ? ", the longest wait" : "";
   const isGuard = stepBack.phase.kind !== "forward" && isOfGuard(stepBack.phase.cause);
-  const what = isGuard ? "in which v2 responds to comparisons" : "without a difference";
+  const what = isGuard ? "of comparisons that v2 responds to" : "without a difference";
   return `it tries again after ${duration(needed)} ${what}${longest}`;
 }
 

@@ -85,8 +85,9 @@ export const RuleStatusSchema = z.object({
   detail: z.string(),
   evidence: optional(Evidence),
   guard: optional(Guard),
-  /** Why it stepped back. */
+  /** Why it stepped back, and whether the guard made it: then it returns by itself once v2 responds. */
   cause: optional(z.string()),
+  byGuard: optional(z.boolean()),
   /** `state` is one word, even if several are true. This member and the next three say each of them. */
   phase: optional(z.enum(["forward", "back", "returning", "unknown"])),
   /** While it returns: the share of its clients that are translated, 0.1 to 1. */

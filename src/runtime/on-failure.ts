@@ -56,6 +56,7 @@ async function attempt(
   { deadline, exchange }: RequestContext,
   { now, later }: OnFailureParts,
 ): Promise<ClientResponse | Problem> {
+  signal.throwIfAborted();
   const half = createSignalController();
   const left = () => half.abort(signal.reason);
   signal.addEventListener("abort", left, { once: true });
@@ -67,10 +68,9 @@ async function attempt(
     signal.throwIfAborted();
     return Problem.from(error);
   } finally {
+    // Half of the time is for the head of the response; its body has all of it.
     exchange.giveUpV2 = undefined;
     cancel();
-    // Half of the time is for the head of the response; its body has all of it.
-    if (signal.aborted) left();
   }
 }
 

@@ -29,7 +29,7 @@ export interface Stage {
   /** Restarts in one place; the last one. */
   restless: Instance;
   readonly restlessFlags: Readonly<Record<string, string>>;
-  /** What a mistake of carryover's own, a v2 that has been slow for minutes, and a client of two weeks ago would look like. */
+  /** Metrics as after a mistake of carryover's own, some minutes with a slow v2, and two weeks without a client. */
   readonly madeUp: { internal: number };
 }
 

@@ -1,4 +1,4 @@
-/** What the rollout makes of finished and waiting requests, by its guard. */
+/** The guard of a rollout: slow, silent and refusing versions of v2. */
 import { describe, expect, it } from "vitest";
 import { createExchange, type Exchange, type NativeOutcome } from "../../src/model/exchange.ts";
 import type { GuardSettings } from "../../src/model/rules.ts";

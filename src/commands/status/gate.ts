@@ -81,25 +81,23 @@ export function judgeRule(rule: FleetRule, terms: GateTerms): GateJudgement {
   if (mode === "native") return { against: young, evidence: ["native v1 responds to all of it, and still would"] };
   if (evidence === undefined)
     return { against: [`an instance is older, and tells no evidence (on ${on.join(", ")})`], evidence: [] };
-  const stuck =
-    state === "stepped-back"
-      ? [
-          rule.guard?.action === "stepBack" && rule.cause?.startsWith("v2 failed")
-            ? "it stepped back because v2 failed, and returns by itself when v2 responds again"
-            : "/samples and the log say why it stepped back; fix the cause, then rename the rule",
-        ]
-      : state === "unknown"
-        ? ["its saved state cannot be read; carryover confirm lets it go on"]
-        : state === "returning"
-          ? ["it stepped back, and returns step by step"]
-          : [];
   const isPromoted = state === "promoted";
   const known = mode === "shadow" && !isPromoted ? compared(evidence, terms) : translated(evidence, terms);
   const heldBack = evidence.heldBack.map((one) => `${isPromoted ? "still native" : "not proved"}: ${one}`);
   return {
-    against: [...stuck, ...troubleTexts(rule), ...young, ...known.against, ...heldBack],
+    against: [...stuckTexts(rule), ...troubleTexts(rule), ...young, ...known.against, ...heldBack],
     evidence: known.evidence,
   };
+}
+
+/** What keeps a rule from doing as it says. */
+function stuckTexts({ state, byGuard }: FleetRule): readonly string[] {
+  if (state === "unknown") return ["its saved state cannot be read; carryover confirm lets it go on"];
+  if (state === "returning") return ["it stepped back, and returns step by step"];
+  if (state !== "stepped-back") return [];
+  return byGuard === true
+    ? ["it stepped back because v2 failed, and returns by itself when v2 responds again"]
+    : ["/samples and the log say why it stepped back; fix the cause, then rename the rule"];
 }
 
 /** What v2 does to the rule's clients now, a sentence for each operation; empty: nothing is known to be wrong. */

@@ -187,7 +187,7 @@ function nextOf({ rules }: Pick<MigrationStatus, "rules">, fleet: Fleet): string
   const broken = instances.flatMap(({ progress }) => progress.openBreakers ?? [])[0];
   if (broken !== undefined) return `find out why upstream ${broken} does not respond`;
   const back = fleet.rules.find(({ state }) => state === "stepped-back");
-  if (back?.cause?.startsWith("v2 ")) return `find out why v2 fails: ${back.name} returns by itself when v2 responds`;
+  if (back?.byGuard === true) return `find out why v2 fails: ${back.name} returns by itself when v2 responds`;
   if (back !== undefined) return `find out why ${back.name} stepped back: /samples, and the log`;
   const moving = rules.filter(({ mode, state }) => mode !== "native" && state !== "expired");
   const ready = moving.find(({ missing }) => missing.length === 0);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { GateVerdict } from "../../../src/commands/status/gate.ts";
 import type { Progress } from "../../../src/telemetry/progress.ts";
-import { HOUR, instances, NOW, progress, rule, run } from "./support.ts";
+import { HOUR, instances, NOW, progress, rule, run, TROUBLE } from "./support.ts";
 
 /** The exit code of `carryover gate reads`, and what it says, for instances a, b, … */
 async function gate(told: readonly (Progress | undefined)[], ...flags: readonly string[]) {
@@ -110,6 +110,7 @@ describe("no rule goes further", () => {
       "it stepped back",
       progress({ rules: [rule("reads", "translate", { requests: 500 }, { state: "stepped-back", doing: "native" })] }),
     ],
+    ["v2 fails its clients", progress({ rules: [rule("reads", "translate", { requests: 500 }, { guard: TROUBLE })] })],
     ["it returns", progress({ rules: [rule("reads", "translate", { requests: 500 }, { state: "returning" })] })],
     ["it expired", progress({ rules: [rule("reads", "shadow", PROVED, { state: "expired", doing: "nothing" })] })],
     ["a mode is forced", progress({ force: "native", rules: [proved] })],
@@ -119,6 +120,12 @@ describe("no rule goes further", () => {
   ])("while %s", async (_, one) => {
     const verdict = await gate([one]);
     expect([verdict.code, verdict.mayGoFurther, verdict.against.length]).toEqual([1, "no", 1]);
+  });
+
+  test("which the guard stepped back: it returns by itself", async () => {
+    const back = { state: "stepped-back", doing: "shadow", byGuard: true } as const;
+    const { against } = await gate([progress({ rules: [rule("reads", "translate", { requests: 500 }, back)] })]);
+    expect(against).toEqual(["it stepped back because v2 failed, and returns by itself when v2 responds again"]);
   });
 
   test("before it has been as it is for as long as is asked", async () => {

@@ -4,7 +4,7 @@ import { createStatus, type MigrationStatus } from "../../../src/commands/status
 import type { ClientOperation } from "../../../src/ledger/entry.ts";
 import type { Progress } from "../../../src/telemetry/progress.ts";
 import { client, row, totals } from "../report/support.ts";
-import { HOUR, instances, NOW, progress, rule, run } from "./support.ts";
+import { HOUR, instances, NOW, progress, rule, run, TROUBLE } from "./support.ts";
 
 const addresses = (told: readonly unknown[]) => told.map((_, at) => `${String.fromCharCode(97 + at)}:1`);
 
@@ -131,6 +131,28 @@ describe("carryover status", () => {
       "client c: 12 requests failed because of translation (tag get)",
       "client b: 2 requests failed because of translation (tag get)",
     ]);
+  });
+
+  test("says what v2 does to clients of a rule, and what ends it", async () => {
+    const sick = rule("reads", "translate", { requests: 1 }, { guard: TROUBLE });
+    const slow = { operation: "role list", v2Ms: 900, nativeMs: 50, says: "v2 is slow for role list" };
+    const quiet = rule("rest", "translate", { requests: 1 }, { guard: { action: "warn", slow } });
+    const { rules, attention, next } = await status(progress({ rules: [sick, quiet] }));
+    expect(attention).toEqual([
+      expect.stringMatching(/^reads: v2 failed 12 of 40 .*; since [0-9:]{8}Z; carryover force native ends it$/),
+      "rest: v2 is slow for role list",
+    ]);
+    expect(next).toBe("v2 fails clients of reads: find out why, or carryover force native");
+    expect(rules.map(({ says }) => says)).toEqual(["translate", "translate, guard: warn"]);
+  });
+
+  test("adds up what v2 does on several instances", async () => {
+    const sick = rule("reads", "translate", { requests: 1 }, { guard: TROUBLE });
+    const told = ["1", "2"].map((instance) => ({ address: instance, progress: progress({ instance, rules: [sick] }) }));
+    expect(fleetOf(told).rules[0]?.guard?.trouble).toMatchObject({
+      failures: 24,
+      kinds: { limited: 24 },
+    });
   });
 
   test("shows instances that disagree one by one, and says so", async () => {

@@ -2,7 +2,7 @@
 import { type CommandOptions, type CommandResult, runCommand } from "../../../scripts/command.ts";
 import type { RuleEvidence, RuleStatus } from "../../../src/rules/status.ts";
 import type { Progress } from "../../../src/telemetry/progress.ts";
-import { rule as reported } from "../report/support.ts";
+import { NOW, rule as reported } from "../report/support.ts";
 
 export { HOUR, NOW, progress } from "../report/support.ts";
 
@@ -32,6 +32,15 @@ export function rule(
 ): RuleStatus {
   return reported(name, { mode, doing: mode, evidence: { ...NOTHING_YET, ...evidence }, ...facts });
 }
+
+/** v2 fails clients of a rule. */
+export const TROUBLE = {
+  action: "stepBack",
+  trouble: {
+    ...{ since: NOW - 60_000, requests: 40, failures: 12, clients: 3, kinds: { limited: 12 } },
+    ...{ certain: true, alarm: false, says: ["v2 failed 12 of 40 requests for group list"] },
+  },
+} as const satisfies RuleStatus["guard"];
 
 /** Answers for `http://a:1`, `http://b:1`, …; an address without one is closed. */
 export function instances(...told: readonly (Progress | undefined)[]): typeof fetch {

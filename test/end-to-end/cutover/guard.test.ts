@@ -15,7 +15,7 @@ rules:
     mode: translate
 ${more === "" ? "" : `    ${more}\n`}`;
 
-/** What the sandbox's versions do; 0: respond as usual. */
+/** The status of each version's responses; 0: as usual. */
 interface Sickness {
   v1: number;
   v2: number;
@@ -157,7 +157,7 @@ describe("onFailure: native", () => {
     expect(new Set(await rig.second())).toEqual(new Set(["401 translate"]));
   });
 
-  it("is no evidence for the translation: v2's refusal is what native's response is compared with", async () => {
+  it("compares v2's refusal with native's response, not native with itself", async () => {
     const rig = await guarded("onFailure: { statuses: [403] }\n    shadow: { sample: 1, control: 0 }");
     rig.sick.v2 = 403;
     await rig.second();
