@@ -21,6 +21,7 @@ import {
   type RuleState,
   unknownReport,
   unknownRuleState,
+  withoutGuard,
 } from "./rule-state.ts";
 import { statusOf, transitionView, viewOf } from "./view.ts";
 
@@ -249,6 +250,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       const isNew = command !== byHand.command || byHand.lost === true;
       byHand = { command, commandAt: at };
       present = { ...present, ...forcedOf(present.rules, options, byHand) };
+      for (const [name, state] of present.states) present.states.set(name, withoutGuard(state));
       revision += 1;
       if (isNew) report(forced(before, forceState(), at, `carryover force ${command}`));
     },

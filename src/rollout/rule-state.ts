@@ -466,11 +466,7 @@ function afterGuard(
   const mayStepBack = before.stepBack?.settings.guard !== undefined;
   const after = { ...before, guard, slow, rateLimit };
   const stepBackFor = (cause: GuardCause | SlowCause): RuleTransition =>
-    afterStepBackEvent(
-      { ...before, guard: initialGuard(), slow: undefined },
-      { kind: "alarm", at: reading, cause },
-      at,
-    );
+    afterStepBackEvent(after, { kind: "alarm", at: reading, cause }, at);
   if (slow !== undefined && mayStepBack && before.rule.guard.slow === "stepBack") {
     return stepBackFor({ what: "slow", ...slow, bad: 1, all: 1, clients: 1 });
   }
@@ -515,10 +511,17 @@ function afterStepBackEvent(state: RuleState, event: StepBackEvent, at: number):
   const kind = phaseChange(before, stepBack);
   if (kind === undefined) return { state: { ...state, stepBack } };
   const [from, to, reason] = [phaseText(before), phaseText(stepBack), changeText(before, stepBack)];
+  // Whatever the cause: what v2 did before says nothing of it when the rule translates again.
+  const after = kind === "stepped-back" ? withoutGuard(state) : state;
   return {
-    state: { ...state, stepBack, since: at },
+    state: { ...after, stepBack, since: at },
     report: { kind, rule: state.rule.name, at, from, to, reason },
   };
+}
+
+/** The state of a rule that translates nothing any more: no client meets v2. */
+export function withoutGuard(state: RuleState): RuleState {
+  return { ...state, guard: initialGuard(), slow: undefined, rateLimit: undefined };
 }
 
 function phaseChange({ phase: from }: StepBack, { phase: to }: StepBack): RolloutEvent["kind"] | undefined {

@@ -1,15 +1,19 @@
 /** The guard of a rollout: slow, silent and refusing versions of v2. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { createExchange, type Exchange, type NativeOutcome } from "../../src/model/exchange.ts";
-import type { GuardSettings } from "../../src/model/rules.ts";
+import type { GuardSettings, StepBackSettings } from "../../src/model/rules.ts";
 import { createRollout } from "../../src/rollout/rollout.ts";
 import { rulesOf } from "./control-rig.ts";
 import { makeRule } from "./make-rule.ts";
 
-function subject(guard: Partial<GuardSettings> = {}) {
+function subject(guard: Partial<GuardSettings> = {}, stepBack?: StepBackSettings) {
   const clock = { now: 1_000 };
   const timers: (() => void)[] = [];
-  const rule = makeRule("r", {}, { guard: { action: "stepBack", returnAfter: 900_000, slow: "warn", ...guard } });
+  const rule = makeRule(
+    "r",
+    {},
+    { guard: { action: "stepBack", returnAfter: 900_000, slow: "warn", ...guard }, stepBack },
+  );
   const rollout = createRollout({
     rules: rulesOf([rule]),
     mode: "native",
@@ -105,6 +109,37 @@ describe("reads that wait for a v2 that does not respond", () => {
     expect(given).toBeGreaterThan(100);
   });
   it("do not count while it responds to others", async () => expect(await hang(true)).toBe("forward"));
+});
+
+test("a rule that stepped back for its translation fails no clients any more", () => {
+  const { rollout, clock, translated, state } = subject(
+    {},
+    { failures: 0.1, minRequests: 20, minComparisons: 20, minClients: 1, window: 60_000 },
+  );
+  for (let at = 0; at < 20; at++) {
+    rollout.observe(
+      translated({
+        status: 502,
+        reason: "LIST_UNPROVEN",
+        calls: [{ upstream: "v2", method: "GET", path: "", status: 200, ms: 1 }],
+      }),
+    );
+    if (at % 5 === 4) clock.now += 1_000;
+    if (at === 14) expect(state()?.guard.trouble).toBeDefined();
+  }
+  expect(state()).toMatchObject({ phase: "back", byGuard: false });
+  expect(state()?.guard.trouble).toBeUndefined();
+});
+
+test("nothing fails clients of a rule while native v1 is forced", () => {
+  const { rollout, clock, translated, state } = subject();
+  for (let at = 0; at < 20; at++) {
+    rollout.observe(translated({ status: 503 }));
+    clock.now += 200;
+  }
+  expect(state()?.guard.trouble).toBeDefined();
+  rollout.forceByHand("native", clock.now);
+  expect(state()).toMatchObject({ doing: "native", guard: { trouble: undefined } });
 });
 
 describe("writes that v2 refuses", () => {
