@@ -27,7 +27,7 @@ export function createProcessorShare(
   };
   return {
     /**
-     * Runs `work` when it is its turn, and returns or throws what it did; `knownMs`: what it costs beside the time that it takes itself.
+     * Runs `work` when it is its turn, and returns or throws what it did; `knownMs`: its cost in addition to its own time.
      * Rejects with the signal's reason when it aborts first.
      */
     run: <T>(signal: Signal, work: () => T, knownMs = 0): Promise<T> =>

@@ -192,7 +192,7 @@ export function createGrpcServer(options: GrpcServerOptions) {
     for (const session of sessions.keys()) if (!session.closed) session.close();
   };
   return {
-    /** Rejects when the port cannot be had. */
+    /** Rejects if the port cannot be opened. */
     listen: async (): Promise<{ readonly url: string }> => {
       server.listen({ host: options.host, port: options.port, backlog: BACKLOG });
       await once(server, "listening");
@@ -200,9 +200,9 @@ export function createGrpcServer(options: GrpcServerOptions) {
       const host = address === "0.0.0.0" ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
       return { url: `http://${host}:${port}` };
     },
-    /** Sends GOAWAY to everyone: calls in progress go on, and clients connect anew. */
+    /** Sends GOAWAY to everyone: calls in progress go on, and clients open new connections. */
     beginShutdown: endSessions,
-    /** Takes no more connections, lets calls finish for `graceMs`, then ends them. Gives how many were cut off. */
+    /** Takes no more connections, lets calls finish for `graceMs`, then ends them. Returns how many were cut off. */
     close: async (graceMs: number): Promise<number> => {
       const closed = server.listening ? new Promise((resolve) => server.close(resolve)) : Promise.resolve();
       endSessions();

@@ -55,7 +55,7 @@ export function createStatusCodec(known: Registry | undefined) {
     return { ...status, details: toBinary(STATUS, fromJson(STATUS, json, { registry })) };
   };
   return {
-    /** Of a response that is no success: its JSON body, or what its HTTP status says. */
+    /** From an error response: its JSON body, or else its HTTP status. */
     ofJson,
     /** Of an error of our own. */
     ofProblem: (problem: Problem): RpcStatus => {

@@ -108,7 +108,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions) {
     },
     /** Hands `exchange` to the observer: for connections that no request could be read from. */
     report: edge.report,
-    /** From now on every answer is the last of its connection. */
+    /** From now on every response is the last of its connection. */
     beginShutdown(): void {
       server.closing = true;
       peers.beginShutdown();
@@ -198,7 +198,7 @@ function createConnections() {
   let isStopping = false;
   return {
     /**
-     * A request has begun. `gone` is called when its answer has been sent, or its client has left: once. False when it came after
+     * A request has begun. `gone` is called once, when its response has been sent or its client has left. False when it came after
      * a request whose response announced that the connection closes.
      */
     add(request: IncomingRequest, gone: () => void): boolean {

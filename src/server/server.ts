@@ -150,11 +150,11 @@ export function createHttpServer(options: HttpServerOptions) {
       await once(servers.port, "listening");
       return { url: urlOf(servers.port.address() as AddressInfo) };
     },
-    /** From now on every answer is the last of its connection; requests are still taken and served. */
+    /** From now on every response is the last of its connection; requests are still accepted and served. */
     beginShutdown: (): void => beginShutdown(all, lifecycle),
     /**
      * Takes no more connections, lets what is in flight finish for `graceMs` (Infinity: 24 days), then cuts it off. What still arrives on a connection
-     * that is open is served. Gives how many requests were cut off.
+     * that is open is served. Returns how many requests were cut off.
      */
     close: (graceMs: number): Promise<number> => close(all, lifecycle, graceMs),
     /** Requests that are here now. */

@@ -32,7 +32,7 @@ export function createStallTimer(res: ServerResponse, stallMs: number, stalled: 
         wake = resolve;
       });
     },
-    /** Nobody waits any more. */
+    /** No write is pending any more. */
     giveUp,
   };
 }

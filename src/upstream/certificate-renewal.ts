@@ -54,7 +54,7 @@ export function createConnectionRenewal(upstreams: Config["upstream"], parts: Co
     watches.set(name, watchCertificates(name, settings, { ...parts, read }, renew));
   }
   return {
-    /** From now on `pool`'s connections are renewed with those of its upstream. */
+    /** From now on `pool` renews its connections whenever its upstream does. */
     attach: (name: Upstream, pool: RenewedPool): void => {
       pools.push([name, pool]);
       names.add(pool);
@@ -178,7 +178,7 @@ interface AddressWatchOptions {
 
 /** Lookups for which an address is remembered that was not returned again, and the fewest between two renewals. */
 const LOOKS = 40;
-/** More than a name that rotates has in so many lookups. */
+/** More than a rotating name returns in `LOOKS` lookups. */
 const MOST_ADDRESSES = 1_000;
 
 /**
@@ -217,14 +217,14 @@ export function createAddressWatch({ lookup, later, everyMs, moved }: AddressWat
 }
 
 /**
- * What one name has resolved to. Many name servers return a few of many addresses, and others each time, which is no move.
+ * The addresses that one name has resolved to. Many name servers return a few of many addresses, and others each time, which is no move.
  * A name is taken for such a one when an address comes back that was missing. Then only a response of unknown addresses, or
  * an address in use that was missing for `LOOKS` lookups, is a move; for any other name every missing address in use is
  * one. (A name that rotates among more addresses than are remembered seems to move all the time, hence the least distance
  * between renewals.)
  */
 function createAddressHistory() {
-  /** The lookup in which an address was last returned; the oldest come first. */
+  /** Number of the lookup that last returned an address; oldest first. */
   const lastGiven = new Map<string, number>();
   let look = LOOKS;
   let cameBackIn = 0;

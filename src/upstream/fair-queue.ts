@@ -232,7 +232,7 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       if (taken === 0 && waiting.short + waiting.page === 0) virtual = highest;
       settle(owner);
     },
-    /** The next call that may start, with its slot taken; undefined: none can. */
+    /** Returns the next call that may start, with its slot taken, or undefined if none can. */
     next(now: number): E | undefined {
       if (taken >= places()) return undefined;
       const [one, other] = starts % FLOOR === FLOOR - 1 ? [otherOwners, acceptedOwners] : [acceptedOwners, otherOwners];
@@ -290,7 +290,7 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
     taken: (): number => taken,
     /** Slots taken by pages. */
     pages: (): number => pagesTaken,
-    /** How many wait: all of them, or those of one kind. */
+    /** How many calls wait, of one kind or in all. */
     waiting: (kind?: CallKind): number =>
       kind === undefined ? waiting.short + waiting.page + waiting.background : waiting[kind],
     /** Slots that `credential` has or waits for. */
@@ -298,7 +298,7 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       const owner = owners.get(credential);
       return owner === undefined ? 0 : owner.taken + owner.begun.length + owner.fresh.length + owner.reads.length;
     },
-    /** When the longest waiting call began to wait; undefined: none waits. */
+    /** When the longest waiting call began to wait, or undefined if none waits. */
     oldest: (): number | undefined => {
       let at: number | undefined;
       for (const set of [acceptedOwners, otherOwners])

@@ -131,7 +131,7 @@ export function createRetryBudget({ share, floor } = { share: 0.2, floor: 3 }) {
   let left = 0;
   let underWay = 0;
   return {
-    /** A call that is no repeat begins. */
+    /** A first attempt begins. */
     called: (): void => {
       left = Math.min(MAX_SAVED, left + share);
     },

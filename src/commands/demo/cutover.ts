@@ -235,7 +235,7 @@ async function until({ clients, front, io }: Tour, isOver: () => Promise<boolean
 }
 
 interface Scene {
-  /** What happens, in one sentence. */
+  /** One sentence on the scene. */
   readonly title: string;
   readonly steps: readonly SceneStep[];
   readonly means: string;
@@ -244,7 +244,7 @@ interface Scene {
 }
 
 interface SceneStep {
-  /** For a shell in which TOKEN is set. */
+  /** For a shell with TOKEN set. */
   readonly command: string;
   readonly output: string;
 }

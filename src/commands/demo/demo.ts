@@ -40,7 +40,7 @@ export const OUTLOOK = `To put carryover in front of a real platform:
   npx carryover serve --upstream-v2-url https://PLATFORM --upstream-v1-url https://PLATFORM --cutover-mode native
 Then every v1 client stays on native v1 until a rule moves it (docs/runbook.md).`;
 
-/** Gives the exit code: 1 when something did not happen as the tour tells it. */
+/** Returns the exit code: 1 if a scene did not happen as the tour tells it. */
 export async function runTour(io: CommandIo): Promise<number> {
   const isTold = (await showCalls(io)) && (await showCutover(io));
   io.print(OUTLOOK);
