@@ -54,8 +54,8 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * With these programs, cancels of one client would end a connection of all, unless carryover refused its calls. HAProxy refuses most of them
- * itself, and nginx has a connection for each call.
+ * With these programs, cancels of one client would end a connection of all, unless carryover refused its calls. With HAProxy, each client has
+ * its own connections to carryover, and with nginx each call.
  */
 const WEAR_OUT: ReadonlySet<string> = new Set(["envoy", "caddy", "caddy-debian"]);
 
