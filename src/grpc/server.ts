@@ -12,6 +12,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { createEdge, type Edge, type EdgeOptions } from "../edge/edge.ts";
 import { clientTimeout } from "../edge/headers.ts";
+import { endBetweenReads } from "../edge/http2-session.ts";
 import { headerValues, onlyValue } from "../model/http.ts";
 import { Problem, RpcCode } from "../model/problem.ts";
 import { failCall, type GrpcCall, headersOf, KEEP_SPACES, writeHead } from "./call.ts";
@@ -104,6 +105,7 @@ export function createGrpcServer(options: GrpcServerOptions) {
     };
     const cancels = createCancels(options.now);
     sessions.set(session, { peer, credentialOf: rememberLast(credentialOf), cut, end, cancels, crumb: crumbs.take });
+    endBetweenReads(session);
     watchSession(session, cut, timeouts);
     session.once("close", () => sessions.delete(session));
   });

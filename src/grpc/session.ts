@@ -2,6 +2,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import type { Sweep } from "../edge/deadlines.ts";
+import { endBetweenReads } from "../edge/http2-session.ts";
 import { type DialOptions, dial } from "../upstream/dial.ts";
 import { KEEP_SPACES } from "./call.ts";
 
@@ -205,18 +206,6 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
     });
   });
   return session;
-}
-
-/**
- * node:http2 ends a session while it still reads the frame that breaks HTTP/2. nghttp2 before 1.68, which Node 20 has, then aborts the process
- * if the next frame has the wrong size.
- */
-function endBetweenReads(http2: ClientHttp2Session, ends: () => void): void {
-  const { destroy } = http2;
-  http2.destroy = (...why) => {
-    ends();
-    setImmediate(() => destroy.apply(http2, why));
-  };
 }
 
 /** Calls `ping` after each `ms` without a byte. */

@@ -1,6 +1,7 @@
 /** HTTP/2 on the port for HTTP/1.1: every call gets an error at once. */
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import { endBetweenReads } from "../edge/http2-session.ts";
 import { recordProblem } from "../edge/record.ts";
 import { grpcUnsupported, isGrpc } from "../edge/request-checks.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
@@ -46,6 +47,7 @@ export function createHttp2Refusal(options: Http2RefusalOptions): RefuseHttp2 {
     settings: { maxConcurrentStreams: MOST_CALLS, maxHeaderListSize: options.headerBytes },
   });
   server.on("session", (session) => {
+    endBetweenReads(session);
     let calls = 0;
     const end = () => {
       clearTimeout(timer);
