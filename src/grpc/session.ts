@@ -103,6 +103,11 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
     pinging = setTimeout(unacknowledged, pongMs);
     if (!http2.ping(ended)) ended();
   };
+  const listen = (): void => {
+    readBefore = socket?.bytesRead;
+    lookAt = now() + silentMs;
+    silence.add(session);
+  };
   const session: GrpcSession = {
     get state() {
       return state;
@@ -123,11 +128,7 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
         if (stream.rstCode === 0) pings = 0;
         closed();
       });
-      if (readBefore === undefined) {
-        readBefore = socket?.bytesRead;
-        lookAt = now() + silentMs;
-        silence.add(session);
-      }
+      if (readBefore === undefined) listen();
       return stream;
     },
     owns: (stream) => stream.session === http2,
@@ -135,6 +136,8 @@ export function openSession(options: SessionOptions, on: SessionListener): GrpcS
       silence.delete(session);
       const isSilent = socket?.bytesRead === readBefore;
       readBefore = undefined;
+      // Bytes may have come before the session broke: node:http2 stops reading after some frames that break HTTP/2, and tells nobody.
+      if (!isSilent && streams > 0) listen();
       // Not at each silent call: the server may be slow, and count pings.
       if (isSilent && pings === 0) session.suspect();
     },

@@ -180,6 +180,15 @@ it("T-RPC-27: an acknowledgement that came while carryover had no time to read i
   expect(stream.destroyed).toBe(false);
 });
 
+it("T-RPC-27: calls end within seconds of a frame after which node:http2 reads nothing more", async () => {
+  const behind = await rawPlatform((socket) => {
+    socket.write(Buffer.from("ffffff000000000001", "hex"));
+  });
+  const sessions = sessionsTo(behind.url, { patience: { silentMs: 100, pongMs: 100 } });
+  const stream = await openStream(sessions);
+  await new Promise((resolve) => stream.once("close", resolve));
+});
+
 it("a slow upstream is pinged once, not at each silent call", async () => {
   const behind = await platform(() => {});
   let pings = 0;

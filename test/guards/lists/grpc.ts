@@ -72,6 +72,7 @@ export const GRPC = [
     ["sessions that may be dead", 'turn("avoided");', ""],
     ["pings that a server counts", "if (isSilent && pings === 0)", "if (isSilent)"],
     ["sessions that fall silent", "silence.add(session);", ""],
+    ["sessions that break after a first byte", "if (!isSilent && streams > 0) listen();", ""],
     ["pings without a response in between", "if (pings === MOST_PINGS) {", "if (false) {"],
     ["acknowledgements that are still unread", "if (pinging === waited) http2", "http2"],
     ["sessions that acknowledge nothing", "setTimeout(unacknowledged, pongMs)", "undefined"],
