@@ -26,6 +26,17 @@ test("with a token an address is no longer looked at, in either direction", () =
   expect(accessRefusal(from("127.0.0.1"), "t")?.reason).toBe("UNAUTHENTICATED");
 });
 
+test.each(["localhost", "localhost:8081", "LOCALHOST", "127.0.0.1:8081", "[::1]:8081"])("it may ask as %s", (host) => {
+  expect(accessRefusal(from("127.0.0.1", { host }), undefined)).toBeUndefined();
+});
+
+test.each(["evil.example", "127.0.0.1.evil.example"])(
+  "a page in its browser may not, under its own name %s",
+  (host) => {
+    expect(accessRefusal(from("127.0.0.1", { host }), undefined)?.reason).toBe("UNAUTHENTICATED");
+  },
+);
+
 test("a request without Host is not from a local browser or tool", () => {
   expect(accessRefusal(from("127.0.0.1", {}), undefined)?.reason).toBe("UNAUTHENTICATED");
 });

@@ -148,24 +148,11 @@ describe("views with a token", () => {
   });
 });
 
-describe("views without a token", () => {
-  test.each(["localhost", "localhost:8081", "127.0.0.1:8081", "[::1]:8081"])(
-    "this machine may ask as %s",
-    async (host) => {
-      expect((await ask(await start(), "/unknown-fields", { host })).status).toBe(200);
-    },
-  );
-
-  test.each([
-    { host: "evil.example" },
-    { host: "127.0.0.1.evil.example" },
-    { "x-forwarded-for": "1.2.3.4" },
-    { forwarded: "for=1.2.3.4" },
-  ])("a request that came by another name or through a proxy may not: %j", async (headers) => {
-    const answer = await ask(await start(), "/unknown-fields", headers as Record<string, string>);
-    expect(answer.status).toBe(401);
-    expect(reasonOf(answer)).toBe("UNAUTHENTICATED");
-  });
+test("without a token views are open to this machine alone", async () => {
+  const url = await start();
+  expect((await ask(url, "/unknown-fields")).status).toBe(200);
+  const answer = await ask(url, "/unknown-fields", { host: "evil.example" });
+  expect([answer.status, reasonOf(answer)]).toEqual([401, "UNAUTHENTICATED"]);
 });
 
 describe("errors", () => {

@@ -3,12 +3,11 @@ import { EventEmitter } from "node:events";
 import type { ServerHttp2Stream } from "node:http2";
 import { expect, it } from "vitest";
 import { createLingering } from "../../src/grpc/lingering.ts";
-import type { Exchange } from "../../src/model/exchange.ts";
-import { type Carryover, startCarryover } from "../support/carryover.ts";
-import { later, takeDownAfterEach } from "../support/take-down.ts";
+import { takeDownAfterEach } from "../support/take-down.ts";
 import { callHead, FRAME, frame } from "./support/frames.mjs";
+import { inFrontOf } from "./support/passing.ts";
 import { type RawConnection, raw } from "./support/raw.ts";
-import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
+import { answered, call, framed, open, session, unary } from "./support/rpc.ts";
 
 takeDownAfterEach();
 
@@ -19,25 +18,14 @@ const SOON_MS = 100;
 const LINGER_MS = 600;
 const MESSAGE = framed(Buffer.from("m"));
 
-async function carryover(
-  serve: Parameters<typeof platform>[0],
+const carryover = (
+  serve: Parameters<typeof inFrontOf>[0],
   flags: Readonly<Record<string, string>> = {},
   holdMs = 100,
-): Promise<Carryover & { readonly rpc: string; readonly exchanges: Exchange[] }> {
-  const exchanges: Exchange[] = [];
-  const behind = await platform(serve);
-  const started = await startCarryover({
-    v2Url: behind.url,
-    flags: { listenGrpcPort: "0", ...flags },
-    grpcTimeouts: { holdMs, lingerMs: LINGER_MS },
-    onExchange: (exchange) => exchanges.push(exchange),
-  });
-  later(started.close);
-  return { ...started, rpc: started.grpcUrl ?? "", exchanges };
-}
+) => inFrontOf(serve, flags, { grpcTimeouts: { holdMs, lingerMs: LINGER_MS } });
 
 /** Responds to the first bytes of a message. */
-const early: Parameters<typeof platform>[0] = (stream) => {
+const early: Parameters<typeof inFrontOf>[0] = (stream) => {
   stream.once("data", () => {
     stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
     stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));

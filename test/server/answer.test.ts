@@ -122,15 +122,6 @@ describe("V78: compression", () => {
   });
 });
 
-it.each([
-  ["short", "{}", JSON_TYPE],
-  ["no JSON", "x".repeat(5_000), [["content-type", "image/png"]] as HeaderList],
-])("what is %s is not compressed", async (_, body, headers) => {
-  const { port } = await rig({ decide: fixed(body, headers) });
-  const answer = await ask(port, "GET /x", "Accept-Encoding: gzip\r\n");
-  expect([answer.field("content-encoding"), answer.body]).toEqual([undefined, body]);
-});
-
 describe("the body of a request", () => {
   const echo = answering(async (body) => ({ status: 200, headers: [], body }));
 

@@ -89,23 +89,6 @@ describe("what an observer sees", () => {
   });
 });
 
-describe("request ids", () => {
-  it("are passed on when they are valid, made when they are not", async () => {
-    const { port, double, ended } = await rig();
-    const field = (index: number, name: string) =>
-      double.requests[index]!.fields.filter(([key]) => key.toLowerCase() === name);
-    await ask(port, "GET /x", "X-Request-Id: mine\r\n");
-    expect(field(0, "x-request-id")).toEqual([["X-Request-Id", "mine"]]);
-    const answer = await ask(port, "GET /x", `X-Request-Id: ${"x".repeat(129)}\r\n`);
-    const made = field(1, "x-request-id")[0]![1];
-    expect(made).toMatch(/^id-\d+$/);
-    expect(answer.field("x-request-id")).toBe(made);
-    expect((await ended(2)).requestId).toBe(made);
-    await ask(port, "GET /x", "X-Request-Id: a\r\nX-Request-Id: b\r\n");
-    expect(field(2, "x-request-id")).toHaveLength(1);
-  });
-});
-
 describe("closing", () => {
   it("finishes what is in flight, says that it is the last, and takes no more", async () => {
     const { decide, release, begun } = held();

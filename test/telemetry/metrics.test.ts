@@ -236,12 +236,6 @@ test("what long lists take up is read when it is asked for", async () => {
   expect(value("lists_waiting")).toBe(1);
 });
 
-test("whoever asks for the numbers misses no request that is over", async () => {
-  const metrics = createMetrics(IDLE);
-  for (let i = 0; i < 300; i++) metrics.observe(finished());
-  expect(await metrics.text()).toMatch(/carryover_requests_total\{[^}]*\} 300\n/);
-});
-
 test.each([Number.NaN, -250])("a clock that says %d costs no request its count, and takes no time off", async (now) => {
   const metrics = createMetrics({ ...IDLE, now: () => now });
   metrics.observe(finished());
