@@ -73,7 +73,7 @@ describe("T-SEC-04: the gate refuses by itself", () => {
   });
 
   it.each([
-    ["a length beside chunks", ["Content-Length", "5", "Transfer-Encoding", "chunked"]],
+    ["a length and chunks", ["Content-Length", "5", "Transfer-Encoding", "chunked"]],
     ["two lengths", ["Content-Length", "5", "Content-Length", "6"]],
     ["two equal lengths", ["Content-Length", "5", "content-length", "5"]],
     ["a length that would be rounded", ["Content-Length", "9007199254740993"]],

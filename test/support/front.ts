@@ -22,7 +22,7 @@ export interface Told {
   readonly problem: Problem | undefined;
   /** Every call that reached v2, in order. */
   readonly sent: readonly ApiRequest[];
-  /** What operators see of it. */
+  /** The record of the request that metrics and log read. */
   readonly exchange: Exchange;
 }
 
@@ -92,7 +92,7 @@ export function createFront(
   };
 }
 
-/** The same, with an error body for whatever is thrown. */
+/** Like `createFront`, but every error becomes a response. */
 export function frontOf(catalogue: Catalogue): MemoryFront {
   const front = createFront(catalogue);
   return (v2) => {

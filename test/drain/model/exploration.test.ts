@@ -39,7 +39,7 @@ describe("records come and go while an honest platform is read", () => {
   const everywhere = (style: ReturnType<typeof styles>[number], measures: Measures, writes: number, keys = "abcdef") =>
     small({ tokens: style.tokens }, measures, { declared: style.declared, writes, universe: keys }, keys);
   const count = ({ runs }: { readonly runs: number }) =>
-    figure("T-DRN-32", "interleavings of a drain and writers, in which each promise was kept", runs, "interleavings");
+    figure("T-DRN-32", "interleavings of a drain and writers that kept every promise", runs, "interleavings");
 
   it.each(styles())(
     "T-DRN-32: $tokens tokens, told $declared: every small list, one or two writes anywhere",
@@ -62,7 +62,7 @@ describe("records come and go while an honest platform is read", () => {
     async (style) => {
       const tally = await kept([...everywhere(style, WINDOWS, 3), ...everywhere(style, SEGMENTS, 3)], 60_000);
       expect(tally.exhausted).toBe(tally.scenarios);
-      // Of so many writes at the worst moments a list may be an error, and never a short one.
+      // With this many writes at the worst moments, a list may be an error but never a short one.
       expect(tally.problems).toBeLessThan(tally.runs / 1_000);
       count(tally);
     },

@@ -67,14 +67,14 @@ function requests(): readonly Asked[] {
   ];
 }
 
-/** Bytes that are no request, with a token in them. */
+/** Invalid requests with a token in them. */
 const BROKEN: readonly string[] = [
   `GET / HTTP/9\r\nAuthorization: Bearer ${opaque("broken")}\r\n\r\n`,
   `GET ${GROUPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${opaque("broken")}\x01\r\n\r\n`,
   `GET ${GROUPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${opaque("once")}\r\nAuthorization: Bearer ${opaque("twice")}\r\nConnection: close\r\n\r\n`,
   `${MARK}method ${GROUPS}?access_token=${opaque("broken")} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
 ];
-/** What an operator may paste into the view that explains a request. */
+/** A request with secrets, for the view that explains requests. */
 const PASTED = new URLSearchParams([
   ["request", `PUT /iam/v1/identityProviders/a?access_token=${opaque("pasted")}`],
   ["header", `Authorization: Bearer ${opaque("pasted")}`],

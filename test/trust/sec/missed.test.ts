@@ -1,4 +1,4 @@
-/** What holds only as long as one line of code is there, which nothing in ordinary use would miss (T-SEC-04; of the gate: test/edge/gate.test.ts). */
+/** Guarantees that rest on a single line of code each, and that ordinary use would not miss (T-SEC-04). For the gate see test/edge/gate.test.ts. */
 import { expect, it } from "vitest";
 import { createPool } from "../../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../../src/upstream/retry.ts";
