@@ -18,6 +18,7 @@ describe("the gate lets in", () => {
     "/a?/../#".replace("#", "%23"),
     "/a;b=.",
     "/%252e%252e",
+    "/a/b.c/..d/%2ee",
   ])("%s", (target) => {
     expect(verdict([], target)).toBe("in");
   });
@@ -62,6 +63,29 @@ describe("the gate lets in", () => {
 
   it.each(["application/json", "application/grpcx", "text/plain; x=application/grpc"])("Content-Type: %s", (value) => {
     expect(verdict(["Content-Type", value])).toBe("in");
+  });
+});
+
+/** What Node's parser or the router refuses today, another version or another setting of them may let through. */
+describe("T-SEC-04: the gate refuses by itself", () => {
+  it.each(["/a/%2e%2e/b", "/a/%2E/b", "/a/.%2e", "/a%2f%2e%2e%2fb", "/a/%2e%2e;x/b", "/%5c..%5cb"])("%s", (target) => {
+    expect(verdict([], target)).toBe("INVALID_PATH");
+  });
+
+  it.each([
+    ["a length and chunks", ["Content-Length", "5", "Transfer-Encoding", "chunked"]],
+    ["two lengths", ["Content-Length", "5", "Content-Length", "6"]],
+    ["two equal lengths", ["Content-Length", "5", "content-length", "5"]],
+    ["a length that would be rounded", ["Content-Length", "9007199254740993"]],
+    ["two transfer codings", ["Transfer-Encoding", "chunked", "Transfer-Encoding", "identity"]],
+    ["chunks twice", ["Transfer-Encoding", "chunked", "Transfer-Encoding", "chunked"]],
+  ])("%s", (_, raw) => {
+    expect(verdict(raw, "/", "POST")).toBe("INVALID_REQUEST");
+  });
+
+  it("but not one framing alone", () => {
+    expect(verdict(["Content-Length", "5"], "/", "POST")).toBe("in");
+    expect(verdict(["Transfer-Encoding", "chunked"], "/", "POST")).toBe("in");
   });
 });
 

@@ -4,8 +4,8 @@ import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import type { Json } from "../../src/model/json.ts";
 import { createSignalController } from "../../src/model/signal.ts";
+import { createFront, type Told } from "../support/front.ts";
 import { type Case, casesOf, placesIn, SECRET, type Target, targetsOf, WHOLE } from "./bad-bodies.ts";
-import { createFront, type Told } from "./front.ts";
 
 const catalogue = await loadCatalogue("v2beta1");
 const { signal } = createSignalController();
@@ -48,8 +48,8 @@ const willing: Send = async ({ method, target }) => {
   return json(200, { uid: method === "POST" || rest === "" ? UID : rest, identityProviderUid: uid });
 };
 
-const askLocked = createFront(catalogue, locked);
-const askWilling = createFront(catalogue, willing, { mismatch: "report" });
+const askLocked = createFront(catalogue)(locked);
+const askWilling = createFront(catalogue, { mismatch: "report" })(willing);
 
 /** What v1's decoder says: 400, or something that comes behind it. */
 async function nativeRefuses(request: ApiRequest): Promise<boolean> {

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
-import type { ApiRequest } from "../../src/model/http.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import { createSignalController } from "../../src/model/signal.ts";
+import { type Ask, createFront, type Told } from "../support/front.ts";
 import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
 import { EVENT_NAMES, LISTS, ORDER_NAMES, STATUSES, type V1List, type V1Record, type Word } from "./filter-words.ts";
-import { type Ask, createFront, jsonOf, type Told } from "./front.ts";
 
 /** `FC_RUNS=5000` looks longer. */
 const RUNS = Number(process.env["FC_RUNS"] ?? variants(100, scale(200, 400)));
@@ -19,11 +19,15 @@ const { signal } = createSignalController();
 const CALLERS = ["admin", "admin", "admin", "admin", "viewer", "nobody", `admin@${native.wellKnown.otherRootGroup}`];
 
 const askNative = (target: string, caller: string) => native.send(request(target, caller), { signal });
-const carryover = createFront(catalogue, platform.send);
+const carryover = createFront(catalogue)(platform.send);
 
 function request(target: string, caller: string): ApiRequest {
   return { method: "GET", target, headers: [["authorization", `Bearer ${native.token(caller)}`]] };
 }
+
+/** The body of a response as JSON. */
+const jsonOf = (answer: ApiResponse | undefined): V1Record =>
+  JSON.parse(Buffer.from(answer?.body ?? "null").toString());
 
 async function recordsOf(list: V1List): Promise<readonly V1Record[]> {
   return jsonOf(await askNative(`${list.v1}${list.ordered ? "?page_size=1000" : ""}`, "admin")).items;
@@ -326,7 +330,7 @@ describe("a filtered request gets the records that v1 gives for it, or a refusal
     order: "name",
     tokens: "offset",
   });
-  const spare = createFront(catalogue, send, { insertZeros: true });
+  const spare = createFront(catalogue, { insertZeros: true })(send);
 
   test.each(LISTS)("$resource, also of a v2 that leaves zeros and counts out and has its own order", async (list) => {
     const { details } = await fuzz({ ...list, uncounted: true }, await recordsOf(list), spare, RUNS / 5);

@@ -5,4 +5,3 @@ import "./translate.test.ts";
 import "./bad-input.test.ts";
 import "../json/rewrite.property.test.ts";
 import "../json/reuse.test.ts";
-import "../json/tree.test.ts";

@@ -36,13 +36,4 @@ describe("the body of a request", () => {
     const packed = await sandboxed().ask("PUT", group(), { body: zlib.gzipSync('{"name":"packed"}'), headers });
     expect([packed.status, reasonOf(packed)]).toEqual([400, "INVALID_BODY"]);
   });
-
-  it.each([
-    ["absent", {}],
-    ["of nothing but space", { body: " \r\n\t" }],
-  ])("%s is an empty message: what is missing is the platform's to say, in v1's words", async (_, ask) => {
-    const answer = await sandboxed().ask("POST", group(), ask);
-    expect([answer.status, answer.json.message]).toEqual([400, expect.stringMatching(/^Invalid argument: name:/)]);
-    expect(Buffer.from(sandboxed().arrived.at(-1)?.body ?? "").toString()).toBe("{}");
-  });
 });

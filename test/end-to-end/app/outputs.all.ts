@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { runCommand } from "../../../scripts/command.ts";
+import { talk } from "../../server/support/client.ts";
 import { startCarryover } from "../../support/carryover.ts";
+import { figure } from "../../support/figures.ts";
 import { FIELDS, JWT, MARK, NAMES, opaque, PIECES, TEXTS } from "../../support/secret-forms.ts";
 import { exchange } from "../comparison/http.ts";
 import { until } from "../cutover/rig.ts";
@@ -65,6 +67,21 @@ function requests(): readonly Asked[] {
   ];
 }
 
+/** Invalid requests with a token in them. */
+const BROKEN: readonly string[] = [
+  `GET / HTTP/9\r\nAuthorization: Bearer ${opaque("broken")}\r\n\r\n`,
+  `GET ${GROUPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${opaque("broken")}\x01\r\n\r\n`,
+  `GET ${GROUPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${opaque("once")}\r\nAuthorization: Bearer ${opaque("twice")}\r\nConnection: close\r\n\r\n`,
+  `${MARK}method ${GROUPS}?access_token=${opaque("broken")} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+];
+/** A request with secrets, for the view that explains requests. */
+const PASTED = new URLSearchParams([
+  ["request", `PUT /iam/v1/identityProviders/a?access_token=${opaque("pasted")}`],
+  ["header", `Authorization: Bearer ${opaque("pasted")}`],
+  ["header", `X-Api-Key: ${opaque("pasted")}`],
+  ["data", JSON.stringify({ name: "p", oidc: { issuer: "https://i", clientSecret: opaque("pasted") } })],
+]);
+
 /** Responds to odd calls with everything that it was sent; native v1 and v2 differ in members that hold a secret. */
 async function platform(): Promise<string> {
   let calls = 0;
@@ -88,8 +105,12 @@ async function platform(): Promise<string> {
         scimToken: opaque("v2"),
         nested: { code: opaque("deep") },
       };
-      const page = { groups: [group], nextPageToken: "", totalCount: "1" };
-      if (req.url?.startsWith("/iam/v1/")) res.end('{"items":[{"id":"a","name":"y","description":""}]}');
+      // A list of two pages, whose token is a secret, too.
+      const isLast = /page_token=|skip=[1-9]/.test(req.url ?? "");
+      const token = isLast ? "" : opaque(`page-${calls}`);
+      const page = { groups: [{ ...group, uid: isLast ? "b" : "a" }], nextPageToken: token, totalCount: "2" };
+      if (req.url?.startsWith("/sts")) res.end(JSON.stringify({ token: opaque(`issued-${calls}`) }));
+      else if (req.url?.startsWith("/iam/v1/")) res.end('{"items":[{"id":"a","name":"y","description":""}]}');
       else res.end(JSON.stringify(/groups(?:\?|$)/.test(req.url ?? "") ? page : group));
     });
   });
@@ -124,6 +145,7 @@ beforeAll(async () => {
       const bytes = body === undefined ? undefined : Buffer.from(body);
       await exchange({ method, url: carryover.url, target, headers: { ...headers }, body: bytes });
     }
+    for (const bytes of BROKEN) await talk(Number(new URL(carryover.url).port), bytes);
     const view = async (name: string) => {
       outputs.set(`${values} ${name}`, await (await fetch(`${carryover.adminUrl}/${name}`)).text());
       return outputs.get(`${values} ${name}`) ?? "";
@@ -134,6 +156,7 @@ beforeAll(async () => {
       (text) => !busy.test(text),
     );
     for (const name of ["rules", "clients", "clients.txt", "samples", "progress", "unknown-fields"]) await view(name);
+    outputs.set(`${values} explained`, await (await fetch(`${carryover.adminUrl}/explain?${PASTED}`)).text());
     for (const { name } of JSON.parse(outputs.get(`${values} clients`) ?? "").clients) {
       await view(`way-out.md?client=${encodeURIComponent(name)}`);
     }
@@ -163,12 +186,15 @@ beforeAll(async () => {
   }
 }, 180_000);
 
-it("no output holds a secret, in any of its forms", () => {
+it("T-ISO-09: no output holds a secret, in any of its forms", () => {
   const found = [...outputs].flatMap(([name, text]) => {
     const at = PIECES.map((piece) => text.indexOf(piece)).find((index) => index >= 0);
     return at === undefined ? [] : [`${name}: ${text.slice(Math.max(0, at - 100), at + 60)}`];
   });
   expect(found).toEqual([]);
+  for (const [name, { length }] of outputs)
+    figure("T-ISO-09", `bytes of output looked through: ${name}`, length, "bytes");
+  figure("T-ISO-09", "secrets found in all outputs", found.length, "secrets");
 });
 
 it("the outputs say something of these requests", () => {
@@ -182,6 +208,7 @@ it("the outputs say something of these requests", () => {
   ]) {
     expect([name, /group/.test(outputs.get(name) ?? "")]).toEqual([name, true]);
   }
+  expect(outputs.get("redact explained")).toContain("clientSecret");
   expect(outputs.get("show samples")).toContain('"native":"\\"y\\""');
   expect(outputs.get("redact counts.json")).toContain("group");
   expect(MARK.length).toBeGreaterThan(5);

@@ -68,7 +68,7 @@ describe("the memory of the process", () => {
   }, async () => {
     // Connections are kept, and stay open while the heap is looked at.
     const { folder, running, port, agent } = await started((home) => ({
-      env: { NODE_OPTIONS: `--heapsnapshot-signal=${SIGNAL} --diagnostic-dir=${home}` },
+      NODE_OPTIONS: `--heapsnapshot-signal=${SIGNAL} --diagnostic-dir=${home}`,
     }));
     const rounds = scale(4, 100);
     const statuses: number[] = [];

@@ -1,7 +1,5 @@
-/** What holds only as long as one line of code is there, which nothing in ordinary use would miss (T-SEC-04). */
-import { describe, expect, it } from "vitest";
-import { checkRequest } from "../../../src/edge/request-checks.ts";
-import { readHeaders } from "../../../src/model/http.ts";
+/** Guarantees that rest on a single line of code each, and that ordinary use would not miss (T-SEC-04). For the gate see test/edge/gate.test.ts. */
+import { expect, it } from "vitest";
 import { createPool } from "../../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
@@ -10,50 +8,6 @@ import { createDouble } from "../../server/support/double.ts";
 import { later, POOL, rig, takeDownAfterEach } from "../../server/support/rig.ts";
 
 takeDownAfterEach();
-
-/** What Node's parser refuses today, another version or another setting of it may let through. */
-function reasonOfTarget(target: string): string | undefined {
-  return checkRequest(
-    { method: "GET", target, httpVersion: "1.1", received: readHeaders(["Host", "a"], true) },
-    { uriBytes: 8_192 },
-  )?.reason;
-}
-
-function reasonOf(...raw: readonly string[]): string | undefined {
-  const received = readHeaders(["Host", "a", ...raw], true);
-  return checkRequest({ method: "POST", target: "/", httpVersion: "1.1", received }, { uriBytes: 8_192 })?.reason;
-}
-
-describe("T-SEC-04: without the router the gate refuses", () => {
-  it.each(["/a/%2e%2e/b", "/a/%2E/b", "/a/.%2e", "/a%2f%2e%2e%2fb", "/a/%2e%2e;x/b", "/%5c..%5cb"])(
-    "the dots of %s",
-    (target) => {
-      expect(reasonOfTarget(target)).toBe("INVALID_PATH");
-    },
-  );
-
-  it("and lets in dots that are part of a name", () => {
-    expect(reasonOfTarget("/a/b.c/..d/%2ee")).toBeUndefined();
-  });
-});
-
-describe("T-SEC-04: without the parser the gate refuses", () => {
-  it.each([
-    ["a length beside chunks", ["Content-Length", "5", "Transfer-Encoding", "chunked"]],
-    ["two lengths", ["Content-Length", "5", "Content-Length", "6"]],
-    ["two equal lengths", ["Content-Length", "5", "content-length", "5"]],
-    ["a length that would be rounded", ["Content-Length", "9007199254740993"]],
-    ["two transfer codings", ["Transfer-Encoding", "chunked", "Transfer-Encoding", "identity"]],
-    ["chunks twice", ["Transfer-Encoding", "chunked", "Transfer-Encoding", "chunked"]],
-  ])("%s", (_, raw) => {
-    expect(reasonOf(...raw)).toBe("INVALID_REQUEST");
-  });
-
-  it("and lets in one of each", () => {
-    expect(reasonOf("Content-Length", "5")).toBeUndefined();
-    expect(reasonOf("Transfer-Encoding", "chunked")).toBeUndefined();
-  });
-});
 
 it("T-FLT-09: an answer that has begun and breaks off is never asked for again", async () => {
   const { port, double, ended } = await rig({

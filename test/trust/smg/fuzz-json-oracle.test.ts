@@ -69,6 +69,9 @@ function reasonFor(read: () => unknown): string | undefined {
   }
 }
 
+const childrenOf = (node: JsonNode): readonly JsonNode[] =>
+  node.kind === "object" ? node.members.map(({ value }) => value) : node.kind === "array" ? node.items : [];
+
 function meaning(node: JsonNode): Json {
   if (node.kind === "array") return node.items.map(meaning);
   if (node.kind === "object") return Object.fromEntries(node.members.map(({ key, value }) => [key, meaning(value)]));
@@ -91,7 +94,11 @@ describe("any bytes", () => {
         expect(reason === undefined).toBe(want !== undefined);
         if (want === undefined) return;
         expect(rewriteValue(bytes, "copy").bytes).toBe(bytes);
-        expect(JSON.stringify(meaning(parseTree(bytes, { surrogates: "pass" })))).toBe(JSON.stringify(want.value));
+        const node = parseTree(bytes, { surrogates: "pass" });
+        expect(JSON.stringify(meaning(node))).toBe(JSON.stringify(want.value));
+        expect(text(rawOf(node))).toBe(text(bytes).trim());
+        for (const child of childrenOf(node))
+          expect(parseTree(rawOf(child), { surrogates: "pass" })).toMatchObject({ kind: child.kind, start: 0 });
       }),
       RUNS,
     );

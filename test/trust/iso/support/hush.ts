@@ -33,7 +33,7 @@ function pageOf(query: string, token: string): object {
 }
 
 /** Serves both versions and token exchange; does not answer when it is asked to wait. Every list has a page token of its own. */
-async function platform(ill: () => boolean = () => false): Promise<string> {
+async function platform(): Promise<string> {
   let pages = 0;
   const server = createServer((req, res) => {
     let sent = "";
@@ -46,13 +46,6 @@ async function platform(ill: () => boolean = () => false): Promise<string> {
       const [path = "", query = ""] = (req.url ?? "").split("?");
       if (path.endsWith("wait")) return;
       res.setHeader("content-type", "application/json");
-      // A platform that is ill repeats everything that it was sent.
-      if (ill()) {
-        res.statusCode = 500;
-        return void res.end(
-          JSON.stringify({ code: 13, message: `${req.url} ${JSON.stringify(req.headers)} ${sent}`, details: [] }),
-        );
-      }
       const list = pageOf(query, `${SECRET}page-${++pages}`);
       if (path.startsWith("/sts")) res.end(`{"token":"${SECRET}issued-${++pages}"}`);
       else if (path === "/iam/v2beta1/groups") res.end(JSON.stringify(list));
@@ -73,26 +66,21 @@ async function platform(ill: () => boolean = () => false): Promise<string> {
 }
 
 /** carryover in a process of its own before that platform, in every mode; `agent`: its clients' few kept connections. */
-export async function started(
-  more: (folder: string) => { flags?: string; env?: Record<string, string> },
-  ill?: () => boolean,
-) {
+export async function started(envOf: (folder: string) => Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), "started-"));
   later(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "rules.yaml"), RULES);
-  const url = await platform(ill);
-  const { flags = "", env = {} } = more(folder);
+  const url = await platform();
   const options = `--listen-host 127.0.0.1 --listen-port 0 --admin-port 0 --upstream-v2-url ${url} --upstream-v1-url ${url}
     --upstream-sts-url ${url}
     --clients-identify claim:sub,header:x-api-key,user-agent --cutover-mode translate
-    --cutover-rules-file ${join(folder, "rules.yaml")} ${flags}`;
-  const running = carryover(["serve", ...options.trim().split(/\s+/)], env);
+    --cutover-rules-file ${join(folder, "rules.yaml")}`;
+  const running = carryover(["serve", ...options.split(/\s+/)], envOf(folder));
   const told = await running.until(/admin at http\S+/);
   const port = Number(/v1 clients at http:\/\/[^:]+:(\d+)/.exec(told)?.[1]);
-  const admin = /admin at (http:\/\/[^\s,]+)/.exec(told)?.[1] ?? "";
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   later(async () => agent.destroy());
-  return { folder, running, port, admin, agent };
+  return { folder, running, port, agent };
 }
 
 export interface Kind {
