@@ -17,8 +17,8 @@ const folders = readdirSync(join(ROOT, "test"), { recursive: true })
 const NAMES = new Map([
   ...folders.toSorted().map((name) => [name, vitest("vitest.real.config.ts", `test/${name}/`)]),
   ["long", vitest("vitest.long.config.ts")],
-  ["soak", ["test/soak/run.mjs"]],
-  ["soak-ports", ["test/soak/ports.mjs"]],
+  ["soak", ["bench/soak/run.mjs"]],
+  ["soak-ports", ["bench/soak/ports.mjs"]],
   ["walkthrough", ["scripts/walkthrough/run.mjs"]],
 ]);
 

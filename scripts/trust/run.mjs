@@ -36,8 +36,8 @@ const PARTS = new Map([
   ],
   ["overload", { command: "node bench/overload.mjs", words: ["bench/overload.mjs"] }],
   ["crowd", { command: "node bench/crowd.mjs", words: ["bench/crowd.mjs"] }],
-  ["soak", { command: "npm run real -- soak", words: ["test/soak/run.mjs"] }],
-  ["soak-ports", { command: "npm run real -- soak-ports", words: ["test/soak/ports.mjs"], id: "T-RPC-01" }],
+  ["soak", { command: "npm run real -- soak", words: ["bench/soak/run.mjs"] }],
+  ["soak-ports", { command: "npm run real -- soak-ports", words: ["bench/soak/ports.mjs"], id: "T-RPC-01" }],
 ]);
 
 const file = (name, kind) => join(REPORTS, `${name}.${kind}`);

@@ -1,5 +1,5 @@
 /**
- * Measures whether one gRPC client can end the process, or hold up all others. `node test/hogs/grpc.mjs [NAME] …` after
+ * Measures whether one gRPC client can end the process, or hold up all others. `node bench/hogs/grpc.mjs [NAME] …` after
  * `npm run build`; without a name all attacks. Starts carryover with a heap of `HEAP` MiB (256) in front of the sandbox,
  * sends hostile messages with a token that the platform does not know (`KNOWN=1`: with one that it knows), and prints how long the event loop was held.
  */
@@ -15,8 +15,8 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { startCarryover } from "../../bench/processes.mjs";
-import { callHead, FRAME, frame, PREFACE } from "../grpc/support/frames.mjs";
+import { callHead, FRAME, frame, PREFACE } from "../../test/grpc/support/frames.mjs";
+import { startCarryover } from "../processes.mjs";
 
 const DIST = pathToFileURL(`${process.env.DIST ?? join(import.meta.dirname, "../../dist")}/`);
 const HEAP_MIB = Number(process.env.HEAP ?? 256);

@@ -1,5 +1,5 @@
 /**
- * Measures whether one client can hold up all others. `node test/hogs/run.mjs [uploads|unread|flood|page] …` after
+ * Measures whether one client can hold up all others. `node bench/hogs/run.mjs [uploads|unread|flood|page] …` after
  * `npm run build`; without a name all of them. Starts carryover in front of its own platform, runs hostile clients, and
  * prints figures of what other clients see meanwhile.
  */

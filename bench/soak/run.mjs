@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { randomOf } from "../support/random.mjs";
+import { randomOf } from "../../test/support/random.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
 import { nextRequest, rulesOf } from "./mix.mjs";

@@ -1,7 +1,7 @@
 /** Measures the memory of carryover during a soak test. (Loaded with `--import`; controlled over the IPC channel.) */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { answerQuestions } from "../../bench/channel.mjs";
+import { answerQuestions } from "../channel.mjs";
 
 function held() {
   const { heapUsed, external, rss } = process.memoryUsage();

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { callHead, FRAME, frame, literal, PREFACE } from "../grpc/support/frames.mjs";
+import { callHead, FRAME, frame, literal, PREFACE } from "../../test/grpc/support/frames.mjs";
 
 const ROUND = 500;
 

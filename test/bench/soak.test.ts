@@ -9,8 +9,10 @@ interface Asked {
   readonly allowed: readonly number[];
 }
 type Random = () => number;
-const { slope } = (await import("./slope.mjs" as string)) as { slope(points: readonly (readonly number[])[]): number };
-const { nextRequest } = (await import("./mix.mjs" as string)) as {
+const { slope } = (await import("../../bench/soak/slope.mjs" as string)) as {
+  slope(points: readonly (readonly number[])[]): number;
+};
+const { nextRequest } = (await import("../../bench/soak/mix.mjs" as string)) as {
   nextRequest(random: Random): Asked;
 };
 

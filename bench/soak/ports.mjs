@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "../../scripts/free-ports.mjs";
-import { randomOf } from "../support/random.mjs";
+import { randomOf } from "../../test/support/random.mjs";
 import { flood } from "./floods.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";

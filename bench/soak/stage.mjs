@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { NODE_FLAGS } from "../../bench/processes.mjs";
 import { optionsOf } from "../../scripts/options.mjs";
+import { NODE_FLAGS } from "../processes.mjs";
 import { slope } from "./slope.mjs";
 
 const HERE = import.meta.dirname;
