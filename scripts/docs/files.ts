@@ -22,7 +22,7 @@ import { reportPage } from "./report.ts";
 import { rulesPage, rulesSchemaFile } from "./rules.ts";
 import { benchWords, fastifySpeed, readmeSpeed, speedTable } from "./speed.ts";
 import { statusPage } from "./status.ts";
-import { trapsPage, v1BehaviourPage } from "./traps.ts";
+import { trapsPage, v1BehaviourPage } from "./trap-pages.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { testsNamed } from "../../../scripts/docs/traps.ts";
-import { differences } from "./differences.ts";
-import { traps } from "./traps.ts";
+import { differences } from "../../../scripts/docs/differences.ts";
+import { testsNamed } from "../../../scripts/docs/trap-pages.ts";
+import { traps } from "../../../scripts/docs/traps.ts";
 
 const rows = differences.flatMap((group) => group.rows);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { differences } from "../../end-to-end/traps/differences.ts";
+import { differences } from "../../../scripts/docs/differences.ts";
 import { isSame, recordedOutcomes } from "./recorded.ts";
 import { groups, REASONS } from "./table.ts";
 

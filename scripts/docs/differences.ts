@@ -1,4 +1,4 @@
-/** Where does a v1 client see something else than v1 showed it? (Data; `scripts/docs/traps.ts` makes `docs/v1-behaviour.md` of it.) */
+/** Where does a v1 client see something else than v1 showed it? (Data; `trap-pages.ts` makes `docs/v1-behaviour.md` of it.) */
 
 export interface Difference {
   /** Stands in the titles of the tests that prove it. Stays what it is: a new row takes the next number. */
