@@ -25,8 +25,14 @@ const tests = (config, ...words) => ["vitest", "run", "--config", config, ...wor
 const PARTS = new Map([
   ["long", { command: "npm run real -- long", words: tests("vitest.long.config.ts") }],
   ["guards", { command: "npm run real -- guards", words: tests("vitest.real.config.ts", "test/guards") }],
-  ["peers", { command: "npm run real -- peers", words: tests("vitest.real.config.ts", "test/peers"), optional: true }],
-  ["image", { command: "npm run real -- image", words: tests("vitest.real.config.ts", "test/image"), optional: true }],
+  [
+    "peers",
+    { command: "npm run real -- peers", words: tests("vitest.real.config.ts", "test/real/peers"), optional: true },
+  ],
+  [
+    "image",
+    { command: "npm run real -- image", words: tests("vitest.real.config.ts", "test/real/image"), optional: true },
+  ],
   [
     "bench",
     {
