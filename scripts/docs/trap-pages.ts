@@ -5,7 +5,7 @@ import { type Trap, traps, type Verdict } from "./traps.ts";
 
 /** `docs/traps.md`. */
 export function trapsPage(): string {
-  const files = testsNamed("T");
+  const files = testsNamed("TRAP");
   const count = (verdict: Verdict) => traps.filter((trap) => trap.verdict === verdict).length;
   const verdicts: readonly Verdict[] = ["handled", "handled, refused in part", "refused", "does not apply"];
   const rows = traps.map((each) => {
@@ -48,7 +48,7 @@ const HEAD = [
 
 /** `docs/v1-behaviour.md`. */
 export function v1BehaviourPage(): string {
-  const files = testsNamed("V");
+  const files = testsNamed("DIFF");
   return `${[...HEAD, ...differences.flatMap((group) => section(group, files))].join("\n").trimEnd()}\n`;
 }
 
@@ -72,11 +72,11 @@ function section({ title, rows }: DifferenceGroup, files: ReadonlyMap<string, re
 const TESTS = new URL("../../test/", import.meta.url);
 /** The ids that a title begins with, where a title can stand. */
 const TITLE =
-  /(?:^|\b(?:test|it|describe)\(|\]\)\(|\)\()\s*["'`]((?:(?:T-[A-Z]{3}-\d\d|[TV]\d{2,3}), )*(?:T-[A-Z]{3}-\d\d|[TV]\d{2,3})): /gm;
+  /(?:^|\b(?:test|it|describe)\(|\]\)\(|\)\()\s*["'`]((?:(?:T-[A-Z]{3}|TRAP|DIFF)-\d{2,3}(?:, |(?=: )))+): /gm;
 const LEFT_OUT = /\b(?:test|it|describe)\.(?:skip|todo|only|fails)\b/;
 
-/** By id, `letter` and two or three digits: the files with such tests, by their paths from `test/`, in order. */
-export function testsNamed(letter: "T" | "V"): ReadonlyMap<string, readonly string[]> {
+/** By id, such as `TRAP-07` or `DIFF-107`: the files with such tests, by their paths from `test/`, in order. */
+export function testsNamed(word: "TRAP" | "DIFF"): ReadonlyMap<string, readonly string[]> {
   const files = readdirSync(TESTS, { recursive: true, encoding: "utf8" }).filter((name) =>
     /\.(?:test|all)\.ts$/.test(name),
   );
@@ -84,7 +84,7 @@ export function testsNamed(letter: "T" | "V"): ReadonlyMap<string, readonly stri
   for (const file of files.toSorted()) {
     const text = readFileSync(new URL(file, TESTS), "utf8");
     const titles = [...text.matchAll(TITLE)].flatMap(([, names = ""]) => names.split(", "));
-    const ids = new Set(titles.filter((id) => /^.\d+$/.test(id) && id.startsWith(letter)));
+    const ids = new Set(titles.filter((id) => id.startsWith(word)));
     if (ids.size > 0 && LEFT_OUT.test(text)) throw new Error(`${file} leaves tests out`);
     for (const id of ids) found.set(id, [...(found.get(id) ?? []), file]);
   }

@@ -95,7 +95,7 @@ describe("a field that the catalogue does not know", () => {
   });
 });
 
-describe("V11: unknownFields.response", () => {
+describe("DIFF-11: unknownFields.response", () => {
   const record = { uid: "abc", name: "a", novelty: { x: [1] } };
 
   it.each([

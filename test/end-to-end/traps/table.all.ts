@@ -7,19 +7,19 @@ const rows = differences.flatMap((group) => group.rows);
 
 test("every trap is in the table once, in order", () => {
   expect(traps.map(({ id }) => id)).toEqual(
-    Array.from({ length: 67 }, (_, index) => `T${String(index + 1).padStart(2, "0")}`),
+    Array.from({ length: 67 }, (_, index) => `TRAP-${String(index + 1).padStart(2, "0")}`),
   );
 });
 
 test("a trap has tests that are named after it exactly when it applies", () => {
   const applies = traps.filter(({ verdict }) => verdict !== "does not apply").map(({ id }) => id);
-  expect([...testsNamed("T").keys()].toSorted()).toEqual(applies);
+  expect([...testsNamed("TRAP").keys()].toSorted()).toEqual(applies);
 });
 
 test("every difference has an id of its own, and tests that are named after it", () => {
   const ids = rows.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  expect([...testsNamed("V").keys()].toSorted()).toEqual(ids.toSorted());
+  expect([...testsNamed("DIFF").keys()].toSorted()).toEqual(ids.toSorted());
 });
 
 test("a trap names the differences that it leaves exactly when it is refused, if only in part", () => {

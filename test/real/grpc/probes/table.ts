@@ -34,13 +34,13 @@ export const groups: readonly ProbeGroup[] = [
 
 /** By row of docs/v1-behaviour.md: the probes whose outcome differs as it says. */
 export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["V15", ["a negative enum value"]],
-  ["V52", ["a parent with a control byte", "a parent that climbs"]],
-  ["V60", ["the same twice", "two that differ"]],
-  ["V67", ["110 fields", "200 fields", "a value of 20 KiB", "a value of 100 KiB"]],
-  ["V79", ["grpc-metadata-x-probe", "grpc-metadata-authorization"]],
+  ["DIFF-15", ["a negative enum value"]],
+  ["DIFF-52", ["a parent with a control byte", "a parent that climbs"]],
+  ["DIFF-60", ["the same twice", "two that differ"]],
+  ["DIFF-67", ["110 fields", "200 fields", "a value of 20 KiB", "a value of 100 KiB"]],
+  ["DIFF-79", ["grpc-metadata-x-probe", "grpc-metadata-authorization"]],
   [
-    "V82",
+    "DIFF-82",
     [
       "a value of 8 KiB",
       "200 unknown groups within each other",
@@ -51,7 +51,7 @@ export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
     ],
   ],
   [
-    "V130",
+    "DIFF-130",
     [
       ...["no slash in front", "an empty path", "an asterisk", "a backslash", "a space at the end", "a URL as path"],
       ...["te: gzip", "te: trailers, gzip", "no :scheme", "no :path", "no :method", "no :authority, and no host"],
@@ -65,7 +65,7 @@ export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
     ],
   ],
   [
-    "V131",
+    "DIFF-131",
     [
       ...["trailers at the end", "trailers without a message", "a name with a space", "a name with a colon"],
       ...["an empty name", "a name that is not ASCII", "a line feed in a value", "a carriage return in a value"],
@@ -73,16 +73,16 @@ export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
     ],
   ],
   [
-    "V132",
+    "DIFF-132",
     [
       ...["Application/GRPC", "snappy, of a message that is not compressed", "-bin, with wrong padding"],
       ...["-bin, of the URL alphabet", "-bin, that is no base64", "-bin, a list in one field"],
       ...["a length of 2^32", "a varint of eleven bytes", "a tag of six bytes"],
     ],
   ],
-  ["V133", ["two content-types", ":authority with credentials"]],
+  ["DIFF-133", ["two content-types", ":authority with credentials"]],
   [
-    "V134",
+    "DIFF-134",
     [
       ...[
         "nine digits",
@@ -97,8 +97,8 @@ export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
       ...["with a space within", "two, the second malformed", "two timeouts in one field"],
     ],
   ],
-  ["V135", ["via, with carryover in it"]],
-  ["V136", ["a value of spaces", "spaces at the ends of a value", "with a space in front"]],
+  ["DIFF-135", ["via, with carryover in it"]],
+  ["DIFF-136", ["a value of spaces", "spaces at the ends of a value", "with a space in front"]],
 ]);
 
 /** The row of docs/v1-behaviour.md that explains the outcome of a probe. */

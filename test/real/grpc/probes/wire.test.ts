@@ -30,11 +30,11 @@ it.each([
   ["a path without a slash", callHead(LIST.slice(1))],
   ["keep-alive", Buffer.concat([callHead(LIST), literal("keep-alive", "5")])],
   ["a content-length that does not fit", Buffer.concat([callHead(LIST), literal("content-length", "6")])],
-])("V130: %s resets the stream with PROTOCOL_ERROR", async (_, head) => {
+])("DIFF-130: %s resets the stream with PROTOCOL_ERROR", async (_, head) => {
   expect(await sent(head)).toEqual(["RST(1)"]);
 });
 
-it("V131: fields that HTTP/2 forbids are left out, and trailers of a client are ignored", async () => {
+it("DIFF-131: fields that HTTP/2 forbids are left out, and trailers of a client are ignored", async () => {
   const odd = Buffer.concat([literal("x y", "a"), literal("x-y", "a\nb")]);
   expect(await sent(Buffer.concat([callHead(LIST), odd]))).toEqual(SERVED);
   const trailers = frame(FRAME.headers, 5, 1, literal("x-late", "1"));
@@ -42,7 +42,7 @@ it("V131: fields that HTTP/2 forbids are left out, and trailers of a client are 
   expect(await sent(callHead(LIST), late)).toEqual(SERVED);
 });
 
-it("V132: metadata, media types and encodings that can be understood are served", async () => {
+it("DIFF-132: metadata, media types and encodings that can be understood are served", async () => {
   const { rpc, sandbox } = await translating();
   const authorization = `Bearer ${sandbox.token("admin")}`;
   const status = async (fields: Record<string, string>, message = Buffer.alloc(0)) =>
@@ -55,14 +55,14 @@ it("V132: metadata, media types and encodings that can be understood are served"
   expect(await status({}, Buffer.from("d0858080800001", "hex"))).toBe(13);
 });
 
-it("V133: two content-types are refused, and a user in :authority is INVALID_ARGUMENT", async () => {
+it("DIFF-133: two content-types are refused, and a user in :authority is INVALID_ARGUMENT", async () => {
   const { rpc } = await translating();
   const twice = Buffer.concat([callHead(LIST), literal("content-type", "application/grpc")]);
   expect(await sent(twice)).toEqual(["HEADERS+ES"]);
   expect((await call(rpc, LIST, undefined, { ":authority": "user@platform.test" })).status).toBe(3);
 });
 
-it("V136: with Node.js 20, metadata with spaces at its ends is left out", async () => {
+it("DIFF-136: with Node.js 20, metadata with spaces at its ends is left out", async () => {
   const { rpc, exchanges } = await translating();
   const isLeftOut = process.version.startsWith("v20.");
   // A deadline that could not be read would be refused.
