@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { differences } from "../../../scripts/docs/differences.ts";
 import { testsNamed } from "../../../scripts/docs/trap-pages.ts";
@@ -29,4 +31,14 @@ test("a trap names the differences that it leaves exactly when it is refused, if
   );
   expect(named.filter(([, refused, left]) => refused !== left.length > 0)).toEqual([]);
   expect(named.flatMap(([, , left]) => left).filter((id) => !known.has(id))).toEqual([]);
+});
+
+test("no title begins with an id of another form, such as T50 or V14", () => {
+  const tests = resolve(import.meta.dirname, "../..");
+  const other = readdirSync(tests, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(?:test|all|real)\.ts$/.test(name))
+    .flatMap((name) => [
+      ...readFileSync(join(tests, name), "utf8").matchAll(/["'`](?:[A-Z]{1,3}\d{1,3})(?:, [A-Z-]+\d+)*: /g),
+    ]);
+  expect(other.map(([title]) => title)).toEqual([]);
 });
