@@ -120,7 +120,7 @@ fs.writeFileSync(to + "/scan.spdx.json", JSON.stringify(statement));`;
   await must(["podman", "rmi", scanner]);
   env = [
     ...[
-      `XDG_CACHE_HOME=${join(TOOLS, "../../..")}`,
+      `XDG_CACHE_HOME=${join(TOOLS, "../..")}`,
       `BUILDX_CONFIG=${join(folder, "buildx")}`,
       "BUILDX_BUILDER=test",
       `SOURCE=https://git.example.com/carryover`,
