@@ -112,13 +112,7 @@ export const HEADS: readonly Trip[] = [
     look: fields("idempotency-key"),
   },
   { ...seen, what: "names with `_`", target: "/iam/v1/groups", headers: ["X_Tenant", "a"], look: fields("x_tenant") },
-  {
-    ...seen,
-    what: "names with `.`",
-    target: "/iam/v1/groups",
-    headers: ["X.Tenant", "a"],
-    look: fields("x.tenant"),
-  },
+  { ...seen, what: "names with `.`", target: "/iam/v1/groups", headers: ["X.Tenant", "a"], look: fields("x.tenant") },
   {
     ...seen,
     h2: false,

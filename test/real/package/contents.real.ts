@@ -84,16 +84,13 @@ describe("the tarball", () => {
   it.each([
     ["index", "api.txt", "Reports unready and keeps serving for"],
     ["fastify/plugin", "api-fastify.txt", "Everything below it goes to carryover"],
-  ])(
-    "declares in %s the interface of test/real/package/%s, which changes on purpose only",
-    async (name, file, comment) => {
-      const declared = await ran("tar", ["-xOf", shipped.tarball, `package/dist/${name}.d.ts`], ROOT);
-      const bare = declared.out.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "");
-      await expect(bare).toMatchFileSnapshot(file);
-      // Editors show what the members are for.
-      expect(declared.out).toContain(comment);
-    },
-  );
+  ])("declares in %s the interface of %s, which changes on purpose only", async (name, file, comment) => {
+    const declared = await ran("tar", ["-xOf", shipped.tarball, `package/dist/${name}.d.ts`], ROOT);
+    const bare = declared.out.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "");
+    await expect(bare).toMatchFileSnapshot(file);
+    // Editors show what the members are for.
+    expect(declared.out).toContain(comment);
+  });
 
   it("has no page with a link that leads nowhere, but to what only the repository has", () => {
     const files = new Set(shipped.files);
