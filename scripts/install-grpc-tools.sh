@@ -4,12 +4,12 @@
 root=$(cd "$(dirname "$0")/.." && pwd)
 plugins=(google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12 google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2)
 grpcurl=github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3
-sources=$(cd "$root" && cat test/grpc/clients/go/{,provider/}*.* test/grpc/probes/go/*/* scripts/grpc/generate.mjs sandbox/src/data/*-{messages,rpcs}.ts sandbox/src/grpc/descriptors.ts | sha256sum)
+sources=$(cd "$root" && cat test/real/grpc/go/{,provider/}*.* test/real/grpc/probes/go/*/* scripts/grpc/generate.mjs sandbox/src/data/*-{messages,rpcs}.ts sandbox/src/grpc/descriptors.ts | sha256sum)
 want grpc "${plugins[*]} $grpcurl $sources"
 need go node
 for tool in "${plugins[@]}" "$grpcurl"; do go_install "$fresh/bin" "$tool"; done
-cp -r "$root/test/grpc/clients/go" "$fresh/source"
-cp -r "$root/test/grpc/probes/go/." "$fresh/source"
+cp -r "$root/test/real/grpc/go" "$fresh/source"
+cp -r "$root/test/real/grpc/probes/go/." "$fresh/source"
 node "$root/scripts/grpc/generate.mjs" "$fresh/bin" "$fresh/source"
 (cd "$fresh/source" && go build -trimpath -o "$fresh/bin/" . ./provider ./native ./probe && mv "$fresh/bin/client" "$fresh/bin/calls")
 expect protoc-gen-go 1.36. "$fresh/bin/protoc-gen-go" --version

@@ -1,5 +1,5 @@
 /**
- * Runs what is tried by name only: `npm run real -- image`, or another folder of `test` with real programs or mutations, or one of
+ * Runs what is tried by name only: `npm run real -- image`, or another folder of `test/real`, a folder of `test` with mutations, or one of
  * the programs below. What follows the name is handed on.
  */
 import { spawnSync } from "node:child_process";
@@ -11,14 +11,14 @@ const ROOT = join(import.meta.dirname, "..");
 const vitest = (...words) => ["node_modules/vitest/vitest.mjs", "run", "--config", ...words];
 const folders = readdirSync(join(ROOT, "test"), { recursive: true })
   .filter((file) => /\.(?:real|guards|mutants)\.ts$/.test(file))
-  .map((file) => file.split("/")[0]);
+  .map((file) => /^(?:real\/)?[^/]+/.exec(file)[0]);
 
 /** What `node` is given, by name. */
 const NAMES = new Map([
-  ...folders.toSorted().map((name) => [name, vitest("vitest.real.config.ts", `test/${name}/`)]),
+  ...folders.map((folder) => [folder.replace("real/", ""), vitest("vitest.real.config.ts", `test/${folder}/`)]),
   ["long", vitest("vitest.long.config.ts")],
-  ["soak", ["test/soak/run.mjs"]],
-  ["soak-ports", ["test/soak/ports.mjs"]],
+  ["soak", ["bench/soak/run.mjs"]],
+  ["soak-ports", ["bench/soak/ports.mjs"]],
   ["walkthrough", ["scripts/walkthrough/run.mjs"]],
 ]);
 

@@ -1,6 +1,6 @@
 /** Writes docs/grpc-probes.md: what comes of each probe of the gRPC port, and of native v1. */
-import { isSame, type Outcomes, recordedOutcomes } from "../../test/grpc/probes/recorded.ts";
-import { groups, type Probe, type ProbeGroup, reasonOf } from "../../test/grpc/probes/table.ts";
+import { isSame, type Outcomes, recordedOutcomes } from "../../test/real/grpc/probes/recorded.ts";
+import { groups, type Probe, type ProbeGroup, reasonOf } from "../../test/real/grpc/probes/table.ts";
 
 /** `docs/grpc-probes.md`. */
 export function probesPage(): string {
@@ -15,7 +15,7 @@ export function probesPage(): string {
   return `${[
     "# Odd gRPC requests",
     "",
-    "`npm run docs` generates this page from `test/grpc/probes`.",
+    "`npm run docs` generates this page from `test/real/grpc/probes`.",
     "",
     `\`npm run real -- grpc\` sends ${all.length} requests frame by frame to three servers and compares the outcomes: a server of grpc-go,`,
     "generated from the API's descriptors, as native v1; carryover, which translates the call; and carryover in front of such a server, which",

@@ -12,8 +12,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), "picture-"));
 try {
   await withTypeScript(async (load) => {
-    const { feedWeeks } = await load("/test/monitoring/weeks.ts");
-    const { takeDown } = await load("/test/monitoring/processes.ts");
+    const { feedWeeks } = await load("/test/real/monitoring/weeks.ts");
+    const { takeDown } = await load("/test/real/monitoring/processes.ts");
     const { drawFirstScreen } = await load("/scripts/monitoring/picture.ts");
     try {
       const dashboard = JSON.parse(await readFile(join(ROOT, "helm/files/dashboards/carryover.json"), "utf8"));

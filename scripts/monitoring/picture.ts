@@ -3,9 +3,9 @@
  * library draws each kind of panel that the first screen has.
  */
 import { type EChartsOption, init } from "echarts";
-import { type Dashboard, firstScreenOf, type PanelFile } from "../../test/monitoring/dashboard.ts";
-import type { Series } from "../../test/monitoring/processes.ts";
-import { asked, type Weeks } from "../../test/monitoring/weeks.ts";
+import { type Dashboard, firstScreenOf, type PanelFile } from "../../test/real/monitoring/dashboard.ts";
+import type { Series } from "../../test/real/monitoring/processes.ts";
+import { asked, type Weeks } from "../../test/real/monitoring/weeks.ts";
 
 const WIDTH = 1500;
 const COLUMN = WIDTH / 24;

@@ -25,8 +25,14 @@ const tests = (config, ...words) => ["vitest", "run", "--config", config, ...wor
 const PARTS = new Map([
   ["long", { command: "npm run real -- long", words: tests("vitest.long.config.ts") }],
   ["guards", { command: "npm run real -- guards", words: tests("vitest.real.config.ts", "test/guards") }],
-  ["peers", { command: "npm run real -- peers", words: tests("vitest.real.config.ts", "test/peers"), optional: true }],
-  ["image", { command: "npm run real -- image", words: tests("vitest.real.config.ts", "test/image"), optional: true }],
+  [
+    "peers",
+    { command: "npm run real -- peers", words: tests("vitest.real.config.ts", "test/real/peers"), optional: true },
+  ],
+  [
+    "image",
+    { command: "npm run real -- image", words: tests("vitest.real.config.ts", "test/real/image"), optional: true },
+  ],
   [
     "bench",
     {
@@ -36,8 +42,8 @@ const PARTS = new Map([
   ],
   ["overload", { command: "node bench/overload.mjs", words: ["bench/overload.mjs"] }],
   ["crowd", { command: "node bench/crowd.mjs", words: ["bench/crowd.mjs"] }],
-  ["soak", { command: "npm run real -- soak", words: ["test/soak/run.mjs"] }],
-  ["soak-ports", { command: "npm run real -- soak-ports", words: ["test/soak/ports.mjs"], id: "T-RPC-01" }],
+  ["soak", { command: "npm run real -- soak", words: ["bench/soak/run.mjs"] }],
+  ["soak-ports", { command: "npm run real -- soak-ports", words: ["bench/soak/ports.mjs"], id: "T-RPC-01" }],
 ]);
 
 const file = (name, kind) => join(REPORTS, `${name}.${kind}`);

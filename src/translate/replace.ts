@@ -79,7 +79,7 @@ export type StoredRecord =
   | { readonly kind: "refused"; readonly response: ApiResponse };
 
 /**
- * The record at `path` as v2 has it now. Other writers may change it before the update; docs/v1-behaviour.md says so (V22).
+ * The record at `path` as v2 has it now. Other writers may change it before the update; docs/v1-behaviour.md says so (DIFF-22).
  * Throws `Problem` UPSTREAM_INVALID, also for another record: compared with that, a change could get lost.
  */
 export async function readStored(path: string, request: V1Request, tools: Tools): Promise<StoredRecord> {

@@ -30,7 +30,7 @@ describe("a last page that contradicts its own count", () => {
     }
   });
 
-  it("T-DRN-12, V05: is read on behind, and once more from page one, where it goes on counting more: then it is an error", async () => {
+  it("T-DRN-12, DIFF-05: is read on behind, and once more from page one, where it goes on counting more: then it is an error", async () => {
     const always: Platform = (s) => {
       const page = pageOf(KEYS, s, "keyset");
       return respond(page.next === "" ? { ...page, total: "101" } : page);

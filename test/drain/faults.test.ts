@@ -23,14 +23,14 @@ const pageOne: Platform = (selector, call) => {
 };
 
 describe("pages that go in a circle", () => {
-  it("T53, T-DRN-07: a token that restarts at page one costs a second reading, and the list is exact", async () => {
+  it("TRAP-53, T-DRN-07: a token that restarts at page one costs a second reading, and the list is exact", async () => {
     const outcome = await drained(broken(quiet(KEYS), 2, pageOne), TEN);
     expect(uidsOf(outcome)).toEqual(KEYS);
     expect(outcome.result).toMatchObject({ witness: "count", pages: 3 + 4 });
     expect(outcome.notes).toEqual(["list-read-again"]);
   });
 
-  it("T53, T-DRN-07: a platform that restarts for ever is an error, not a short list", async () => {
+  it("TRAP-53, T-DRN-07: a platform that restarts for ever is an error, not a short list", async () => {
     const outcome = await drained(pageOne, TEN);
     expect(outcome.problem).toMatchObject({ reason: "DRAIN_INCOMPLETE", http: 502 });
     expect(outcome.requests).toHaveLength(4);

@@ -104,7 +104,7 @@ describe("the gate refuses", () => {
   });
 
   it.each(["application/grpc", "application/grpc+proto", "Application/gRPC; x=y", "application/grpc-web+json"])(
-    "T58: Content-Type: %s",
+    "TRAP-58: Content-Type: %s",
     (value) => {
       expect(verdict(["Content-Type", value])).toBe("GRPC_UNSUPPORTED");
     },
@@ -119,7 +119,7 @@ describe("the gate refuses", () => {
     expect(verdict(raw)).toBe("UNAUTHENTICATED");
   });
 
-  it.each(["websocket", "h2c, websocket", "TLS/1.0"])("V61: an upgrade to %s", (protocol) => {
+  it.each(["websocket", "h2c, websocket", "TLS/1.0"])("DIFF-61: an upgrade to %s", (protocol) => {
     expect(verdict(["Connection", "keep-alive, Upgrade", "Upgrade", protocol])).toBe("UPGRADE_REFUSED");
   });
 

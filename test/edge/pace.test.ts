@@ -11,7 +11,7 @@ function paced(minRate = 1024) {
 }
 
 describe("a client that sends a body", () => {
-  it("V68: has ten seconds before its rate counts, and is then judged by bytes: one now and then is not enough", async () => {
+  it("DIFF-68: has ten seconds before its rate counts, and is then judged by bytes: one now and then is not enough", async () => {
     const { clock, told, pace } = paced();
     pace.waits(true);
     pace.came(64 * 1024);

@@ -157,7 +157,7 @@ describe("a unary call", () => {
     }
   });
 
-  it("V134: has any subtype, and a deadline that can be read", async () => {
+  it("DIFF-134: has any subtype, and a deadline that can be read", async () => {
     const { rpc, behind } = await inFrontOf(unary((request) => [request]));
     const json = { "content-type": "application/grpc+json" };
     expect((await call(rpc, V2, undefined, json)).status).toBe(0);
@@ -384,7 +384,7 @@ describe("a call that the platform resets", () => {
     expect(behind.heads).toHaveLength(1);
   });
 
-  it("T-RPC-04, V116: by losing the connection is UNAVAILABLE where it only reads, and UNKNOWN where it may have written", async () => {
+  it("T-RPC-04, DIFF-116: by losing the connection is UNAVAILABLE where it only reads, and UNKNOWN where it may have written", async () => {
     const { rpc } = await inFrontOf(readsThen(({ session }) => session?.destroy()));
     expect((await call(rpc, V2)).status).toBe(14);
     const { status, head } = await call(rpc, WRITE);
@@ -565,7 +565,7 @@ describe("what goes wrong", () => {
     expect(behind.heads).toHaveLength(0);
   });
 
-  it("V135, T-RPC-22: through carryover a second time is refused, and never reaches the platform", async () => {
+  it("DIFF-135, T-RPC-22: through carryover a second time is refused, and never reaches the platform", async () => {
     const { rpc, behind } = await inFrontOf(unary((request) => [request]));
     expect(await call(rpc, V2, undefined, { via: "1.1 carryover" })).toMatchObject({ status: 9 });
     expect(behind.heads).toHaveLength(0);

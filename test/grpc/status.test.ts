@@ -36,7 +36,7 @@ it.each([
   [16_384, 300],
   [8_192, 300],
   [2_048, 20],
-])("V115: details beyond %i bytes of metadata are cut by whole entries, and the message says so", (room, count) => {
+])("DIFF-115: details beyond %i bytes of metadata are cut by whole entries, and the message says so", (room, count) => {
   const trailers = statusTrailers(ofError({ message: "bad", details: [INFO, violations(count)] }), room);
   expect(sizeOfFields(trailers)).toBeLessThanOrEqual(room);
   expect(sizeOfFields(trailers)).toBeGreaterThan(room * 0.8);

@@ -78,7 +78,7 @@ describe("v2 fails reads that native v1 serves", () => {
   });
 });
 
-describe("V79: metadata of a translated call", () => {
+describe("DIFF-79: metadata of a translated call", () => {
   const platform = async (head = "") => {
     const double = await createDouble(Buffer.from(ok('{"groups":[]}', head), "latin1"));
     const { grpcUrl = "", close } = await startCarryover({
@@ -372,7 +372,7 @@ it.each([
   expect(exchanges).toMatchObject([{ status: 400, fault: "client", calls: [], rpc: { code: 13 } }]);
 });
 
-it("T-RPC-21, V82: a message with more fields than JSON may have values is refused before it is decoded", async () => {
+it("T-RPC-21, DIFF-82: a message with more fields than JSON may have values is refused before it is decoded", async () => {
   const { client, exchanges } = await translating();
   const ids = Buffer.concat([Buffer.from([0x12]), lengthOf(50_000), Buffer.alloc(50_000, Buffer.from([0x2a, 0]))]);
   expect(await client.call(LIST, {}, { raw: frame(ids) })).toMatchObject({
@@ -391,7 +391,7 @@ it("T-RPC-21, V82: a message with more fields than JSON may have values is refus
   ]);
 });
 
-it("T-RPC-21, V82: limits.bodyBytes holds for a message, before it comes, and for the body that it becomes", async () => {
+it("T-RPC-21, DIFF-82: limits.bodyBytes holds for a message, before it comes, and for the body that it becomes", async () => {
   const { client, rpc, exchanges } = await translating({ limitsBodyBytes: "2KiB" });
   const path = `/${VENDOR_TYPES}.iam.Groups/List`;
   const says = Buffer.from([0, 0, 0, 8, 1]);
@@ -409,7 +409,7 @@ it("T-RPC-21, V82: limits.bodyBytes holds for a message, before it comes, and fo
   });
 });
 
-it("T-RPC-21, V82: limits.headerBytes holds for the target that a message becomes, with its metadata", async () => {
+it("T-RPC-21, DIFF-82: limits.headerBytes holds for the target that a message becomes, with its metadata", async () => {
   const { client, exchanges } = await translating();
   const ids = Array.from({ length: 400 }, (_, i) => `${"a".repeat(40)}/${String(i).padStart(16, "0")}`);
   expect(await client.call(LIST, { uidp: { ids } })).toMatchObject({
@@ -421,7 +421,7 @@ it("T-RPC-21, V82: limits.headerBytes holds for the target that a message become
   expect(await client.call(LIST, { uidp: { ids: ids.slice(0, 100) } })).toMatchObject({ code: 0 });
 });
 
-it("V82: metadata goes to the platform twice, and counts twice", async () => {
+it("DIFF-82: metadata goes to the platform twice, and counts twice", async () => {
   const { client, exchanges } = await translating();
   const call = (bytes: number) => client.call(LIST, {}, { headers: { "x-long": "a".repeat(bytes) } });
   expect(await call(7_000)).toMatchObject({ code: 0 });

@@ -97,7 +97,7 @@ const uidp: readonly Word[] = [
   },
 ];
 
-/** v1 shows tags of a kind by default, v2 hides them (trap T15). The sandbox recognizes kinds by name. */
+/** v1 shows tags of a kind by default, v2 hides them (TRAP-15). The sandbox recognizes kinds by name. */
 const exclude = (kind: string, special: RegExp): Word => ({
   v1: `exclude_${kind}`,
   kind: "bool",

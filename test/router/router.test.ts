@@ -58,7 +58,7 @@ describe("translated operations", () => {
     expect(told(method, target)).toBe(expected);
   });
 
-  test("V55: v2's camelCase spelling of a collection is accepted, any other case is another path", () => {
+  test("DIFF-55: v2's camelCase spelling of a collection is accepted, any other case is another path", () => {
     expect(told("GET", "/iam/v1/roleBindings")).toBe("role-binding.list /iam/v2beta1/roleBindings");
     expect(told("POST", `/iam/v1/roleBindings/batch/${ROOT}`)).toBe("native role-binding.batchCreate");
     expect(told("GET", "/iam/v1/groupinvites")).toBe("native unknown.unknown");
@@ -94,7 +94,7 @@ test.each([
   expect(route("GET", target)).toEqual({ kind: "v2", resource });
 });
 
-describe("T47, T-SMG-28: uids in paths", () => {
+describe("TRAP-47, T-SMG-28: uids in paths", () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8])("a uid of %i levels is one uid, escaped or not", (levels) => {
     const uid = [ROOT, ...Array.from({ length: levels - 1 }, () => "0123456789abcdef")].join("/");
     const expected = `repo.get /registry/v2beta1/repos/${uid}`;
@@ -104,7 +104,7 @@ describe("T47, T-SMG-28: uids in paths", () => {
   });
 });
 
-describe("T-SMG-27, V52: odd paths on v1 are refused", () => {
+describe("T-SMG-27, DIFF-52: odd paths on v1 are refused", () => {
   // Which bytes, escapes and segments are odd: path.test.ts. Which uids: uid.test.ts.
   test.each([
     ...Object.values(AMBIGUOUS),
@@ -133,7 +133,7 @@ describe("T-SMG-27, V52: odd paths on v1 are refused", () => {
   });
 });
 
-describe("T-SMG-27, V56: paths of nobody", () => {
+describe("T-SMG-27, DIFF-56: paths of nobody", () => {
   test.each([
     ...Object.values(UNKNOWN),
     "/admin",
@@ -175,7 +175,7 @@ describe("v2 and token exchange", () => {
   });
 });
 
-describe("T46: literals and verbs come before uids", () => {
+describe("TRAP-46: literals and verbs come before uids", () => {
   test.each([
     ["POST", `/iam/v1/rolebindings/batch/${ROOT}`, "native role-binding.batchCreate"],
     ["POST", "/iam/v1/rolebindings/batch", "native role-binding.batchCreate"],
@@ -224,7 +224,7 @@ describe("T46: literals and verbs come before uids", () => {
     ["POST", "/billing/v1/invoices/a:pay", "UNKNOWN_PATH"],
     ["GET", "/constructor/v1/x", "UNKNOWN_PATH"],
     ["PUT", "/legacy/x", "UNKNOWN_PATH"],
-  ])("V54: %s %s, a new verb, domain or prefix, is native v1's; without it %s", (method, target, reason) => {
+  ])("DIFF-54: %s %s, a new verb, domain or prefix, is native v1's; without it %s", (method, target, reason) => {
     expect(route(method, target)).toMatchObject({ resource: "unknown", operation: "unknown", otherwise: { reason } });
   });
 
@@ -245,11 +245,11 @@ describe("T46: literals and verbs come before uids", () => {
     "/%62illing/v1/x",
     "/legacy/a;b",
     "/billing/v1/a/%2e%2e",
-  ])("V52: an odd path of a new domain or prefix is refused, too: %s", (target) => {
+  ])("DIFF-52: an odd path of a new domain or prefix is refused, too: %s", (target) => {
     expect(told("POST", target)).toBe("INVALID_PATH");
   });
 
-  test("V54: a verb that does not exist is no part of a uid", () => {
+  test("DIFF-54: a verb that does not exist is no part of a uid", () => {
     expect(told("POST", `/iam/v1/groups/${ROOT}:requestGroupAccess/a`)).toBe("INVALID_PATH");
     expect(told("POST", `/iam/v1/groups/${ROOT}:requestGroupAccess:x`)).toBe("INVALID_PATH");
   });
@@ -265,7 +265,7 @@ describe("T46: literals and verbs come before uids", () => {
   });
 });
 
-describe("T45, V53: empty parents and trailing slashes", () => {
+describe("TRAP-45, DIFF-53: empty parents and trailing slashes", () => {
   test.each([
     ["POST", "/iam/v1/groups", "group.create /iam/v2beta1/groups"],
     ["POST", "/iam/v1/groups/", "group.create /iam/v2beta1/groups"],

@@ -144,7 +144,7 @@ describe("an operation of the catalogue", () => {
     expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "thing", operation: "list", mode: "translate" });
   });
 
-  it("V58: is refused as a GET with a body, before anything is sent", async () => {
+  it("DIFF-58: is refused as a GET with a body, before anything is sent", async () => {
     const { plan, asked } = decide({});
     const body = new TextEncoder().encode('{"a":1}');
     await expect(respond(plan(), body)).rejects.toMatchObject({ reason: "INVALID_BODY", http: 400 });
@@ -168,7 +168,7 @@ describe("an operation of the catalogue", () => {
   });
 });
 
-describe("V51: an operation without a v2 counterpart", () => {
+describe("DIFF-51: an operation without a v2 counterpart", () => {
   const routed: RouteResult = { kind: "native", resource: "chart", operation: "find" };
 
   it("is served by native v1, its target untouched", () => {
@@ -208,7 +208,7 @@ describe("V51: an operation without a v2 counterpart", () => {
   });
 });
 
-describe("V57: OPTIONS", () => {
+describe("DIFF-57: OPTIONS", () => {
   const allowing: ApiResponse = {
     status: 204,
     headers: [
@@ -316,7 +316,7 @@ describe("token exchange", () => {
     }
   });
 
-  it("V56: that is not configured is 404 and says which option is missing", () => {
+  it("DIFF-56: that is not configured is 404 and says which option is missing", () => {
     const { plan, exchange } = decide({ routed: { kind: "sts", query: "aud=x" } }, "GET", "/sts/exchange?aud=x");
     const problem = problemOf(plan);
     expect(problem).toMatchObject({ reason: "UNKNOWN_PATH", http: 404, code: 5 });
@@ -425,7 +425,7 @@ describe("the rules in force", () => {
     expect([exchange.mode, watched]).toEqual(["native", []]);
   });
 
-  it("V41: what is guessed goes to native, with the rule that says when v1 ends; where there is none it is translated", () => {
+  it("DIFF-41: what is guessed goes to native, with the rule that says when v1 ends; where there is none it is translated", () => {
     const guessed: RouteResult = { kind: "match", match: { ...MATCH, operation: { ...LIST, guessed: true } } };
     const asking = (world: Partial<World>, choice: Partial<ModeDecision> = {}) => {
       const { asked, parts } = cutover(choice);
@@ -527,7 +527,7 @@ describe("the rules in force", () => {
     expect(problemOf(decide({ ...world, problem }, method, target).plan).reason).toBe("METHOD_NOT_ALLOWED");
   });
 
-  it("V52: only a translation refuses a path that v2 cannot be asked for", () => {
+  it("DIFF-52: only a translation refuses a path that v2 cannot be asked for", () => {
     const problem = new Problem("INVALID_PATH", "odd");
     const inMode = (mode: "native" | "shadow" | "translate") =>
       decide({ ...NATIVE, problem, cutover: cutover({ mode }).parts }, "GET", "/iam/v1/groups//%25");

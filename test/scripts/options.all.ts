@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
 const SCRIPTS = [
-  "test/soak/run.mjs",
+  "bench/soak/run.mjs",
   "bench/run.mjs",
   "bench/crowd.mjs",
   "bench/overload.mjs",
@@ -28,8 +28,8 @@ describe.each(SCRIPTS)("%s", (script) => {
 });
 
 test.each([
-  ["test/soak/run.mjs", ["--minutes", "0"], "0 is no number of minutes"],
-  ["test/soak/run.mjs", ["--seed", "x"], "x is no seed, which is a whole number"],
+  ["bench/soak/run.mjs", ["--minutes", "0"], "0 is no number of minutes"],
+  ["bench/soak/run.mjs", ["--seed", "x"], "x is no seed, which is a whole number"],
   ["bench/run.mjs", ["--only", "pass,speed"], /^no such row: speed; there are pass, get, /],
   ["bench/run.mjs", ["--only", "pass,"], /^no such row: ; there are pass, get, /],
   ["bench/run.mjs", ["--load", "ab"], "no such load generator: ab"],

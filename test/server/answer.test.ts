@@ -41,7 +41,7 @@ function waiting(): { decide: Decide; begun: Promise<void>; stopped: Promise<unk
 }
 
 describe("an answer of carryover's own", () => {
-  it("V75: goes out as it was made, with its length, and is for one credential only", async () => {
+  it("DIFF-75: goes out as it was made, with its length, and is for one credential only", async () => {
     const headers: HeaderList = [
       ...JSON_TYPE,
       ["x-a", "1"],
@@ -76,7 +76,7 @@ describe("an answer of carryover's own", () => {
     ["public, max-age=60", "private, no-store"],
     ["no-store", "no-store"],
     ["private, no-store, no-transform", "private, no-store, no-transform"],
-  ])("V75: whose upstream said %s says %s", async (given, sent) => {
+  ])("DIFF-75: whose upstream said %s says %s", async (given, sent) => {
     const { port } = await rig({ decide: fixed("{}", [...JSON_TYPE, ["cache-control", given]]) });
     const answer = await ask(port, "GET /x");
     expect(answer.fields.filter(([name]) => name === "cache-control")).toEqual([["cache-control", sent]]);
@@ -103,7 +103,7 @@ describe("an answer of carryover's own", () => {
   });
 });
 
-describe("V78: compression", () => {
+describe("DIFF-78: compression", () => {
   const long = JSON.stringify({ items: "ab".repeat(5_000) });
 
   it.each([
@@ -136,7 +136,7 @@ describe("the body of a request", () => {
     expect((await ended(1)).requestBytes).toBe(got.length);
   });
 
-  it("V66: over the limit is 413 at once when it says its length, and as soon as it is too long otherwise", async () => {
+  it("DIFF-66: over the limit is 413 at once when it says its length, and as soon as it is too long otherwise", async () => {
     const { port, listener } = await rig({ decide: echo, limits: { ...LIMITS, bodyBytes: 10 } });
     const stated = await sending(
       port,

@@ -33,7 +33,7 @@ async function overHttp2(port: number, headers: Record<string, string>) {
   return { head, text };
 }
 
-describe("T-SMG-39, V61: on the port for HTTP/1.1", () => {
+describe("T-SMG-39, DIFF-61: on the port for HTTP/1.1", () => {
   it("a gRPC client gets UNIMPLEMENTED with the option that names the port, and the call is counted", async () => {
     const { port, seen, double } = await rig();
     const error = await grpcCall(port);

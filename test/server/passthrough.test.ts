@@ -87,7 +87,7 @@ describe("the fields of a request", () => {
     expect(withTrace).toEqual(sent);
   });
 
-  it("T-SMG-19, T-SMG-15, T-SMG-21, V59, V79: that belong to the connection, or look like a field of carryover's own, do not reach the upstream", async () => {
+  it("T-SMG-19, T-SMG-15, T-SMG-21, DIFF-59, DIFF-79: that belong to the connection, or look like a field of carryover's own, do not reach the upstream", async () => {
     const { port, double } = await rig();
     const fields = [
       "Connection: X-Named",
@@ -140,7 +140,7 @@ describe("the fields of a request", () => {
     expect(fieldsOf(sent, "host")).toEqual([`127.0.0.1:${double.port}`]);
   });
 
-  it("V79: that a gateway hands on as metadata arrive as they were sent, repeats and spelling included", async () => {
+  it("DIFF-79: that a gateway hands on as metadata arrive as they were sent, repeats and spelling included", async () => {
     const { port, double } = await rig();
     const sent = ["Grpc-Metadata-X-Cache: no", "grpc-metadata-x-cache: no", "Grpc-Metadata-My_Key.x-Bin: AAEC"];
     await ask(port, "GET /x", `${sent.join("\r\n")}\r\n`);

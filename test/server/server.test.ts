@@ -43,7 +43,7 @@ describe("limits", () => {
       "GET /x",
       `${"X:1\r\n".repeat(2_100)}Authorization: Bearer t\r\n`,
     ],
-  ])("T-SMG-13, V67: of %s: %i %s", async (_, status, reason, line, fields) => {
+  ])("T-SMG-13, DIFF-67: of %s: %i %s", async (_, status, reason, line, fields) => {
     const { port, double } = await rig();
     const answer = await ask(port, line, fields);
     expect(answer.status).toBe(status);

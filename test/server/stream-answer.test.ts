@@ -65,7 +65,7 @@ describe("an answer in pieces", () => {
     expect([asked(), returned()]).toEqual([0, 1]);
   });
 
-  it("T-DRN-16, V02: to HTTP/1.0 is refused before its first byte, for a cut could not be seen", async () => {
+  it("T-DRN-16, DIFF-02: to HTTP/1.0 is refused before its first byte, for a cut could not be seen", async () => {
     const { body, asked, returned } = watched(endless());
     const { port, ended } = await rig({ decide: streaming(body) });
     const answer = parse(await talk(port, "GET /x HTTP/1.0\r\nHost: a\r\n\r\n"));
@@ -99,7 +99,7 @@ describe("a body that fails", () => {
   it.each([
     ["in the middle", list(20).slice(0, -1)],
     ["when only its end is missing", list(20)],
-  ])("T-DRN-15, V01: %s breaks the connection: nothing that came can be taken for whole", async (_, pieces) => {
+  ])("T-DRN-15, DIFF-01: %s breaks the connection: nothing that came can be taken for whole", async (_, pieces) => {
     const { body, returned } = watched(pieces, LOST);
     const { port, ended } = await rig({ decide: streaming(body) });
     const client = await sending(port, GET);
@@ -206,7 +206,7 @@ describe("a client that is slow", () => {
     await stopped;
   });
 
-  it("V68: and takes nothing is left, in words for the operator", async () => {
+  it("DIFF-68: and takes nothing is left, in words for the operator", async () => {
     const { body, stopped } = watched(endless());
     const { port, ended } = await impatient(body, 200);
     const client = await dial(port);

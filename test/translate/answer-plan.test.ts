@@ -90,7 +90,7 @@ describe("an enum", () => {
   });
 
   test.each(['"COLOUR_NEW"', '"RED"', '"constructor"', "1", "99", "-1", "1.5"])(
-    "V12: that v1 does not know passes and is noted: %s",
+    "DIFF-12: that v1 does not know passes and is noted: %s",
     async (value) => {
       const { text, exchange } = await show(rows, `{"hue":${value},"hues":[${value}]}`);
       expect(text).toBe(`{"colour":${value},"colours":[${value}]}`);

@@ -225,7 +225,7 @@ describe("a body is refused", () => {
     expect(() => readBody(latin1, [NAME], "drop", createBodyNotes())).toThrow(/^invalid body: invalid UTF-8/);
   });
 
-  test("V66: as a whole: nesting without end, instead of exhausting the stack", async () => {
+  test("DIFF-66: as a whole: nesting without end, instead of exhausting the stack", async () => {
     for (const deep of [
       `{"nonsense":${"[".repeat(100_000)}`,
       `{"nonsense":${"[".repeat(5_000)}${"]".repeat(5_000)}}`,
@@ -300,7 +300,7 @@ describe("a body is refused", () => {
     ["a capability by number", '{"powers":[4]}', "powers[0]"],
     ["a capability by no number", '{"powers":[-1]}', "powers[0]"],
     ["an empty capability", '{"powers":[""]}', "powers[0]"],
-  ])("V15: with its place: %s", async (_, body, field) => {
+  ])("DIFF-15: with its place: %s", async (_, body, field) => {
     expect((await refusal(body)).fieldViolations.map((violation) => violation.field)).toEqual([field]);
   });
 
@@ -390,7 +390,7 @@ describe("however much a body says", () => {
   });
 });
 
-describe("V66: a body of more values than any record has", () => {
+describe("DIFF-66: a body of more values than any record has", () => {
   const rows = [NAME];
   test.each([
     ["members", `{${Array.from({ length: 20_000 }, (_, i) => `"a${i}":1`).join(",")}}`],

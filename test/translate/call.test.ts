@@ -107,7 +107,7 @@ describe("a verb that writes", () => {
     expect(body).toEqual({ thingId: "", state: "ANY", done: false });
   });
 
-  test("T50: leaves no trace of what was shown, known or not, in what is recorded of the request", async () => {
+  test("TRAP-50: leaves no trace of what was shown, known or not, in what is recorded of the request", async () => {
     const { body, exchange } = await ask("POST", "things/a:paint", {
       body: '{"colour":"RED","extra":"hush"}',
       answer: json(200, { objectUid: "hush", status: "HUSH", done: "hush", token: "hush" }),

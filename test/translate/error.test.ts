@@ -102,7 +102,7 @@ describe("a field of a violation gets its v1 name", () => {
   });
 });
 
-describe("V62: of the message only the prefix is a name", () => {
+describe("DIFF-62: of the message only the prefix is a name", () => {
   test.each([
     ["Invalid argument: role_uid: role_uid must be set", "Invalid argument: role: role_uid must be set"],
     ["Invalid argument: matchClaim.loginName: no", "Invalid argument: claimMatch.userName: no"],
@@ -121,7 +121,7 @@ describe("V62: of the message only the prefix is a name", () => {
   });
 });
 
-describe("T51: the type of a detail", () => {
+describe("TRAP-51: the type of a detail", () => {
   const text = (type: string) =>
     `{"code":9,"message":"m","details":[{"missing":[{"id":"uid","label":"roleUid"}],"@type":"${type}","n":1.0}]}`;
 
@@ -168,7 +168,7 @@ test.each(
     ...[401, 404, 412, 429, 499, 500, 503, 504].map((status) => [status, RpcCode.FAILED_PRECONDITION] as const),
     [418, RpcCode.OK] as const,
   ].filter(([status]) => status !== 200),
-)("T-PUT-10, T52: status %i with code %i is v2's", (status, code) => {
+)("T-PUT-10, TRAP-52: status %i with code %i is v2's", (status, code) => {
   const text = `{"code":${code},"message":"m","details":[]}`;
   const answer = errorResponse(response(status, text), NAMES);
   expect([answer.status, Buffer.from(answer.body).toString()]).toEqual([status, text]);
@@ -192,7 +192,7 @@ test("fields that tell the client what to do come along, those of v2's bytes do 
   ]);
 });
 
-describe("V65: an error without a body of the API keeps its status and gets one", () => {
+describe("DIFF-65: an error without a body of the API keeps its status and gets one", () => {
   test.each([
     ["a page of a front", 502, "<html><body>bad gateway at 10.0.0.1</body></html>", 14],
     ["nothing", 503, "", 14],

@@ -24,7 +24,7 @@ const NEVER_SENT = [
 ];
 
 describe.each(KINDS)("with a %s", (kind) => {
-  test.each(NEVER_SENT)("V59, V76: %s does not go along", async (name) => {
+  test.each(NEVER_SENT)("DIFF-59, DIFF-76: %s does not go along", async (name) => {
     const { sent } = await run(THINGS, kind, { uid: "a", body: kind === "get" ? "" : "{}", headers: [[name, "x"]] });
     expect(sent).toHaveLength(1);
     expect(sent[0]?.headers.map(([key]) => key)).not.toContain(name);
@@ -75,7 +75,7 @@ describe.each(KINDS)("with a %s", (kind) => {
     "repr-digest",
     "content-location",
     "trailer",
-  ])("V76: %s of v2's bytes does not come back", async (name) => {
+  ])("DIFF-76: %s of v2's bytes does not come back", async (name) => {
     const { response } = await run(THINGS, kind, {
       uid: "a",
       answer: (request) => ({ ...anything(THINGS)(request), headers: [[name, "x"]] }),
@@ -104,7 +104,7 @@ describe.each(KINDS)("with a %s", (kind) => {
 });
 
 test.each(KINDS)(
-  "V77: a condition goes along with a %s when that writes, and means nothing to one that reads",
+  "DIFF-77: a condition goes along with a %s when that writes, and means nothing to one that reads",
   async (kind) => {
     const conditions = [
       ["if-match", "x"],

@@ -443,7 +443,7 @@ describe("reads of joined records", () => {
     expect([items(result).length, reads(result).length]).toEqual([712, 712]);
   });
 
-  test("V03: are never more bytes than a budget for one request", async () => {
+  test("DIFF-03: are never more bytes than a budget for one request", async () => {
     const label = "x".repeat(4 * 1024 * 1024);
     let reads = 0;
     const problem = await problemOf(

@@ -49,7 +49,7 @@ function page(records: readonly unknown[], nextPageToken = ""): ApiResponse {
 }
 
 describe("a drained list", () => {
-  test("T02, T35, V06: joins every page in v2's order, in one envelope without paging members", async () => {
+  test("TRAP-02, TRAP-35, DIFF-06: joins every page in v2's order, in one envelope without paging members", async () => {
     const { body, sent, response } = await run(THINGS, "list", {
       answer: ({ target }) =>
         target.includes("page_token=")
@@ -97,7 +97,7 @@ describe("a drained list", () => {
     ["a token under its other name", '{"things":[{"uid":"a"}],"next_page_token":"t"}'],
     ["a token that is an object", '{"things":[{"uid":"a"}],"nextPageToken":{}}'],
     ["a token that is true", '{"things":[{"uid":"a"}],"nextPageToken":true}'],
-  ])("V64: is an error when v2 sends %s", async (_, text) => {
+  ])("DIFF-64: is an error when v2 sends %s", async (_, text) => {
     const answer = () => ({ status: 200, headers: [], body: Buffer.from(text) });
     expect((await problemOf(run(THINGS, "list", { answer }))).reason).toBe("UPSTREAM_INVALID");
   });
@@ -183,7 +183,7 @@ describe("an id filter", () => {
       ? json(200, stored)
       : json(404, { code: 5, message: "m", details: [errorInfo] });
 
-  test("T01: becomes a Get, and the record a list of one", async () => {
+  test("TRAP-01: becomes a Get, and the record a list of one", async () => {
     const { body, sent } = await run(THINGS, "list", { query: "id=a%2Fb", answer: getIt });
     expect(callsOf({ sent })).toEqual(["GET /iam/v2beta1/things/a/b"]);
     expect(body).toEqual({ items: [{ id: "a/b", name: "docs", tag: "x", old: true }] });
@@ -192,14 +192,17 @@ describe("an id filter", () => {
   test.each([
     [404, 5, errorInfo],
     [403, 7, resourceInfo],
-  ])("T03: is an empty list, and noted, when the platform itself says %i, code %i", async (status, code, detail) => {
-    const { body, response, exchange } = await run(THINGS, "list", {
-      query: "id=a",
-      answer: () => json(status, { code, message: "m", details: [{ "@type": "x" }, detail] }),
-    });
-    expect({ status: response.status, body }).toEqual({ status: 200, body: { items: [] } });
-    expect(exchange.notes).toEqual(["id-filter-empty"]);
-  });
+  ])(
+    "TRAP-03: is an empty list, and noted, when the platform itself says %i, code %i",
+    async (status, code, detail) => {
+      const { body, response, exchange } = await run(THINGS, "list", {
+        query: "id=a",
+        answer: () => json(status, { code, message: "m", details: [{ "@type": "x" }, detail] }),
+      });
+      expect({ status: response.status, body }).toEqual({ status: 200, body: { items: [] } });
+      expect(exchange.notes).toEqual(["id-filter-empty"]);
+    },
+  );
 
   test.each([
     ["404 without details", 404, 5, []],
@@ -219,11 +222,14 @@ describe("an id filter", () => {
     expect([response.status, body, exchange.notes]).toEqual([status, error, []]);
   });
 
-  test.each(["<html>not here</html>", "", '{"error":"no route"}'])("V07: stays an error: 404 with %j", async (text) => {
-    const answer = () => ({ status: 404, headers: [], body: Buffer.from(text) });
-    const { response, body } = await run(THINGS, "list", { query: "id=a", answer });
-    expect([response.status, body]).toMatchObject([404, { code: 5, details: [] }]);
-  });
+  test.each(["<html>not here</html>", "", '{"error":"no route"}'])(
+    "DIFF-07: stays an error: 404 with %j",
+    async (text) => {
+      const answer = () => ({ status: 404, headers: [], body: Buffer.from(text) });
+      const { response, body } = await run(THINGS, "list", { query: "id=a", answer });
+      expect([response.status, body]).toMatchObject([404, { code: 5, details: [] }]);
+    },
+  );
 
   test.each(["id=../x", "id=/", "id=a%3Fb"])(
     "that no uid can be reaches no path and shows nothing: %s",
@@ -307,7 +313,7 @@ describe("a list that v1 paged", () => {
     ],
   });
 
-  test("T39, V50: is one page of v2 with v1's envelope; the token goes through unchanged", async () => {
+  test("TRAP-39, DIFF-50: is one page of v2 with v1's envelope; the token goes through unchanged", async () => {
     const { body, sent } = await run(paged, "list", {
       query: "uidp.descendantsOf=a%2Fb&page_size=500&page_token=opaque%2B%2F%3D",
       answer: () => page([{ uid: "a/b/c" }], 'next"+/='),
@@ -397,7 +403,7 @@ describe("a list that v1 paged", () => {
 });
 
 describe("an answer that is neither success nor error", () => {
-  test.each([204, 206, 301, 302, 304, 307])("V64: is no answer to a list: %i", async (status) => {
+  test.each([204, 206, 301, 302, 304, 307])("DIFF-64: is no answer to a list: %i", async (status) => {
     const answer = () => ({ status, headers: [["location", "http://inside/"] as const], body: Buffer.from("{}") });
     for (const query of ["", "id=a"]) {
       const problem = await problemOf(run(THINGS, "list", { query, answer }));

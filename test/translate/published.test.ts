@@ -129,7 +129,7 @@ async function timesShown(resource: Resource, operation: Operation, recordTimes:
   return { times: timesIn(shown ?? null), unknown: names };
 }
 
-test.each(CASES)("V10: $resource $name", async ({ resource: name, name: operationName, published, specified }) => {
+test.each(CASES)("DIFF-10: $resource $name", async ({ resource: name, name: operationName, published, specified }) => {
   const resource = resources.find((each) => each.name === name) as Resource;
   const operation = operationOf(resource, operationName);
   const all = await timesShown(resource, operation, "all");

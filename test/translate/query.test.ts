@@ -82,7 +82,7 @@ describe("a filter is sent", () => {
   });
 });
 
-describe("T43: what means no filter is not sent", () => {
+describe("TRAP-43: what means no filter is not sent", () => {
   test.each(["name=", "name", "uidp.children_of=", "id=", "parent=", "page_token=", "colour=ANY", ""])(
     "%s",
     (query) => {
@@ -197,7 +197,7 @@ describe("an inverted boolean is always sent", () => {
   });
 });
 
-describe("T40, V49: paging of a list that v1 paged", () => {
+describe("TRAP-40, DIFF-49: paging of a list that v1 paged", () => {
   test.each([
     ["page_size=1", "page_size=1"],
     ["pageSize=200", "page_size=200"],
@@ -216,7 +216,7 @@ describe("T40, V49: paging of a list that v1 paged", () => {
   });
 });
 
-describe("T44: the parent filter", () => {
+describe("TRAP-44: the parent filter", () => {
   test("of the root asks for the root and keeps only uids of one segment", () => {
     const { params, keyTests } = readListQuery("parent=%2F", FILTERS);
     expect(params).toContain("uidp.in_root=true");

@@ -117,7 +117,7 @@ describe("a delete", () => {
     ["an empty object", 200, "{}"],
     ["nothing, and says so", 204, ""],
     ["anything", 200, "<html>"],
-  ])("T64: is answered with {} when v2 answers %s", async (_, status, text) => {
+  ])("TRAP-64: is answered with {} when v2 answers %s", async (_, status, text) => {
     const { sent, response } = await run(THINGS, "delete", {
       uid: "a/b",
       body: "not even JSON",
@@ -163,7 +163,7 @@ test("the version in every target is the one that is configured", async () => {
   }
 });
 
-test("T60: a create that lacks what v2 wants is refused by the platform, in its own words and v1's names", async () => {
+test("TRAP-60: a create that lacks what v2 wants is refused by the platform, in its own words and v1's names", async () => {
   const rows: readonly Row[] = [ID, NAME, { v1: "print", v2: "printDigest", kind: "string", zero: "", required: true }];
   const refusal = (field: string) => ({
     code: 3,

@@ -49,7 +49,7 @@ test.each([{ uid: "a/c" }, { uid: null }, {}])("an update takes no other record 
 });
 
 describe("the PATCH for a full replace", () => {
-  test("T26, T-PUT-01, T-PUT-05: names every field, in the order of the rows, with zeros for what was left out", async () => {
+  test("TRAP-26, T-PUT-01, T-PUT-05: names every field, in the order of the rows, with zeros for what was left out", async () => {
     const rows: readonly Row[] = [
       NAME,
       DESCRIPTION,
@@ -83,7 +83,7 @@ describe("the PATCH for a full replace", () => {
     expect(result.exchange.defaultedFields).toEqual(rows.map(({ v1 }) => v1));
   });
 
-  test("T30: names a field in snake_case where the upstream wants that", async () => {
+  test("TRAP-30: names a field in snake_case where the upstream wants that", async () => {
     const rows: readonly Row[] = [
       DESCRIPTION,
       { v1: "sync_config", v2: "sync_config", kind: "message", rows: [DESCRIPTION], zero: null, mask: "members" },
@@ -108,7 +108,7 @@ describe("the PATCH for a full replace", () => {
     expect(textOf(sent[0])).toBe('{"name":"\\u0041","large":9007199254740993}');
   });
 
-  test("T27, T29, T-PUT-03, T-PUT-04: never names what the server sets, whatever the client sends", async () => {
+  test("TRAP-27, TRAP-29, T-PUT-03, T-PUT-04: never names what the server sets, whatever the client sends", async () => {
     const rows: readonly Row[] = [
       NAME,
       { v1: "made", v2: "makeTime", kind: "timestamp", access: "output" },
@@ -128,7 +128,7 @@ describe("the PATCH for a full replace", () => {
     expect(result.exchange.notes).toContain("server-set-dropped");
   });
 
-  test("T31, T-PUT-01: is never sent with an empty mask, which means everything: the record is read instead", async () => {
+  test("TRAP-31, T-PUT-01: is never sent with an empty mask, which means everything: the record is read instead", async () => {
     const result = await put([STAFF], {}, { stored: { uid: "a/b", isVerified: true } });
     expect(callsOf(result)).toEqual(["GET /iam/v2beta1/things/a/b"]);
     expect(result.body).toEqual({ id: "a/b", verified: true });
@@ -162,14 +162,14 @@ describe("a field named only when it is sent", () => {
     ['{"key":""}', ["name"]],
     ['{"key":null}', ["name"]],
     ["{}", ["name"]],
-  ])("T28: a secret, which an empty text would wipe: %s", async (body, mask) => {
+  ])("TRAP-28: a secret, which an empty text would wipe: %s", async (body, mask) => {
     const result = await put([NAME, SECRET], body);
     expect(maskOf(result.sent[0])).toEqual(mask);
     expect(textOf(result.sent[0]).includes("secretKey")).toBe(mask.length > 1);
   });
 });
 
-describe("V22: a field named only when it changes", () => {
+describe("DIFF-22: a field named only when it changes", () => {
   test.each([
     ["left out", {}, { isVerified: true }, ["PATCH"], ["name"]],
     ["the same", { verified: true }, { isVerified: true }, ["GET", "PATCH"], ["name"]],
@@ -243,7 +243,7 @@ describe("V22: a field named only when it changes", () => {
   });
 });
 
-describe("V77: conditions of a write", () => {
+describe("DIFF-77: conditions of a write", () => {
   test.each(["if-match", "if-unmodified-since"])("%s is refused before the first of several calls", async (name) => {
     const answer = () => {
       throw new Error("nothing may be sent");
@@ -300,7 +300,7 @@ describe("members named one by one", () => {
     expect(exchange.defaultedFields).toEqual(["name", "oidc.client"]);
   });
 
-  test("V18: are left alone with their message, and named when they keep a value", async () => {
+  test("DIFF-18: are left alone with their message, and named when they keep a value", async () => {
     const kept = await put([NAME, oidc], {}, { stored: { uid: "a/b", openId: { clientUid: "c" } } });
     expect(kept.response.headers).toContainEqual(["carryover-mismatch", "oidc"]);
     const nothing = await put([NAME, oidc], {}, { stored: { uid: "a/b", openId: {} } });
@@ -444,7 +444,7 @@ describe("a remembered spelling of the mask", () => {
   });
 });
 
-describe("T-PUT-02, V21: the echo check", () => {
+describe("T-PUT-02, DIFF-21: the echo check", () => {
   const LIST: Row = { v1: "powers", v2: "capabilities", kind: "string", list: true, zero: [], echo: "normalised" };
   const ROLE: Row = { v1: "role", v2: "roleUid", from: ["roleUid", "role.uid"], kind: "string", zero: "" };
   const PART: Row = { v1: "p", v2: "p", kind: "message", rows: [NAME], zero: null };

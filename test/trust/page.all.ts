@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { GOALS } from "../../scripts/trust/goals.ts";
 import { missedGoals, missedWords, type Result, trustPage, withRecorded } from "../../scripts/trust/page.ts";
-import { PROMISES, ROWS } from "./plan.ts";
+import { PROMISES, ROWS } from "../../scripts/trust/plan.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GROUPS, PROMISES, ROWS } from "./plan.ts";
+import { GROUPS, PROMISES, ROWS } from "../../scripts/trust/plan.ts";
 import { idsIn, triedIn } from "./titles.ts";
 
 const tried = triedIn();

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 const ROOT = resolve(import.meta.dirname, "../..");
 const ID = /T-[A-Z]{3}-\d{2}/g;
 /** Files with tests, the corpus whose requests are tests, and the programs that try what no test can: under load, for long. */
-const TRIES = /(?:\.(?:test|all|real|guards)\.ts|^test\/corpus\/requests\.ts|^(?:bench|test\/soak)\/.*\.mjs)$/;
+const TRIES = /(?:\.(?:test|all|real|guards)\.ts|^test\/corpus\/requests\.ts|^bench\/.*\.mjs)$/;
 /** The tests of the page itself name ids that they do not try. */
 const ABOUT = /^test\/trust\/(?:plan|page)\.all\.ts$/;
 

@@ -355,7 +355,7 @@ describe("record times of native v1", () => {
 });
 
 describe("refusals", () => {
-  it("T67: a collection that is taken for a record without a uid is told, with what to do", async () => {
+  it("TRAP-67: a collection that is taken for a record without a uid is told, with what to do", async () => {
     const { judge } = await platform({ shadowedProviderList: true });
     const report = await judge();
     expect([report.code, report.verdict]).toEqual([1, "fail"]);
@@ -389,7 +389,7 @@ describe("refusals", () => {
   const rules = (mode: string, resource = ABSENT) =>
     `version: carryover/v1\nrules:\n  - { name: not-in-v2, match: { resource: [${resource}] }, mode: ${mode} }\n`;
 
-  it("T67: with a native v1 a rule keeps them there, and with that rule nothing is wrong", async () => {
+  it("TRAP-67: with a native v1 a rule keeps them there, and with that rule nothing is wrong", async () => {
     const { judge, url } = faulty(onlyGroups);
     const [remedy = ""] = (await judge(["--upstream-v1-url", url])).of("lists").flatMap((found) => found.remedy || []);
     const [, rule = ""] = /before all others: (\{.*?\}, .*?\});/.exec(remedy) ?? [];

@@ -21,7 +21,7 @@ function expectByCursor(outcome: Outcome): void {
   expect(witnessOf(outcome)).not.toBe("cover");
 }
 
-describe("T-DRN-02: CE1: an insert into the last window pushes the last record out of it", () => {
+describe("T-DRN-02: an insert into the last window pushes the last record out of it", () => {
   it.each(["keyset", "offset"] as const)(
     "399 records, one inserted behind the 250th before the second page is read: the last is there (%s)",
     async (tokens) => {
@@ -51,7 +51,7 @@ describe("T-DRN-02: CE1: an insert into the last window pushes the last record o
   );
 });
 
-describe("T-DRN-05: CE2: records with equal sort keys come in another order each time, without any write", () => {
+describe("T-DRN-05: records with equal sort keys come in another order each time, without any write", () => {
   it.each([
     ["is said to be by name", BY_NAME],
     ["is said to be by uid and is not", { limits: PAIRS }],
@@ -66,21 +66,21 @@ describe("T-DRN-05: CE2: records with equal sort keys come in another order each
 
 describe("T-DRN-06: a rename moves a record over the border while another one before it is deleted", () => {
   // By name: d is renamed to the front and a deleted, so the second page begins where it would have begun.
-  it("CE3: an order by name is read by cursor, and the list that lost a record claims nothing", async () => {
+  it("an order by name is read by cursor, and the list that lost a record claims nothing", async () => {
     const outcome = await drained(seen("offset", ["a", "b", "c", "d"], ["d", "b", "c"]), BY_NAME);
     expectByCursor(outcome);
     expect(uidsOf(outcome)).not.toContain("d");
     expect(witnessOf(outcome)).toBe("none");
   });
 
-  it("CE4: with an insert at the far end, counts that agree are all that is claimed, and no proof", async () => {
+  it("with an insert at the far end, counts that agree are all that is claimed, and no proof", async () => {
     const outcome = await drained(seen("offset", ["a", "b", "c", "d"], ["d", "b", "c", "e"]), BY_NAME);
     expectByCursor(outcome);
     expect([uidsOf(outcome), witnessOf(outcome)]).toEqual([["a", "b", "c", "e"], "count"]);
   });
 });
 
-describe("CE5: the platform leaves a record out of one answer", () => {
+describe("the platform leaves a record out of one answer", () => {
   // `cover` rests on it that a page holds all records between its first and its last: no client can see otherwise.
   it("what is proved is proved for the pages as the platform gave them; the count that is not met is noted", async () => {
     const whole = keysOf(1000);
@@ -93,7 +93,7 @@ describe("CE5: the platform leaves a record out of one answer", () => {
   });
 });
 
-describe("CE6: a page comes from a replica that is behind", () => {
+describe("a page comes from a replica that is behind", () => {
   // Persistent is what was there since the oldest moment that any page was served from.
   it("a record made just before the list is read can be missing; what the replica had is there, once", async () => {
     const now = keysOf(1000);
@@ -105,7 +105,7 @@ describe("CE6: a page comes from a replica that is behind", () => {
   });
 });
 
-describe("CE7: a list is not a snapshot", () => {
+describe("a list is not a snapshot", () => {
   // Each moment had x or y; the pages that would have shown them were read at other moments.
   it("a record that goes, and one that comes instead where it was read already, can both be missing", async () => {
     const both = keysOf(1000);
@@ -115,7 +115,7 @@ describe("CE7: a list is not a snapshot", () => {
   });
 });
 
-describe("CE10: the platform orders uids in another way than by their bytes", () => {
+describe("the platform orders uids in another way than by their bytes", () => {
   // As in a collation that takes no notice of slashes.
   const keys = ["a/b", "ab", "ac", "a/d", "ae", "af/x", "a/g", "ah", "ai", "a/z"];
 

@@ -54,7 +54,7 @@ const rows = Object.entries(WRONG).flatMap(([reason, [status, code, ...all]]) =>
   all.map(([name, request, says, ask]) => ({ name, request, says, ask, reason, status, code })),
 );
 
-describe("V58, V60, V63: a request that is wrong by itself gets carryover's own error, and nothing of it reaches the platform", () => {
+describe("DIFF-58, DIFF-60, DIFF-63: a request that is wrong by itself gets carryover's own error, and nothing of it reaches the platform", () => {
   it.each(rows)("$name: $status $reason", async ({ request, ask, status, code, reason, says }) => {
     const before = here.arrived.length;
     const { someGroup, rootGroup } = here.sandbox.wellKnown;

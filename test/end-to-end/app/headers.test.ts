@@ -13,7 +13,7 @@ function sent(rig: Rig, name: string): readonly (readonly string[])[] {
   return rig.arrived.map(({ headers }) => headers.filter(([key]) => key === name).map(([, value]) => value));
 }
 
-describe("V73: the request id", () => {
+describe("DIFF-73: the request id", () => {
   it("of the client reaches every call of a list, comes back, and stands in the log", async () => {
     const rig = shared();
     for (const target of [V1, V2]) {

@@ -45,7 +45,7 @@ describe("what the operator demands of lists", () => {
   /** By name and uncounted, nothing proves that a list of several pages is whole. */
   const unprovable: SandboxOptions = { order: "name", omitTotalCount: true, ignoreSkip: true };
 
-  it.each(["cover", "count"])("V05: %s, where it cannot be proved, is 502 LIST_UNPROVEN", async (required) => {
+  it.each(["cover", "count"])("DIFF-05: %s, where it cannot be proved, is 502 LIST_UNPROVEN", async (required) => {
     const rig = await rigForTest({ sandbox: unprovable, flags: { listsRequire: required } });
     const answer = await rig.ask("GET", GROUPS);
     expect([answer.status, answer.json.code, reasonOf(answer)]).toEqual([502, 14, "LIST_UNPROVEN"]);

@@ -44,7 +44,7 @@ describe("upstream.v2.omitsZeros", () => {
   });
 });
 
-describe("V10: v1.recordTimes", () => {
+describe("DIFF-10: v1.recordTimes", () => {
   it.each([
     ["all", { id: "abc", createdAt: "2026-03-01T09:30:00Z" }],
     ["published", { id: "abc" }],
@@ -98,7 +98,7 @@ describe("upstream.v2", () => {
 });
 
 describe("limits", () => {
-  it("V70: limits.inFlight: one more is 503 with Retry-After", async () => {
+  it("DIFF-70: limits.inFlight: one more is 503 with Retry-After", async () => {
     let release = () => {};
     const { rig, double } = await inFrontOf(
       (_, socket) => {
@@ -153,13 +153,13 @@ describe("time", () => {
     expect(answer.json.details[0].metadata).toEqual({ state: "unknown", option: "limits.requestSeconds" });
   }
 
-  it("T-TMO-07, V03, V69: of one call, of a list and of a request are what the operator says, and a list says what to do", async () => {
+  it("T-TMO-07, DIFF-03, DIFF-69: of one call, of a list and of a request are what the operator says, and a list says what to do", async () => {
     const half: Script = (_, socket) => void socket.write(ok('{"uid":"abc"}').slice(0, -3));
     await Promise.all([platformTime("Headers", () => {}), platformTime("Body", half), listTime(), requestTime()]);
   });
 });
 
-describe("V51: fallback", () => {
+describe("DIFF-51: fallback", () => {
   it("refuse leaves to native v1 the paths that listen.extraPrefixes names", async () => {
     const { ask, arrived } = await rigForTest({ flags: { fallback: "refuse", listenExtraPrefixes: "v1:/legacy" } });
     expect((await ask("GET", "/legacy/x")).field("carryover-mode")).toBe("native");

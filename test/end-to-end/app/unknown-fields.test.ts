@@ -68,7 +68,7 @@ describe("a field that the catalogue does not know", () => {
   });
 });
 
-describe("V11: unknownFields.response", () => {
+describe("DIFF-11: unknownFields.response", () => {
   const record = { uid: "abc", name: "a", novelty: { x: [SECRET] } };
 
   it.each([

@@ -27,7 +27,7 @@ it.each([
   },
 );
 
-describe("T-PUT-02, V21: a platform that stores something else than it was asked to", () => {
+describe("T-PUT-02, DIFF-21: a platform that stores something else than it was asked to", () => {
   const lie: { changes: JsonObject } = { changes: {} };
   /** Answers every PATCH with `changes` in the record. */
   const lying: SendLayer =

@@ -24,7 +24,7 @@ const roles = at("/iam/v1/roles/", leafId);
 const CLAIM = { issuer: "https://i", subject: "s" };
 
 const plain = await pairOf();
-describe("V14: a write that v2 cannot hold is refused, and nothing is written", () => {
+describe("DIFF-14: a write that v2 cannot hold is refused, and nothing is written", () => {
   // v2 wants exactly one relationship of an identity, and at least one capability of a new role.
   const calls: readonly Call[] = [
     post("an identity without a relationship", identities, { name: "x" }, 400),
@@ -55,7 +55,7 @@ describe("what a read and a replace can still do", () => {
     return [parsed(await richer.native.ask(call)), parsed(await richer.carried.ask(call))];
   };
 
-  test("V19: a replace without a relationship keeps it, and its answer shows that", async () => {
+  test("DIFF-19: a replace without a relationship keeps it, and its answer shows that", async () => {
     await both(post("an identity", identities, { name: "one", description: "d", claimMatch: CLAIM }));
     const [native, carried] = await both(put("away", at("/iam/v1/identities/", idOf("an identity")), { name: "two" }));
     expect(jsonDifferences(native, carried)).toEqual([
@@ -63,13 +63,13 @@ describe("what a read and a replace can still do", () => {
     ]);
   });
 
-  test("V16: a replace by staff that leaves verified out keeps it, and its answer shows that", async () => {
+  test("DIFF-16: a replace by staff that leaves verified out keeps it, and its answer shows that", async () => {
     const call = put("root", at("/iam/v1/groups/", rootId), { name: "acme" }, { as: "staff" });
     const [native, carried] = await both(call);
     expect(jsonDifferences(native, carried)).toEqual(["/verified: false, true"]);
   });
 
-  test("V48: an advisory's event without a name in v2 is there without its kind, and nothing else is missing", async () => {
+  test("DIFF-48: an advisory's event without a name in v2 is there without its kind, and nothing else is missing", async () => {
     const [native, carried] = await both(get("all", "/vulnerabilities/v1/advisories?page_size=200"));
     const found = jsonDifferences(native, carried);
     expect(found.length).toBeGreaterThan(0);
@@ -78,12 +78,12 @@ describe("what a read and a replace can still do", () => {
     ).toEqual([]);
   });
 
-  test("V33: a repo's sync shows that it takes no packages, whatever is stored", async () => {
+  test("DIFF-33: a repo's sync shows that it takes no packages, whatever is stored", async () => {
     const [native, carried] = await both(get("everything", "/registry/v1/repos?name=everything"));
     expect(jsonDifferences(native, carried)).toEqual(["/items/0/sync_config/syncApks: true, false"]);
   });
 
-  test("V30: a replace of a synced repo leaves alone what it leaves out, and its answer and its header show that", async () => {
+  test("DIFF-30: a replace of a synced repo leaves alone what it leaves out, and its answer and its header show that", async () => {
     const full = {
       name: "one",
       description: "d",
@@ -113,7 +113,7 @@ describe("a platform that guards a repo's fields with a further capability", () 
   const full = { name: "one", catalogTier: "FIPS", bundles: ["base"], aliases: ["uno"], activeTags: ["latest"] };
 
   test.each(["forbid", "refuse"] as const)(
-    "V31: by %s: an ordinary replace works, and says what stayed",
+    "DIFF-31: by %s: an ordinary replace works, and says what stayed",
     async (repoGuard) => {
       const { ask } = await startSide({}, translated, { repoGuard });
       const place = at("/registry/v1/repos/", leafId);

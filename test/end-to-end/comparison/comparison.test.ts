@@ -19,7 +19,7 @@ const translated = inMemory(frontOf(await loadCatalogue("v2beta1")));
 const done = new Set<string>();
 
 // The calls of a scenario build on each other: the first that fails explains the rest.
-describe("T04, T05, T17, T18, T20, T22, T23, T24, T25, T32, T37, T38, T41, T42, T49, T55, T63: a v1 client cannot tell them apart", () => {
+describe("TRAP-04, TRAP-05, TRAP-17, TRAP-18, TRAP-20, TRAP-22, TRAP-23, TRAP-24, TRAP-25, TRAP-32, TRAP-37, TRAP-38, TRAP-41, TRAP-42, TRAP-49, TRAP-55, TRAP-63: a v1 client cannot tell them apart", () => {
   test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))("%s", async (_, scenario) => {
     const recording = await record(scenario);
     expectNone("native v1 against the references", disappointmentsOf(recording));

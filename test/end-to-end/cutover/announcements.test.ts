@@ -30,7 +30,7 @@ beforeAll(async () => {
   rig = await cutover({ rules: rules() });
 });
 
-describe("V74: in every mode", () => {
+describe("DIFF-74: in every mode", () => {
   it("Deprecation, Sunset and Link stand once each, in their exact form, and only where the rule says so", async () => {
     for (const mode of MODES) {
       const told = await rig.ask("GET", "/iam/v1/roles?name=viewer", as(mode));

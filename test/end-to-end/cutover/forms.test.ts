@@ -46,7 +46,7 @@ describe.each(["native", "shadow", "translate"])("mode %s", (mode) => {
     expect(rig.arrived.flatMap(({ headers: sent }) => header(sent, "x-http-method-override") ?? [])).toEqual([]);
   });
 
-  it("V80: reads a form up to limits.uriBytes, its escapes included, and says 414 beyond", async () => {
+  it("DIFF-80: reads a form up to limits.uriBytes, its escapes included, and says 414 beyond", async () => {
     const rig = await cutover({ rules: BY_CLIENT, flags: { limitsUriBytes: "300" } });
     const headers = { ...FORM, ...as(mode).headers };
     const long = await rig.ask("POST", summaryOf(rig), { headers, body: `x=${"a".repeat(300)}` });

@@ -90,7 +90,7 @@ describe("native and shadow", () => {
   });
 });
 
-describe("V73: carryover-mode", () => {
+describe("DIFF-73: carryover-mode", () => {
   it("says on every answer of v1 what served it, carryover's own errors included, and is no header of v2's", async () => {
     const gone = "http://127.0.0.1:9";
     const rig = await cutover({ rules: BY_CLIENT, v1Url: gone, v2Url: gone, sandbox: { organisation: false } });

@@ -121,7 +121,7 @@ async function readMany(platform: Platform, list: Lister["list"], style: Style, 
   await Promise.all(["alice", "bob", "carol", "dave"].map(reader));
 }
 
-describe("V04, T-DRN-03, T-DRN-04, T-DRN-27: lists that are read while others create, delete and rename", () => {
+describe("DIFF-04, T-DRN-03, T-DRN-04, T-DRN-27: lists that are read while others create, delete and rename", () => {
   it.each(STYLES)(
     "$name: what stayed is there once where the list says cover, else it says less",
     async (style) => {

@@ -8,7 +8,7 @@ const INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const bindingsOf = (call: V2Call): boolean => call.path.startsWith("/iam/v2beta1/roleBindings");
 
 test.each([{}, { nestedUidsOnly: true }])(
-  "T16: a role binding that is created or replaced answers plain ids, over v2 with %j",
+  "TRAP-16: a role binding that is created or replaced answers plain ids, over v2 with %j",
   async (second) => {
     const own = platform({}, second);
     const made = await own.same("POST", `${BINDINGS}/${rootGroup}`, { identity, role: viewerRole });
@@ -18,7 +18,7 @@ test.each([{}, { nestedUidsOnly: true }])(
   },
 );
 
-test("T18, V24: a role binding list whose roles cannot be read is an error", async () => {
+test("TRAP-18, DIFF-24: a role binding list whose roles cannot be read is an error", async () => {
   // A role that cannot be read must not look as if it granted nothing.
   const blind = scripted((call) =>
     bindingsOf(call)
@@ -28,7 +28,7 @@ test("T18, V24: a role binding list whose roles cannot be read is an error", asy
   expect((await blind.ask("GET", BINDINGS)).status).toBeGreaterThanOrEqual(400);
 });
 
-test("V23: a binding whose group and identity may not be read shows what it says of them itself", async () => {
+test("DIFF-23: a binding whose group and identity may not be read shows what it says of them itself", async () => {
   const group = { uid: "g", name: "a group", description: "d" };
   const binding = { uid: "g/b", identity: { uid: "g/i" }, group, role: { uid: "r" }, identityUid: "g/i", roleUid: "r" };
   const v2 = scripted((call) => {
@@ -42,7 +42,7 @@ test("V23: a binding whose group and identity may not be read shows what it says
   expect(at(shown, "group")).toEqual({ id: "g", name: "a group", description: "d" });
 });
 
-test("T19, V25: a batch is no binding below a group called batch, and one of more than 25 is the platform's to refuse", async () => {
+test("TRAP-19, DIFF-25: a batch is no binding below a group called batch, and one of more than 25 is the platform's to refuse", async () => {
   const own = platform({ organisation: false });
   const { rootGroup: group, identity: who, viewerRole: role } = own.known;
   const batch = (count: number) => Array.from({ length: count }, () => ({ identity: who, role }));
@@ -55,7 +55,7 @@ test("T19, V25: a batch is no binding below a group called batch, and one of mor
   expect(own.stores()).toEqual([]);
 });
 
-test("T21, V14: each answer on an invite has v1's own members; a role that is gone is its id; without ttl there is none", async () => {
+test("TRAP-21, DIFF-14: each answer on an invite has v1's own members; a role that is gone is its id; without ttl there is none", async () => {
   const own = platform();
   const { rootGroup: group, viewerRole: role } = own.known;
   const given = { role, ttl: "3600s", email: "new@acme.example", singleUse: true };
@@ -69,13 +69,13 @@ test("T21, V14: each answer on an invite has v1's own members; a role that is go
   expect(refused.text).toContain('"field":"ttl"');
 });
 
-test("V46: the invites of a group are those right below it, and none of its subgroups", async () => {
+test("DIFF-46: the invites of a group are those right below it, and none of its subgroups", async () => {
   const all = items(await here.same("GET", `/iam/v1/group_invites?group=${rootGroup}`));
   expect(here.sent[0]?.query.get("uidp.children_of")).toBe(rootGroup);
   expect(new Set(all.map(({ id }) => String(id).replace(/\/[^/]*$/, "")))).toEqual(new Set([rootGroup]));
 });
 
-test("T54: a replaced group that leaves verified and kind out stays verified; another value is a write of its own", async () => {
+test("TRAP-54: a replaced group that leaves verified and kind out stays verified; another value is a write of its own", async () => {
   const own = platform();
   const path = `/iam/v1/groups/${rootGroup}`;
   const left = await own.ask("PUT", path, { name: "acme" });

@@ -4,7 +4,7 @@ import { ids, items, platform, refusal } from "./support.ts";
 const here = platform({ size: 250 });
 
 test.each(["EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED", "9"])(
-  "T33, V47: a list by %s, for which v2 has no word, is refused and not left unfiltered",
+  "TRAP-33, DIFF-47: a list by %s, for which v2 has no word, is refused and not left unfiltered",
   async (value) => {
     for (const name of ["event_types", "latestEventType"]) {
       const answer = await here.ask("GET", `/vulnerabilities/v1/advisories?${name}=${value}`);
@@ -13,7 +13,7 @@ test.each(["EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED", "9"])(
   },
 );
 
-test("T67, V08: a platform whose list of identity providers is shadowed answers an error, never an empty list; ids still work", async () => {
+test("TRAP-67, DIFF-08: a platform whose list of identity providers is shadowed answers an error, never an empty list; ids still work", async () => {
   const shadowed = platform({}, { shadowedProviderList: true });
   const { identityProvider } = shadowed.known;
   expect((await shadowed.ask("GET", "/iam/v1/identityProviders")).status).toBeGreaterThanOrEqual(400);

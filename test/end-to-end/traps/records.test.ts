@@ -12,7 +12,7 @@ async function shownRepo(own: Platform): Promise<Json> {
   return shown ?? null;
 }
 
-test("T06: sync_config keeps its spelling both ways, and its members theirs", async () => {
+test("TRAP-06: sync_config keeps its spelling both ways, and its members theirs", async () => {
   const own = platform({}, { maskSpelling: "snake_case" });
   const shown = await shownRepo(own);
   expect(at(shown, "sync_config.gracePeriod")).toBe(true);
@@ -24,7 +24,7 @@ test("T06: sync_config keeps its spelling both ways, and its members theirs", as
   expect(at(patch?.body, "sync_config.google")).toBe("other");
 });
 
-test("T07: the number of a user in an overlay stays a number called uid", async () => {
+test("TRAP-07: the number of a user in an overlay stays a number called uid", async () => {
   const own = platform();
   const shown = await shownRepo(own);
   expect(at(shown, "customOverlay.accounts.users.0.uid")).toBe(2_147_483_647);
@@ -33,7 +33,7 @@ test("T07: the number of a user in an overlay stays a number called uid", async 
   expect(at(await shownRepo(own), "customOverlay.accounts.users.1.uid")).toBe(1001);
 });
 
-test("T08: userName and groupName change their spelling where v2 does, and only there", async () => {
+test("TRAP-08: userName and groupName change their spelling where v2 does, and only there", async () => {
   const own = platform();
   const shown = await shownRepo(own);
   expect(at(shown, "customOverlay.accounts.users.0")).toMatchObject({ userName: "largest", groupName: "g" });
@@ -45,7 +45,7 @@ test("T08: userName and groupName change their spelling where v2 does, and only 
   expect(at(sent, "customOverlay.accounts.groups.0")).toMatchObject({ groupname: "largest" });
 });
 
-test("T09, V34, V35: a group id that was not sent is not sent on and not shown; an id that v2 cannot hold is refused", async () => {
+test("TRAP-09, DIFF-34, DIFF-35: a group id that was not sent is not sent on and not shown; an id that v2 cannot hold is refused", async () => {
   const own = platform({ organisation: false });
   const overlay = (user: Json) => ({ name: "r", customOverlay: { accounts: { users: [user] } } });
   const below = `${REPOS}/${own.known.rootGroup}`;
@@ -60,7 +60,7 @@ test("T09, V34, V35: a group id that was not sent is not sent on and not shown; 
   expect(own.stores()).toEqual([]);
 });
 
-test("T24: keys of maps in an overlay are shown as they are", async () => {
+test("TRAP-24: keys of maps in an overlay are shown as they are", async () => {
   const own = platform();
   const shown = await shownRepo(own);
   const keys = ["id", "uid", "createdAt", "createTime", "updateTime", "userName", "username", "groupname"];

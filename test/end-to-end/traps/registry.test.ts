@@ -8,7 +8,7 @@ const REPOS = "/registry/v1/repos";
 const TAGS = "/registry/v1/tags";
 const DIGEST = `sha256:${"1".repeat(64)}`;
 
-test("T14, V14: a tag that has no digest cannot be changed without one, and nothing is changed", async () => {
+test("TRAP-14, DIFF-14: a tag that has no digest cannot be changed without one, and nothing is changed", async () => {
   const own = platform();
   const bare = own.sandbox.snapshot().tags.find((one) => one["digest"] === undefined);
   const path = `${TAGS}/${bare?.["uid"]}`;
@@ -19,7 +19,7 @@ test("T14, V14: a tag that has no digest cannot be changed without one, and noth
   expect(own.stores()).toEqual([]);
 });
 
-test("V20: a repo and a tag that are replaced without a name keep theirs", async () => {
+test("DIFF-20: a repo and a tag that are replaced without a name keep theirs", async () => {
   const own = platform();
   for (const [path, name] of [
     [`${REPOS}/${repo}`, "busybox-0"],
@@ -31,7 +31,7 @@ test("V20: a repo and a tag that are replaced without a name keep theirs", async
   }
 });
 
-test("V37: creating a tag whose name is taken updates that one", async () => {
+test("DIFF-37: creating a tag whose name is taken updates that one", async () => {
   const own = platform();
   const [first, second] = [await make({}), await make({ deprecated: true })];
   expect(second).toMatchObject({ id: first["id"], deprecated: true });
@@ -42,7 +42,7 @@ test("V37: creating a tag whose name is taken updates that one", async () => {
   }
 });
 
-test("T65, V36: the size of an image is that of the architecture that was asked for, and none is asked for in its place", async () => {
+test("TRAP-65, DIFF-36: the size of an image is that of the architecture that was asked for, and none is asked for in its place", async () => {
   const path = `${REPOS}/${repo}/digests/${digest}`;
   const archs = at((await here.same("GET", `${path}/architectures`)).body, "archs") as string[];
   expect(archs.length).toBeGreaterThan(1);

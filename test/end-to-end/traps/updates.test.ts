@@ -7,7 +7,7 @@ const PROVIDERS = "/iam/v1/identityProviders";
 const METADATA = "/iam/v1/identities/metadata";
 const OIDC = { issuer: "https://i", clientId: "c", additionalScopes: ["email"], groupsClaim: "g", pkceEnabled: true };
 
-test("V13: a provider that the caller may list and not read shows its state without that of its token", async () => {
+test("DIFF-13: a provider that the caller may list and not read shows its state without that of its token", async () => {
   const listed = { uid: "g/p", name: "p", scim: { enabled: true } };
   const denied = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "DENIED", domain: "iam" };
   const v2 = scripted((call) =>
@@ -23,14 +23,14 @@ test("V13: a provider that the caller may list and not read shows its state with
   expect(shown).toMatchObject({ id: "g/p", scim: { enabled: true, tokenExpireTime: null } });
 });
 
-test("V45: static keys that live longer than v1 took them for are the platform's to judge", async () => {
+test("DIFF-45: static keys that live longer than v1 took them for are the platform's to judge", async () => {
   const keys = { issuer: "https://i", subject: "s", issuerKeys: "{}", expiration: "2026-12-24T00:00:00Z" };
   const made = await here.ask("POST", `/iam/v1/identities/${rootGroup}`, { name: "keys", static: keys });
   expect([made.status, at(made.body, "static")]).toMatchObject([200, keys]);
   expect(at(here.sent[0]?.body, "staticKeys.expirationTime")).toBe(keys.expiration);
 });
 
-test("T59, V43, V44: what somebody tells of themselves is laid flat, named in a mask of its own, and what is left out is cleared", async () => {
+test("TRAP-59, DIFF-43, DIFF-44: what somebody tells of themselves is laid flat, named in a mask of its own, and what is left out is cleared", async () => {
   const own = platform();
   const token = await own.person();
   const told = { onboardingQuestions: { companyName: "c", product: "p", selfServe: true }, updatesOptIn: true };
@@ -52,7 +52,7 @@ test("T59, V43, V44: what somebody tells of themselves is laid flat, named in a 
   ]);
 });
 
-test("T60, V17: a PUT that leaves out what v2 wants keeps what is stored, and says that it did", async () => {
+test("TRAP-60, DIFF-17: a PUT that leaves out what v2 wants keeps what is stored, and says that it did", async () => {
   const own = platform();
   const left = await own.ask("PUT", `${PROVIDERS}/${identityProvider}`, { name: "n", oidc: OIDC });
   expect([left.status, at(left.body, "defaultRole")]).toEqual([200, viewerRole]);
@@ -62,7 +62,7 @@ test("T60, V17: a PUT that leaves out what v2 wants keeps what is stored, and sa
   expect(nameless.headers).toContainEqual(["carryover-mismatch", "name"]);
 });
 
-describe("V95: names that v1 never had", () => {
+describe("DIFF-95: names that v1 never had", () => {
   const newerNames = { CatalogTier: ["CATALOG_TIER_QUANTUM"], Capability: ["CAP_QUANTUM_LEAP"] };
   const ROLE = { name: "r", capabilities: ["groups.list", "CAP_QUANTUM_LEAP"] };
 

@@ -4,13 +4,13 @@ import { items, platform, refusal } from "./support.ts";
 const here = platform();
 const { someGroup, repo, identity, identityProvider, roleBinding, viewerRole } = here.known;
 
-test("T45: POST on the bare identities is another operation, and is not taken for one without a parent", async () => {
+test("TRAP-45: POST on the bare identities is another operation, and is not taken for one without a parent", async () => {
   const answer = await here.ask("POST", "/iam/v1/identities", { name: "i" });
   expect([refusal(answer), answer.text.includes("identity create-root")]).toEqual([[501, "NOT_TRANSLATABLE"], true]);
   expect(here.sent).toEqual([]);
 });
 
-test("V09: a Get by id, which v1 did not have, shows what the list by id shows", async () => {
+test("DIFF-09: a Get by id, which v1 did not have, shows what the list by id shows", async () => {
   for (const [collection, id, filter = "id"] of [
     ["iam/v1/groups", someGroup],
     ["iam/v1/identities", identity],

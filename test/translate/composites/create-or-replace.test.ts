@@ -7,7 +7,7 @@ const post = (held: ReturnType<typeof world>, body: unknown, more = {}, query = 
 const none = () => ({ ...world(), repos: new Map(), readmes: new Map() });
 const MADE = `${PARENT}/90`;
 
-describe("T12, V26: creating a repo", () => {
+describe("TRAP-12, DIFF-26: creating a repo", () => {
   test("whose name is free makes it, as the client says, below the parent in the path", async () => {
     const held = none();
     const run = await post(held, { id: "x", name: "web", catalogTier: 5, description: "d" });
@@ -31,7 +31,7 @@ describe("T12, V26: creating a repo", () => {
     expect([held.repos.size, run.exchange.defaultedFields]).toEqual([1, ["readme", "description"]]);
   });
 
-  test("T10: whose name is taken writes its readme when it is another one", async () => {
+  test("TRAP-10: whose name is taken writes its readme when it is another one", async () => {
     const held = world({}, "old");
     const run = await post(held, { name: "nginx", readme: "new" });
     expect(writesOf(run)).toEqual([`PATCH repos/${REPO}/readme`, `PATCH repos/${REPO}`]);
@@ -129,7 +129,7 @@ describe("T12, V26: creating a repo", () => {
     expect([problem.reason, problem.metadata]).toEqual(["UPSTREAM_INVALID", { state: "unknown" }]);
   });
 
-  test("T56, V32: with what v2 alone sets is refused unless it is empty", async () => {
+  test("TRAP-56, DIFF-32: with what v2 alone sets is refused unless it is empty", async () => {
     const held = none();
     const body = { name: "web", sync_config: { source: "s", uniqueTags: true, syncApks: true } };
     const problem = await problemOf(post(held, body));
@@ -143,7 +143,7 @@ describe("T12, V26: creating a repo", () => {
   });
 });
 
-describe("T61: a repo that is made with a readme", () => {
+describe("TRAP-61: a repo that is made with a readme", () => {
   test("gets it behind the repo itself, and shows it", async () => {
     const held = none();
     const run = await post(held, { name: "web", readme: "text" });

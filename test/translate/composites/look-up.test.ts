@@ -37,12 +37,15 @@ test.each([
   [404, 5],
   [403, 7],
   [503, 14],
-])("T48, V42: the platform's refusal of the Get is the answer, and no record is made up: %i", async (status, code) => {
-  const refusal = { code, message: "no", details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo" }] };
-  const { response, body } = await find({ uid: "u" }, json(status, refusal));
-  expect(response.status).toBe(status);
-  expect(body).toEqual(refusal);
-});
+])(
+  "TRAP-48, DIFF-42: the platform's refusal of the Get is the answer, and no record is made up: %i",
+  async (status, code) => {
+    const refusal = { code, message: "no", details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo" }] };
+    const { response, body } = await find({ uid: "u" }, json(status, refusal));
+    expect(response.status).toBe(status);
+    expect(body).toEqual(refusal);
+  },
+);
 
 test.each([{}, { uid: "" }, { uid: 7 }, { uid: "a/../b" }, []])(
   "what is no uid is asked for nowhere: %j",

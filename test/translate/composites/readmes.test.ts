@@ -31,7 +31,7 @@ describe("the readme of the repos of a list", () => {
     expect((await ask(many(1), "GET", "repos", { interfere })).response.status).toBe(503);
   });
 
-  test("V29: is empty, and counted, where it may not be read", async () => {
+  test("DIFF-29: is empty, and counted, where it may not be read", async () => {
     const interfere = (call: string) => (call.endsWith("/readme") ? refusal(403, 7) : undefined);
     const run = await ask(world({}, "text"), "GET", "repos", { interfere });
     expect([run.body, run.exchange.notes]).toMatchObject([{ items: [{ readme: "" }] }, ["join-missing"]]);

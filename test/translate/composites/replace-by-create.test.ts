@@ -14,8 +14,8 @@ function tagged(tag: JsonObject = STORED) {
 const put = (held: ReturnType<typeof world>, body: unknown, more = {}) =>
   ask(held, "PUT", `tags/${TAG}`, { body, ...more });
 
-describe("T13: updating a tag", () => {
-  test("V38: reads it, and writes it again below its repo", async () => {
+describe("TRAP-13: updating a tag", () => {
+  test("DIFF-38: reads it, and writes it again below its repo", async () => {
     const held = tagged();
     const run = await put(held, { name: "1.2.3", digest: "sha256:bb", deprecated: false, bundles: ["x"] });
     expect(callsOf(run)).toEqual([`GET tags/${TAG}`, `POST tags/${REPO}`]);
@@ -30,7 +30,7 @@ describe("T13: updating a tag", () => {
   });
 
   test.each([{}, { digest: "" }, { digest: null, name: "1.2.3" }, { name: "" }, ""])(
-    "T14, V20, V40: keeps digest and name that are left out, and makes the rest empty: %j",
+    "TRAP-14, DIFF-20, DIFF-40: keeps digest and name that are left out, and makes the rest empty: %j",
     async (body) => {
       const run = await put(tagged(), body);
       expect(JSON.parse(textOf(run.sent[1]))).toEqual({
@@ -45,7 +45,7 @@ describe("T13: updating a tag", () => {
     },
   );
 
-  test("V39: to another name is refused, and nothing is written", async () => {
+  test("DIFF-39: to another name is refused, and nothing is written", async () => {
     const calls: string[] = [];
     const problem = await problemOf(
       put(tagged(), { name: "latest" }, { interfere: (call: string) => void calls.push(call) }),
@@ -64,7 +64,7 @@ describe("T13: updating a tag", () => {
     expect((await put(tagged(), {}, { interfere })).response.status).toBe(403);
   });
 
-  test("V40: takes no other tag for its own", async () => {
+  test("DIFF-40: takes no other tag for its own", async () => {
     const interfere = (call: string) =>
       call.startsWith("POST") ? json(200, { uid: `${REPO}/45`, ...STORED }) : undefined;
     const problem = await problemOf(put(tagged(), {}, { interfere }));

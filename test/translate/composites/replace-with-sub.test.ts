@@ -16,7 +16,7 @@ const STORED = {
   sync_config: { source: "x/y", uniqueTags: true, expirationTime: "2026-04-02T10:45:30.250Z", apkoOverlay: "o" },
 };
 
-describe("T10: the readme of a repo", () => {
+describe("TRAP-10: the readme of a repo", () => {
   test.each([{}, { readme: "" }, { readme: null }])("is cleared by %j, as v1 did", async (sent) => {
     const held = world({}, "text");
     const run = await put(held, { description: "d", ...sent });
@@ -51,7 +51,7 @@ describe("T10: the readme of a repo", () => {
     expect(run.body).toMatchObject({ readme: "" });
   });
 
-  test("T11: is not written when the client sends back what is stored", async () => {
+  test("TRAP-11: is not written when the client sends back what is stored", async () => {
     const run = await put(world({}, "text"), { description: "d", readme: "text" });
     expect(callsOf(run)).toEqual([`GET repos/${REPO}`, `GET ${README_PATH}`, `PATCH repos/${REPO}`]);
     expect(headerOf(run, "carryover-mismatch")).toBeUndefined();
@@ -75,15 +75,18 @@ describe("T10: the readme of a repo", () => {
   test.each([
     [403, 7],
     [404, 5],
-  ])("V29: that cannot be read (%i) is empty, is counted, and is written when one is sent", async (status, code) => {
-    const interfere = (call: string) => (call === `GET ${README_PATH}` ? refusal(status, code) : undefined);
-    const shown = await put(world({}, "text"), { description: "d" }, { interfere });
-    expect([writesOf(shown), shown.body]).toMatchObject([[`PATCH repos/${REPO}`], { readme: "" }]);
-    expect(shown.exchange.notes).toContain("join-missing");
-    const held = world({}, "text");
-    await put(held, { description: "d", readme: "new" }, { interfere });
-    expect(held.readmes.get(REPO)).toBe("new");
-  });
+  ])(
+    "DIFF-29: that cannot be read (%i) is empty, is counted, and is written when one is sent",
+    async (status, code) => {
+      const interfere = (call: string) => (call === `GET ${README_PATH}` ? refusal(status, code) : undefined);
+      const shown = await put(world({}, "text"), { description: "d" }, { interfere });
+      expect([writesOf(shown), shown.body]).toMatchObject([[`PATCH repos/${REPO}`], { readme: "" }]);
+      expect(shown.exchange.notes).toContain("join-missing");
+      const held = world({}, "text");
+      await put(held, { description: "d", readme: "new" }, { interfere });
+      expect(held.readmes.get(REPO)).toBe("new");
+    },
+  );
 
   test.each([401, 429, 503])(
     "that cannot be read now (%i) fails the update before anything is written",
@@ -145,8 +148,8 @@ describe("T10: the readme of a repo", () => {
   });
 });
 
-describe("T61, V27: an update that gets only so far", () => {
-  test("T11, V28: does nothing at all when the readme is refused", async () => {
+describe("TRAP-61, DIFF-27: an update that gets only so far", () => {
+  test("TRAP-11, DIFF-28: does nothing at all when the readme is refused", async () => {
     const interfere = (call: string) => (call === `PATCH ${README_PATH}` ? refusal(403, 7) : undefined);
     const held = world({ description: "old" });
     const run = await put(held, { description: "d", readme: "x" }, { interfere });
@@ -192,7 +195,7 @@ describe("T61, V27: an update that gets only so far", () => {
   });
 });
 
-describe("T57, V22: an update of a synced repo", () => {
+describe("TRAP-57, DIFF-22: an update of a synced repo", () => {
   test("names no tier, bundle, alias or tag that is merely sent back", async () => {
     const body = {
       catalogTier: "AI",
@@ -305,7 +308,7 @@ describe("an update of a repo that is not synced", () => {
   });
 });
 
-describe("T56: a setting of the sync that v2 alone sets", () => {
+describe("TRAP-56: a setting of the sync that v2 alone sets", () => {
   test("is ignored when it is the stored one", async () => {
     const body = {
       sync_config: {

@@ -34,7 +34,7 @@ describe("the summary of a repo's tags", () => {
     expect(headerOf(run, "carryover-list")).toBe("witness=none; pages=3; records=5");
   });
 
-  test("T15: includes what is not excluded", async () => {
+  test("TRAP-15: includes what is not excluded", async () => {
     expect(queryOf((await summary([])).sent[0])).toBe(
       `include_dates=true&include_epochs=true&include_referrers=true&uidp.children_of=${REPO}`,
     );
@@ -45,7 +45,7 @@ describe("the summary of a repo's tags", () => {
   });
 
   // Which moment is later, and which version is greater: version.test.ts.
-  test("V41: takes the later moment for the latest, and the greater uid at one moment, in whatever order they come", async () => {
+  test("DIFF-41: takes the later moment for the latest, and the greater uid at one moment, in whatever order they come", async () => {
     const late = [at("a", "2026-01-01T10:00:00Z"), { name: "b" }, at("c", "2026-01-01T11:00:00+02:00")];
     for (const tags of [late, [...late].reverse()]) {
       expect((await summary(tags)).body).toMatchObject({ latestTag: { name: "a" } });
@@ -62,7 +62,7 @@ describe("the summary of a repo's tags", () => {
     expect(body).toEqual({ id: REPO, tagCount: "1", lastUpdated: null, latestTag: null, latestVersion: "" });
   });
 
-  test("V41: names the greatest version, wherever it stands", async () => {
+  test("DIFF-41: names the greatest version, wherever it stands", async () => {
     const { body } = await summary(["1.2.9", "v1.2.10", "latest"].map((name) => ({ name })));
     expect(body).toMatchObject({ latestVersion: "v1.2.10" });
   });

@@ -138,7 +138,7 @@ describe("what v2 has no place for", () => {
     expect(exchange.mismatches).toEqual([]);
   });
 
-  test("V43: is refused before anything is sent where mismatches are to fail", async () => {
+  test("DIFF-43: is refused before anything is sent where mismatches are to fail", async () => {
     const problem = await problemOf(patch({ answers: { clouds: ["aws"] } }, undefined, { mismatch: "fail" }));
     expect(problem.reason).toBe("INVALID_BODY");
     expect(problem.fieldViolations.map(({ field }) => field)).toEqual(["answers.clouds"]);

@@ -70,7 +70,7 @@ async function until(ask: () => Promise<Answer>, wanted: (answer: Answer) => boo
   }
 }
 
-it("V72: a platform that is away is asked now and then only, by nobody's repeats, until it answers one call", async () => {
+it("DIFF-72: a platform that is away is asked now and then only, by nobody's repeats, until it answers one call", async () => {
   const platform = await comingAndGoing(ok('{"uid":"a/b","name":"a"}'));
   const rig = await rigForTest({ v2Url: platform.url, native: false });
   expect((await rig.ask(...READ)).status).toBe(200);

@@ -161,7 +161,7 @@ describe("page reads", () => {
     expect(done).toEqual(Array(10).fill(200));
   });
 
-  it("V71, T-DRN-20: that are told to come back in ten minutes tell their client at once, and hold up no other page of the list", async () => {
+  it("DIFF-71, T-DRN-20: that are told to come back in ten minutes tell their client at once, and hold up no other page of the list", async () => {
     const { held, start, done, clock } = subject();
     await start(4, "a", page);
     await held[1]?.give(answer(429, [["retry-after", "600"]]));

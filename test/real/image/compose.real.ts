@@ -1,0 +1,117 @@
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../../scripts/free-ports.mjs";
+import { build, eventually, IMAGE, must, ROOT, tool } from "./podman.ts";
+
+const project = `carryover-${process.pid}`;
+let home = "";
+let env: Record<string, string> = {};
+
+/** Runs in the folder of the compose file; a variable of it is set as a person would. */
+const compose = (...argv: readonly string[]) => {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const which = ["-f", "compose.yaml", "-f", "trial.yaml", "--profile", "monitoring"];
+  return must(["env", ...variables, "podman-compose", "-p", project, ...which, ...argv], join(home, "deploy/compose"));
+};
+const container = (service: string) => `${project}_${service}_1`;
+
+beforeAll(async () => {
+  await build();
+  // A copy, since secrets are written into the folder.
+  home = mkdtempSync(join(tmpdir(), "carryover-compose-"));
+  chmodSync(home, 0o755);
+  for (const folder of ["deploy/compose", "helm/files"])
+    cpSync(join(ROOT, folder), join(home, folder), { recursive: true });
+  for (const name of ["admin-token", "grafana-password"]) {
+    writeFileSync(join(home, "deploy/compose/secrets", name), "a-secret\n", { mode: 0o644 });
+  }
+  env = { CARRYOVER_IMAGE: IMAGE };
+  for (const name of ["CARRYOVER_PORT", "CARRYOVER_ADMIN_PORT", "PROMETHEUS_PORT"])
+    env[name] = String(await freePort());
+  // Grafana's image is the one that cannot be had or made here.
+  await compose("up", "-d", "--no-build", "carryover", "sandbox", "prometheus");
+});
+afterAll(async () => {
+  await compose("down", "-v", "-t", "10");
+  rmSync(home, { recursive: true });
+});
+
+const at = (variable: string, path: string) => `http://127.0.0.1:${env[variable]}${path}`;
+const status = (url: string, headers: Record<string, string> = {}) =>
+  fetch(url, { headers }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+describe("the compose file", () => {
+  it("is read by Compose's own loader", async () => {
+    const folder = join(home, "deploy/compose");
+    const { services } = JSON.parse(
+      await must(["compose-config", "-format", "json", "compose.yaml", "trial.yaml"], folder),
+    );
+    expect(Object.keys(services).toSorted()).toEqual(["carryover", "grafana", "prometheus", "sandbox"]);
+    expect(services.carryover).toMatchObject({
+      read_only: true,
+      stop_grace_period: "70s",
+      mem_limit: "512m",
+    });
+  });
+
+  it("brings up a carryover that is ready, healthy by its own check, and serves v1 from the sandbox", async () => {
+    await eventually(
+      () => status(at("CARRYOVER_ADMIN_PORT", "/readyz")),
+      (code) => code === 200,
+    );
+    expect((await tool(["podman", "healthcheck", "run", container("carryover")])).code).toBe(0);
+    // Ready does not mean that the platform is: the sandbox may be the last to start.
+    await eventually(
+      async () => {
+        const token = /TOKEN=(\S+)/.exec(await must(["podman", "logs", container("sandbox")]))?.[1];
+        return status(at("CARRYOVER_PORT", "/iam/v1/groups"), { authorization: `Bearer ${token}` });
+      },
+      (code) => code === 200,
+    );
+  });
+
+  it("opens the views to those who have the token of the secret, and to nobody else", async () => {
+    expect(await status(at("CARRYOVER_ADMIN_PORT", "/rules"))).toBe(401);
+    expect(await status(at("CARRYOVER_ADMIN_PORT", "/rules"), { authorization: "Bearer a-secret" })).toBe(200);
+  });
+
+  it("goes back to native v1 by the runbook's command, in the container", async () => {
+    const command = /^docker compose exec carryover (.*)$/m.exec(
+      readFileSync(join(ROOT, "docs/runbook.md"), "utf8"),
+    )?.[1];
+    const out = await must(["podman", "exec", container("carryover"), ...(command ?? "").split(" ")]);
+    expect(out).toContain("is forced to native v1");
+    await must(["podman", "exec", container("carryover"), ...(command ?? "").replace("native", "none").split(" ")]);
+  });
+
+  it("has a Prometheus that scrapes carryover and has taken the rules", async () => {
+    const ask = async (path: string) => {
+      const answer = await fetch(at("PROMETHEUS_PORT", path)).catch(() => undefined);
+      return answer === undefined ? undefined : answer.json();
+    };
+    // biome-ignore lint/suspicious/noExplicitAny: Prometheus's own answer.
+    const up = await eventually<any>(
+      () => ask("/api/v1/query?query=up%7Bjob%3D%22carryover%22%7D"),
+      (answer) => answer?.data.result[0]?.value[1] === "1",
+    );
+    expect(up.status).toBe("success");
+    // biome-ignore lint/suspicious/noExplicitAny: the same.
+    const { data }: any = await ask("/api/v1/rules");
+    expect(data.groups.length).toBeGreaterThan(1);
+  });
+
+  it("keeps its state in a volume that carryover may write to", async () => {
+    await must(["podman", "stop", "-t", "70", container("carryover")]);
+    const { State } = JSON.parse(await must(["podman", "inspect", container("carryover")]))[0];
+    expect(State.ExitCode).toBe(0);
+    const logs = await tool(["podman", "logs", container("carryover")]);
+    expect(logs.out + logs.err).not.toMatch(/state\.dir/);
+    const folder = await must(["podman", "volume", "inspect", "-f", "{{.Mountpoint}}", `${project}_state`]);
+    expect(await must(["ls", `${folder}/trial`])).toBe("counts.json\nrollout.json\nused.txt");
+  });
+});
