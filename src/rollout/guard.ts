@@ -181,8 +181,11 @@ export function initialGuard(): GuardState {
   return { operations: [], reads: UNSUSPECTED, writes: UNSUSPECTED, alarm: undefined };
 }
 
-/** The state after one more second of an operation. Seconds of one operation must not come out of order. */
-export function stepGuard(state: GuardState, seen: GuardSecond): GuardState {
+/**
+ * The state after one more second of an operation. Seconds of one operation must not come out of order. `translated`: how many clients a
+ * returning rule translates; where they are few, that many callers are enough.
+ */
+export function stepGuard(state: GuardState, seen: GuardSecond, translated = Number.POSITIVE_INFINITY): GuardState {
   const known = state.operations.find(({ operation }) => operation === seen.operation);
   const kind = seen.standIn === undefined ? "reads" : "writes";
   if (hasNothingToSay(seen) && isUnsuspected(known) && isUnsuspected(state[kind])) return state;
@@ -193,8 +196,8 @@ export function stepGuard(state: GuardState, seen: GuardSecond): GuardState {
   const others = state.operations.filter((one) => one !== known && isStillOf(one, seen.second));
   const alarm =
     state.alarm ??
-    (isAlarming(operation, state.reads) ? causeOf(operation, seen.operation) : undefined) ??
-    (isAlarming(together, state.reads) ? causeOf(together, undefined) : undefined);
+    (isAlarming(operation, state.reads, translated) ? causeOf(operation, seen.operation) : undefined) ??
+    (isAlarming(together, state.reads, translated) ? causeOf(together, undefined) : undefined);
   return { ...state, operations: [...others, operation].slice(-MOST_OPERATIONS), [kind]: together, alarm };
 }
 
@@ -386,14 +389,21 @@ function addStandIns(counts: StandInCounts, more: StandInCounts): StandInCounts 
   };
 }
 
-function isAlarming({ losing, native, episode }: Suspicion, reads: Suspicion): boolean {
+function isAlarming(suspicion: Suspicion, reads: Suspicion, translated: number): boolean {
+  const { losing, native, episode } = suspicion;
   if (losing.now < ALARM || episode === undefined) return false;
   const { standIn, callers } = episode;
   if (standIn === undefined) return native >= NATIVE_SERVES;
   const { others, hour, ownDay } = standIn;
-  if (countCallers([callers]) < (others + hour > 0 ? CALLERS_NEEDED : CALLERS_NEEDED_OWN_DAY)) return false;
-  // What native did before says nothing of an accident that hits both. Its reads say something.
-  return others >= hour + ownDay ? native >= NATIVE_SERVES : reads.native >= 0;
+  const needed = others + hour > 0 ? CALLERS_NEEDED : CALLERS_NEEDED_OWN_DAY;
+  if (countCallers([callers]) < Math.min(needed, Math.max(1, translated))) return false;
+  // What native did before says nothing of an accident that hits both. Its present writes say something, or else its reads.
+  return others >= hour + ownDay && isNativeWriting(suspicion, episode) ? native >= NATIVE_SERVES : reads.native >= 0;
+}
+
+/** Native has writes of its own, or too little time has passed to tell. */
+function isNativeWriting({ second }: Suspicion, { since, pairedServed, pairedFailed }: Episode): boolean {
+  return pairedServed + pairedFailed > 0 || second - since < PAIR_SECONDS;
 }
 
 function causeOf({ episode }: Suspicion, operation: string | undefined): CountedFailures | undefined {

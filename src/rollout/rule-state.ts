@@ -46,6 +46,7 @@ import {
   type StepBackConfig,
   type StepBackEvent,
   type StepBackMemory,
+  recentClients,
   stepBackMemory,
   translatedShare,
 } from "./step-back.ts";
@@ -461,7 +462,9 @@ function afterGuard(
   const phase = before.stepBack?.phase.kind ?? "forward";
   // Requests that were translated before the step back say nothing new.
   if (!translates(before) || phase === "back") return { state: before };
-  const guard = withoutOldAlarm(seconds.reduce(stepGuard, before.guard), reading);
+  const clients = phase === "returning" ? before.stepBack && recentClients(before.stepBack, reading) : undefined;
+  const seen = seconds.reduce((state, second) => stepGuard(state, second, clients), before.guard);
+  const guard = withoutOldAlarm(seen, reading);
   const alarm = guardAlarm(guard);
   const mayStepBack = before.stepBack?.settings.guard !== undefined;
   const after = { ...before, guard, slow, rateLimit };
@@ -470,7 +473,11 @@ function afterGuard(
   if (slow !== undefined && mayStepBack && before.rule.guard.slow === "stepBack") {
     return stepBackFor({ what: "slow", ...slow, bad: 1, all: 1, clients: 1 });
   }
-  if (alarm === undefined || guardAlarm(before.guard) !== undefined) return { state: after };
+  if (alarm === undefined || guardAlarm(before.guard) !== undefined) {
+    // A rule that returns takes no further step while v2 fails its clients, whatever native v1 would do.
+    const isFailing = phase === "returning" && trouble(guard, Math.floor(reading / 1_000))?.isCertain === true;
+    return isFailing ? afterStepBackEvent(after, { kind: "failing", at: reading }, at) : { state: after };
+  }
   const cause = causeOf(alarm, rateLimit);
   if (mayStepBack) return stepBackFor(cause);
   const doing = effectiveMode(before);

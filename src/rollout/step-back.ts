@@ -44,6 +44,8 @@ export type StepBackEvent =
       readonly differs: boolean;
       readonly isSick?: boolean | undefined;
     }
+  /** Clients of a returning rule meet failures of v2. */
+  | { readonly kind: "failing"; readonly at: number }
   /** A comparison failed because v2 did. */
   | { readonly kind: "sick"; readonly at: number }
   | { readonly kind: "alarm"; readonly at: number; readonly cause: GuardCause | SlowCause }
@@ -201,6 +203,10 @@ export function reduceStepBack(state: StepBack, event: StepBackEvent): StepBack 
     }
     case "sick":
       return judge(notQuiet(timed));
+    case "failing":
+      return timed.phase.kind === "returning"
+        ? { ...timed, phase: { ...timed.phase, quietSince: timed.time.now } }
+        : timed;
     case "alarm":
       return timed.phase.kind === "back" ? timed : stepBack(timed, event.cause);
     default:
@@ -218,6 +224,11 @@ function notQuiet(state: StepBack): StepBack {
 function withClean(state: StepBack): StepBack {
   const { phase } = state;
   return phase.kind === "back" ? { ...state, phase: { ...phase, clean: phase.clean + 1 } } : state;
+}
+
+/** Clients with requests lately. */
+export function recentClients({ window }: StepBack, now: number): number {
+  return requestingClients(window, now);
 }
 
 /** Share of the rule's clients that are translated. */

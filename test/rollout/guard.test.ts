@@ -144,8 +144,23 @@ describe("writes", () => {
     expect(alarmAfter({ ...writes, standIn: { ...NO_STAND_INS, fails: 20 } })).toBeUndefined();
   });
 
-  test("other callers' writes before the accident do not show that native survived it", () => {
-    expect(alarmAfter({ ...SICK_WRITES, pairedServed: 0 })).toBeUndefined();
+  test("other callers' writes before the accident do not show at once that native survived it", () => {
+    expect(alarmAfter({ ...SICK_WRITES, pairedServed: 0 })).toBe(11);
+    const reads = repeat(initialGuard(), { ...SICK, pairedServed: 0, pairedFailed: 2 }, 990, 10);
+    expect(alarmAfter({ ...SICK_WRITES, pairedServed: 0 }, 100, reads)).toBeUndefined();
+    const failing = { ...SICK_WRITES, pairedServed: 0, pairedFailed: 1 };
+    expect(alarmAfter(failing)).toBeUndefined();
+  });
+
+  test("of the only client that a returning rule translates are enough", () => {
+    const one = { ...SICK_WRITES, callers: callers(1) };
+    const after = (seconds: number, translated: number) => {
+      let state = initialGuard();
+      for (let n = 1; n <= seconds; n++) state = stepGuard(state, { ...one, second: n }, translated);
+      return guardAlarm(state);
+    };
+    expect(after(20, 1)).toBeDefined();
+    expect(after(20, 2)).toBeUndefined();
   });
 
   test("what native did within the hour is not believed while it fails reads", () => {

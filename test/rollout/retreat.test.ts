@@ -165,6 +165,13 @@ describe("returning", () => {
     expect(translatedShare(tick(shown, 25 * MINUTE))).toBe(0.3);
   });
 
+  test("failures of v2 that its clients meet in a step begin the step's quiet time again", () => {
+    const first = requests(tick(back(), 10 * MINUTE), 40, { at: 10 * MINUTE });
+    const failing = reduceStepBack(first, { kind: "failing", at: 15 * MINUTE });
+    expect(translatedShare(tick(failing, 24 * MINUTE))).toBe(0.1);
+    expect(translatedShare(tick(failing, 25 * MINUTE))).toBe(0.3);
+  });
+
   test("the wait doubles with each fall, up to sixteen times, and is short again after a long time forward", () => {
     let state = back();
     let at = 0;
