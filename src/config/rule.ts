@@ -115,11 +115,11 @@ function stepBackContradictions(
   { stepBack, mode, promoteWhen, shadow }: RuleText,
   { reads }: RuleCircumstances,
 ): readonly RuleRemark[] {
-  if (stepBack === undefined) return [];
+  // A rule may go back to native, and forward again, by this one word.
+  if (stepBack === undefined || mode === "native") return [];
   const at = (what: string, remedy: string, ...path: string[]): readonly RuleRemark[] => [
     { path: ["stepBack", ...path], what, remedy },
   ];
-  if (mode === "native") return at("has no effect: the rule never translates", "remove it, or translate");
   if (mode === "shadow" && promoteWhen === undefined) {
     return at("has no effect: the rule never translates", "remove it, or add promoteWhen");
   }
@@ -140,7 +140,7 @@ function stepBackContradictions(
 }
 
 function promotionContradictions({ promoteWhen, mode, shadow }: RuleText): readonly RuleRemark[] {
-  if (promoteWhen === undefined) return [];
+  if (promoteWhen === undefined || mode === "native") return [];
   if (mode !== "shadow") {
     return [
       { path: ["promoteWhen"], what: `has no effect on a ${mode} rule`, remedy: "remove it, or use mode shadow" },
@@ -167,7 +167,7 @@ function guardContradictions(
   { given, reads }: RuleCircumstances,
 ): readonly RuleRemark[] {
   const found: RuleRemark[] = [];
-  const neverTranslates = mode === "native" || (mode === "shadow" && promoteWhen === undefined);
+  const neverTranslates = mode === "shadow" && promoteWhen === undefined;
   const remove = (key: string, what: string): void => {
     found.push({ path: [key], what: `has no effect: ${what}`, remedy: "remove it" });
   };

@@ -231,6 +231,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const status = (): Progress => ({
     ...migration.progress(),
     ready: state.ready,
+    native: upstreams.streams.has("v1"),
     changeable: changeToken?.isWritten(),
     openBreakers: [...upstreams.breakers()].flatMap(([name, open]) => (open ? [name] : [])),
   });

@@ -64,6 +64,8 @@ export const ProgressSchema = z.object({
   changeable: optional(z.boolean()),
   /** As `/readyz` says. */
   ready: optional(z.boolean()),
+  /** Whether there is a native v1 to go back to. Absent if the instance is older than the member. */
+  native: optional(z.boolean()),
   /** Upstreams that do not respond: calls to them fail at once. */
   openBreakers: optional(z.array(z.string())),
   totals: TotalsSchema,

@@ -117,6 +117,11 @@ describe("what a file says", () => {
     });
   });
 
+  test("a rule that goes back to native keeps what it says of translation", () => {
+    const keys = "stepBack: { failures: 0.1 }, guard: warn, onFailure: native, promoteWhen: { differencesBelow: 0.1 }";
+    expect(one(`mode: native, match: {}, ${keys}`)).toMatchObject({ mode: "native", guard: { action: "warn" } });
+  });
+
   test("promoteWhen only says so unless it is told to act", () => {
     expect(one("mode: shadow, match: {}, promoteWhen: { differencesBelow: 0.001 }")?.promoteWhen).toEqual({
       differencesBelow: 0.001,
@@ -344,10 +349,6 @@ describe("a file is refused with line, column and remedy for", () => {
     ],
     [plus('headers: { documentation: "https://a/>; rel=x" }'), /expected an http or https URL/],
     [
-      rule("mode: native, match: {}, stepBack: { failures: 0.1 }"),
-      /rules.1.stepBack: has no effect: the rule never translates; remove it, or translate$/,
-    ],
-    [
       rule("mode: shadow, match: {}, stepBack: { failures: 0.1 }"),
       /rules.1.stepBack: has no effect: the rule never translates; remove it, or add promoteWhen$/,
     ],
@@ -448,7 +449,7 @@ rules:
     const text = file(
       "{ name: a, match: { percent: 900 }, mode: translate, x: 1 }",
       "{ name: a, match: { resource: nope }, mode: native }",
-      "{ name: c, mode: native, match: {}, promoteWhen: { differencesBelow: 0.1 } }",
+      "{ name: c, mode: translate, match: {}, promoteWhen: { differencesBelow: 0.1 } }",
     );
     expect(faults(text).length).toBe(5);
   });

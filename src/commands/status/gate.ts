@@ -105,7 +105,7 @@ export function troubleTexts({ guard }: Pick<FleetRule, "guard">): readonly stri
   const trouble = guard?.trouble;
   if (trouble === undefined) return [];
   const since = new Date(trouble.since).toISOString().slice(11, 19);
-  return trouble.says.map((one) => `${one}; since ${since}Z`);
+  return trouble.says.map((one) => `since ${since}Z ${one}`);
 }
 
 function isYoung(age: number | undefined, { minAge }: GateTerms): boolean {

@@ -97,9 +97,14 @@ function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
   return [
     ...silent.map(({ address, fault }) => `${address} ${fault}`),
     ...instances.flatMap(troublesOf),
-    ...rules.flatMap((rule) =>
-      troubleTexts(rule).map((text) => `${rule.name}: ${text}; carryover force native ends it`),
-    ),
+    ...rules.flatMap((rule) => {
+      const [first, ...more] = troubleTexts(rule);
+      if (first === undefined) return [];
+      return [
+        `${rule.name} fails clients${endText(instances)}: ${first}`,
+        ...more.map((text) => `${rule.name}: ${text}`),
+      ];
+    }),
     ...[...inState("unknown"), ...inState("stepped-back")].map((rule) => {
       const why = rule.cause === undefined ? "" : `: ${rule.cause}`;
       return `${rule.name} ${stateText(rule)}${placeText(rule, instances.length)}${why}`;
@@ -129,6 +134,15 @@ function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
     ...failingClients(instances),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
   ];
+}
+
+function hasNative(instances: readonly RespondingInstance[]): boolean {
+  return instances.some(({ progress }) => progress.native !== false);
+}
+
+/** First, since a screen cuts long lines. */
+function endText(instances: readonly RespondingInstance[]): string {
+  return hasNative(instances) ? " (carryover force native ends it)" : " (there is no native v1 to go back to)";
 }
 
 function differentModes(instances: readonly RespondingInstance[]): readonly string[] {
@@ -183,7 +197,9 @@ function nextOf({ rules }: Pick<MigrationStatus, "rules">, fleet: Fleet): string
     return `when the emergency is over: ${lift}`;
   }
   const sick = fleet.rules.find((rule) => troubleTexts(rule).length > 0);
-  if (sick !== undefined) return `v2 fails clients of ${sick.name}: find out why, or carryover force native`;
+  if (sick !== undefined) {
+    return `v2 fails clients of ${sick.name}: find out why${hasNative(instances) ? ", or carryover force native" : ""}`;
+  }
   const broken = instances.flatMap(({ progress }) => progress.openBreakers ?? [])[0];
   if (broken !== undefined) return `find out why upstream ${broken} does not respond`;
   const back = fleet.rules.find(({ state }) => state === "stepped-back");

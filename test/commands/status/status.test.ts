@@ -139,10 +139,15 @@ describe("carryover status", () => {
     const quiet = rule("rest", "translate", { requests: 1 }, { guard: { action: "warn", slow } });
     const { rules, attention, next } = await status(progress({ rules: [sick, quiet] }));
     expect(attention).toEqual([
-      expect.stringMatching(/^reads: v2 failed 12 of 40 .*; since [0-9:]{8}Z; carryover force native ends it$/),
+      expect.stringMatching(
+        /^reads fails clients \(carryover force native ends it\): since [0-9:]{8}Z v2 failed 12 of 40 /,
+      ),
       "rest: v2 is slow for role list",
     ]);
     expect(next).toBe("v2 fails clients of reads: find out why, or carryover force native");
+    const alone = await status(progress({ native: false, rules: [sick] }));
+    expect(alone.attention).toEqual([expect.stringContaining("(there is no native v1 to go back to)")]);
+    expect(alone.next).toBe("v2 fails clients of reads: find out why");
     expect(rules.map(({ says }) => says)).toEqual(["translate", "translate, guard: warn"]);
   });
 
