@@ -154,13 +154,13 @@ describe("writes", () => {
 
   test("of the only client that a returning rule translates are enough", () => {
     const one = { ...SICK_WRITES, callers: callers(1) };
-    const after = (seconds: number, translated: number) => {
+    const alarmOf = (seconds: number, translated: number) => {
       let state = initialGuard();
       for (let n = 1; n <= seconds; n++) state = stepGuard(state, { ...one, second: n }, translated);
       return guardAlarm(state);
     };
-    expect(after(20, 1)).toBeDefined();
-    expect(after(20, 2)).toBeUndefined();
+    expect(alarmOf(20, 1)).toBeDefined();
+    expect(alarmOf(20, 2)).toBeUndefined();
   });
 
   test("what native did within the hour is not believed while it fails reads", () => {

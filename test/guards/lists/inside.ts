@@ -113,7 +113,7 @@ export const INSIDE = [
     [
       ["a burst raises no alarm", "Math.min(MOST_PER_SECOND, more)", "more"],
       ["native must be known to serve reads", "return native >= NATIVE_SERVES;", "return true;"],
-      ["one credential's writes raise no alarm", "? CALLERS_NEEDED : CALLERS_NEEDED_OWN_DAY)", "? 0 : 0)"],
+      ["one credential's writes raise no alarm", "? CALLERS_NEEDED : CALLERS_NEEDED_OWN_DAY;", "? 0 : 0;"],
     ],
   ),
   ...guards(
