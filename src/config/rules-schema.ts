@@ -72,7 +72,7 @@ const guard = shortened(
   .prefault({})
   .describe("Whether v2 fails clients that native v1 would have served; guard: warn is short for its action");
 
-const STATUSES = "expected 401, 403, 429, or a list of them";
+const STATUSES = "expected a list of 401, 403 and 429, such as [401, 403]";
 const onFailure = shortened(
   z.strictObject({
     serve: oneOf("native").default("native").describe("What serves a read that v2 fails, in the same request"),

@@ -251,7 +251,10 @@ export function createExplainer(file: ConfigFile, name: string): IssueExplainer 
         return { where: locate(file, name, path, key), what: "there is no such key", remedy };
       });
     }
-    return [() => explainValue(issue, { where: locate(file, name, path), value: valueAt(file.tree, path) })];
+    const parent = path.slice(0, -1);
+    // A word in place of a map stands for one of its keys.
+    const written = typeof valueAt(file.tree, parent) === "string" ? parent : path;
+    return [() => explainValue(issue, { where: locate(file, name, written), value: valueAt(file.tree, written) })];
   };
 }
 

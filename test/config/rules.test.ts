@@ -343,6 +343,8 @@ describe("a file is refused with line, column and remedy for", () => {
       plus("headers: { documentation: example.com }"),
       /headers.documentation: got "example.com"; expected an http or https URL/,
     ],
+    [plus("guard: stepback"), /rules.1.guard: got "?stepback"?; expected one of stepBack, warn, off/],
+    [plus("onFailure: { statuses: 401 }"), /statuses: got 401; expected a list of 401, 403 and 429/],
     [
       plus('headers: { documentation: "https://a:b@example.com" }'),
       /expected an http or https URL without credentials/,
