@@ -125,6 +125,7 @@ export interface RolloutEvent {
   readonly kind:
     | "stepped-back"
     | "alarm"
+    | "failing"
     | "returning"
     | "returned"
     | "promoted"
@@ -474,17 +475,23 @@ function afterGuard(
     return stepBackFor({ what: "slow", ...slow, bad: 1, all: 1, clients: 1 });
   }
   if (alarm === undefined || guardAlarm(before.guard) !== undefined) {
+    const second = Math.floor(reading / 1_000);
+    const found = trouble(guard, second);
+    if (found?.isCertain !== true) return { state: after };
     // A rule that returns takes no further step while v2 fails its clients, whatever native v1 would do.
-    const isFailing = phase === "returning" && trouble(guard, Math.floor(reading / 1_000))?.isCertain === true;
-    return isFailing ? afterStepBackEvent(after, { kind: "failing", at: reading }, at) : { state: after };
+    const { state } =
+      phase === "returning" ? afterStepBackEvent(after, { kind: "failing", at: reading }, at) : { state: after };
+    const [worst] = found.operations;
+    const isKnown = worst === undefined || trouble(before.guard, second)?.isCertain === true;
+    return isKnown ? { state } : { state, report: reportOf("failing", before, causeOf(worst, rateLimit), at) };
   }
   const cause = causeOf(alarm, rateLimit);
-  if (mayStepBack) return stepBackFor(cause);
-  const doing = effectiveMode(before);
-  return {
-    state: after,
-    report: { kind: "alarm", rule: before.rule.name, at, from: doing, to: doing, reason: guardText(cause) },
-  };
+  return mayStepBack ? stepBackFor(cause) : { state: after, report: reportOf("alarm", before, cause, at) };
+}
+
+function reportOf(kind: "alarm" | "failing", state: RuleState, cause: GuardCause, at: number): RolloutEvent {
+  const doing = effectiveMode(state);
+  return { kind, rule: state.rule.name, at, from: doing, to: doing, reason: guardText(cause) };
 }
 
 /** An alarm that steps nothing back ends with the trouble. */

@@ -263,7 +263,14 @@ function warnOfLostNames(before: NameMeanings, names: ReadonlySet<string>, rules
 }
 
 /** Changes that operators want an alert for are warnings. */
-const LOUD: ReadonlySet<RolloutEvent["kind"]> = new Set(["stepped-back", "alarm", "unknown", "forced", "expired"]);
+const LOUD: ReadonlySet<RolloutEvent["kind"]> = new Set([
+  "stepped-back",
+  "alarm",
+  "failing",
+  "unknown",
+  "forced",
+  "expired",
+]);
 
 function logRolloutEvent(log: Log, { kind, rule, from, to, reason }: RolloutEvent): void {
   const facts = { ...(rule === undefined ? {} : { rule }), from, to, reason };

@@ -9,6 +9,7 @@ import { makeRule } from "./make-rule.ts";
 function subject(guard: Partial<GuardSettings> = {}, stepBack?: StepBackSettings) {
   const clock = { now: 1_000 };
   const timers: (() => void)[] = [];
+  const events: string[] = [];
   const rule = makeRule(
     "r",
     {},
@@ -24,7 +25,7 @@ function subject(guard: Partial<GuardSettings> = {}, stepBack?: StepBackSettings
       timers.push(run);
       return () => {};
     },
-    onEvent: () => {},
+    onEvent: ({ kind }) => events.push(kind),
   });
   let number = 0;
   const made = (over: Partial<Exchange>): Exchange => {
@@ -42,7 +43,7 @@ function subject(guard: Partial<GuardSettings> = {}, stepBack?: StepBackSettings
     clock.now += ms;
     for (const run of timers.splice(0)) run();
   };
-  return { rollout, clock, made, translated, call, state, tick };
+  return { rollout, clock, made, translated, call, state, tick, events };
 }
 
 const nativeSays = (outcome: NativeOutcome) => ({ onNative: () => Promise.resolve(outcome) });
@@ -144,7 +145,7 @@ test("nothing fails clients of a rule while native v1 is forced", () => {
 
 describe("writes that v2 refuses", () => {
   const refuse = (nativeServes: boolean) => {
-    const { rollout, clock, made, translated, call, state } = subject();
+    const { rollout, clock, made, translated, call, state, events } = subject();
     for (let second = 0; second < 30; second++) {
       for (let at = 0; at < 10; at++) {
         if (nativeServes) rollout.observe(made({ write: true, mode: "native", status: 200, ...call("v1", 5) }));
@@ -152,7 +153,7 @@ describe("writes that v2 refuses", () => {
       }
       clock.now += 1_000;
     }
-    return state();
+    return { ...state(), events };
   };
 
   it("step the rule back while native serves such writes of others", () => {
@@ -162,9 +163,10 @@ describe("writes that v2 refuses", () => {
     });
   });
 
-  it("are shown, and step nothing back, when nothing is known of native", () => {
+  it("are shown and reported once, and step nothing back, when nothing is known of native", () => {
     expect(refuse(false)).toMatchObject({
       phase: "forward",
+      events: ["failing"],
       guard: { trouble: { kinds: { forbidden: expect.any(Number) } } },
     });
   });
