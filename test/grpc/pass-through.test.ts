@@ -429,6 +429,28 @@ describe("a stream", () => {
     expect((await over).status).toBe(0);
   });
 
+  it("T-RPC-34: is read no faster than its client takes it", async () => {
+    let written = 0;
+    const { rpc } = await inFrontOf((stream) => {
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      const more = (): void => {
+        while (!stream.destroyed && written < 64 * 2 ** 20) {
+          written += 65_536;
+          if (!stream.write(Buffer.alloc(65_536))) {
+            stream.once("drain", more);
+            return;
+          }
+        }
+      };
+      more();
+    });
+    const stream = open(session(rpc), V2);
+    await new Promise((resolve) => stream.once("response", resolve));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(written).toBeLessThan(2 * 2 ** 20);
+    stream.close(8);
+  });
+
   it("T-RPC-36: that its client cancels is cancelled at the upstream", async () => {
     const cancelled = new Promise<number>((resolve) => {
       void platform((stream) => {

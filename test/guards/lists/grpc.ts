@@ -52,7 +52,7 @@ export const GRPC = [
       "no message faster than it is taken",
       "if (to === undefined || to.write(chunk)) return true;",
       "to?.write(chunk);\n  if (to !== undefined) return true;",
-      ["test/grpc/attack.test.ts > T-RPC-34"],
+      ["test/grpc/pass-through.test.ts > T-RPC-34"],
     ],
     ["sessions whose response is late", "target.sessions.suspect(up);", ""],
     ["a stream that was refused, once", "!relay.repeated &&", ""],
