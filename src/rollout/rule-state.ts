@@ -463,7 +463,7 @@ function afterGuard(
   const phase = before.stepBack?.phase.kind ?? "forward";
   // Requests that were translated before the step back say nothing new.
   if (!translates(before) || phase === "back") return { state: before };
-  const clients = phase === "returning" ? before.stepBack && recentClients(before.stepBack, reading) : undefined;
+  const clients = phase === "returning" ? before.stepBack && recentClients(before.stepBack) : undefined;
   const seen = seconds.reduce((state, second) => stepGuard(state, second, clients), before.guard);
   const guard = withoutOldAlarm(seen, reading);
   const alarm = guardAlarm(guard);

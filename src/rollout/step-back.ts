@@ -226,9 +226,9 @@ function withClean(state: StepBack): StepBack {
   return phase.kind === "back" ? { ...state, phase: { ...phase, clean: phase.clean + 1 } } : state;
 }
 
-/** Clients with requests lately. */
-export function recentClients({ window }: StepBack, now: number): number {
-  return requestingClients(window, now);
+/** Clients that a returning rule translated lately; exact up to as many as must be affected. */
+export function recentClients({ window, time }: StepBack): number {
+  return requestingClients(window, time.now);
 }
 
 /** Share of the rule's clients that are translated. */
@@ -293,10 +293,10 @@ function sharesOf({ settings }: StepBack, counts: WindowCounts, of: Observation[
  * How many clients must be affected: one client's own trouble is no reason to step back for all. While the rule returns, fewer
  * clients are translated than it names, and then all of those are enough.
  */
-function clientsToAffect({ settings, phase, window, time }: StepBack, of: Observation["of"]): number {
-  const needed = clientsNeeded(settings);
-  if (of === "comparisons" || phase.kind !== "returning") return needed;
-  return Math.max(1, Math.min(needed, requestingClients(window, time.now)));
+function clientsToAffect(state: StepBack, of: Observation["of"]): number {
+  const needed = clientsNeeded(state.settings);
+  if (of === "comparisons" || state.phase.kind !== "returning") return needed;
+  return Math.max(1, Math.min(needed, recentClients(state)));
 }
 
 function exceeds(bad: number, all: number, threshold: number | undefined): boolean {

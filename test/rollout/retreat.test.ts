@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   initialStepBack,
+  recentClients,
   reduceStepBack,
   type StepBack,
   type StepBackConfig,
@@ -163,6 +164,13 @@ describe("returning", () => {
     const shown = requests(failed, 40, { at: 21 * MINUTE });
     expect(translatedShare(shown)).toBe(0.1);
     expect(translatedShare(tick(shown, 25 * MINUTE))).toBe(0.3);
+  });
+
+  test("clients of a step are counted on the rule's own clock, whatever the reading of the process's clock", () => {
+    const began = 1_000 * MINUTE;
+    const first = tick(requests(start(), 200, { at: began, failed: true }), began + 10 * MINUTE);
+    expect(recentClients(requests(first, 20, { at: began + 10 * MINUTE, clients: 20 }))).toBe(3);
+    expect(recentClients(requests(first, 20, { at: began + 10 * MINUTE, clients: 1 }))).toBe(1);
   });
 
   test("failures of v2 that its clients meet in a step begin the step's quiet time again", () => {
