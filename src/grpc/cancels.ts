@@ -1,5 +1,7 @@
 /** How often the callers of a connection may cancel calls. Beyond that, they make others work for nothing (CVE-2023-44487). */
 
+import { setLatest } from "../model/latest.ts";
+
 /** Tokens that a bucket holds at most, and that come back each second. `debt`: what may be taken from an empty one, and has to come back first. */
 export interface TokenRate {
   readonly burst: number;
@@ -58,10 +60,7 @@ export function createCancels(now: () => number, node = process.versions.node) {
     add(caller: string): boolean {
       const own = callers.get(caller) ?? createTokens(now, ofCaller);
       own.take();
-      callers.delete(caller);
-      callers.set(caller, own);
-      const [oldest = caller] = callers.keys();
-      if (callers.size > MOST_CALLERS) callers.delete(oldest);
+      setLatest(callers, caller, own, MOST_CALLERS);
       return all.take();
     },
     /** A call was refused for that; false when there were too many on the connection. */

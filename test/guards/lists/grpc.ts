@@ -26,7 +26,7 @@ export const GRPC = [
     ["test/grpc/cancels.test.ts"],
     [
       ["cancels of invented callers", "(!isKnown && all.isEmpty())", "false"],
-      ["callers that are remembered", "if (callers.size > MOST_CALLERS) callers.delete(oldest);", ""],
+      ["callers that are remembered", "setLatest(callers, caller, own, MOST_CALLERS);", "callers.set(caller, own);"],
     ],
   ),
   ...guards("src/grpc/call.ts", PASSES, [
