@@ -11,7 +11,7 @@ export type Verdict = "handled" | "refused" | "handled, refused in part" | "does
 
 export interface Trap {
   readonly id: string;
-  /** What is easily got wrong. */
+  /** Easy mistakes. */
   readonly trap: string;
   readonly verdict: Verdict;
   /** What carryover does, or why there is nothing for it to do. */

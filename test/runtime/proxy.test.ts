@@ -425,7 +425,7 @@ describe("the rules in force", () => {
     expect([exchange.mode, watched]).toEqual(["native", []]);
   });
 
-  it("DIFF-41: what is guessed goes to native, with the rule that says when v1 ends; where there is none it is translated", () => {
+  it("DIFF-41: a guessed operation goes to native with the headers of its rule, and is translated without a native v1", () => {
     const guessed: RouteResult = { kind: "match", match: { ...MATCH, operation: { ...LIST, guessed: true } } };
     const asking = (world: Partial<World>, choice: Partial<ModeDecision> = {}) => {
       const { asked, parts } = cutover(choice);

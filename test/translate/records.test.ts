@@ -117,7 +117,7 @@ describe("a delete", () => {
     ["an empty object", 200, "{}"],
     ["nothing, and says so", 204, ""],
     ["anything", 200, "<html>"],
-  ])("TRAP-64: is answered with {} when v2 answers %s", async (_, status, text) => {
+  ])("TRAP-64: gets {} when v2 responds with %s", async (_, status, text) => {
     const { sent, response } = await run(THINGS, "delete", {
       uid: "a/b",
       body: "not even JSON",

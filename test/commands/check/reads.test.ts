@@ -355,7 +355,7 @@ describe("record times of native v1", () => {
 });
 
 describe("refusals", () => {
-  it("TRAP-67: a collection that is taken for a record without a uid is told, with what to do", async () => {
+  it("TRAP-67: a collection taken for a record without a uid is reported with a remedy", async () => {
     const { judge } = await platform({ shadowedProviderList: true });
     const report = await judge();
     expect([report.code, report.verdict]).toEqual([1, "fail"]);

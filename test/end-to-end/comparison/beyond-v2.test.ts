@@ -83,7 +83,7 @@ describe("what a read and a replace can still do", () => {
     expect(jsonDifferences(native, carried)).toEqual(["/items/0/sync_config/syncApks: true, false"]);
   });
 
-  test("DIFF-30: a replace of a synced repo leaves alone what it leaves out, and its answer and its header show that", async () => {
+  test("DIFF-30: a replace of a synced repo keeps the members that it leaves out, and its response and header show that", async () => {
     const full = {
       name: "one",
       description: "d",

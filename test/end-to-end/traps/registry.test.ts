@@ -42,7 +42,7 @@ test("DIFF-37: creating a tag whose name is taken updates that one", async () =>
   }
 });
 
-test("TRAP-65, DIFF-36: the size of an image is that of the architecture that was asked for, and none is asked for in its place", async () => {
+test("TRAP-65, DIFF-36: an image has the size of the requested architecture, and no other one is requested in its place", async () => {
   const path = `${REPOS}/${repo}/digests/${digest}`;
   const archs = at((await here.same("GET", `${path}/architectures`)).body, "archs") as string[];
   expect(archs.length).toBeGreaterThan(1);
