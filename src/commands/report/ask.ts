@@ -1,16 +1,12 @@
 /** Asks instances for their progress (`GET /progress` on the admin port), and checks every member: a report must not guess. */
 import { z } from "zod";
+import type { InstanceResult } from "../../fleet/merge.ts";
 import { member, parsedJson } from "../../model/json.ts";
 import { optional, readRecord } from "../../rules/record.ts";
 import { type ConfirmedRule, ConfirmedRuleSchema, type ForceCommand, ForceStateSchema } from "../../rules/status.ts";
 import { PROGRESS_VERSION, type Progress, ProgressSchema } from "../../telemetry/progress.ts";
 import { oneLine } from "../terminal.ts";
 import { HOW_TO_GIVE_ADMIN_TOKEN } from "./arguments.ts";
-
-/** One address, and the progress of its instance or why there is none. */
-export type InstanceResult =
-  | { readonly address: string; readonly progress: Progress }
-  | { readonly address: string; readonly fault: string };
 
 export interface AskOptions {
   readonly token: string | undefined;

@@ -1,10 +1,10 @@
 /** The command `carryover report`. */
 import type { Command } from "commander";
 import { ConfigError } from "../../config/faults.ts";
+import type { MigrationReport } from "../../fleet/report.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { printable } from "../terminal.ts";
 import { ADDRESSES_HELP, readAddresses, readAdminToken, readTimeout, readWindow, TOKEN_HELP } from "./arguments.ts";
-import type { MigrationReport } from "./report.ts";
 
 interface ReportFlags {
   readonly tokenFile?: string;
@@ -54,7 +54,7 @@ async function report(args: readonly string[], flags: ReportFlags, io: CommandIo
   // Loaded only for this command, so that `serve` starts fast.
   const [{ ask }, { createReport, exitCodeOf }, { warningsOf }, { readResource, unknownClient }] = await Promise.all([
     import("./ask.ts"),
-    import("./report.ts"),
+    import("../../fleet/report.ts"),
     import("./formats.ts"),
     import("./names.ts"),
   ]);

@@ -1,8 +1,8 @@
 /** The clients of a report as CSV. */
 
+import { type ClientLine, errorsOf, type MigrationReport } from "../../fleet/report.ts";
 import { FAULT_ORIGINS } from "../../model/problem.ts";
 import { oneLine } from "../terminal.ts";
-import { type ClientLine, errorsOf, type MigrationReport } from "./report.ts";
 
 const COLUMNS = [
   "client",

@@ -1,12 +1,13 @@
 /** A report as tables for a terminal or in Markdown, and the warnings on standard error. */
+
+import type { BreakLine } from "../../fleet/breaks.ts";
+import { CLOCKS_MAY_DIFFER, durationText } from "../../fleet/merge.ts";
+import { type BoundLine, errorsOf, type InstanceLine, type MigrationReport } from "../../fleet/report.ts";
+import { standingText } from "../../fleet/standing.ts";
 import { isUnknown } from "../../ledger/difficulty.ts";
 import { FAULT_ORIGINS } from "../../model/problem.ts";
 import { counted } from "../../rules/words.ts";
-import { standingText } from "../standing.ts";
 import { cutLine, oneLine } from "../terminal.ts";
-import type { BreakLine } from "./breaks.ts";
-import { CLOCKS_MAY_DIFFER, durationText } from "./merge.ts";
-import { type BoundLine, errorsOf, type InstanceLine, type MigrationReport } from "./report.ts";
 
 interface ReportColumn {
   readonly name: string;

@@ -1,11 +1,11 @@
 /** The names that `--resource` and `--client` may give. */
 import { catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
+import type { InstanceResult } from "../../fleet/merge.ts";
+import { matching } from "../../fleet/scope.ts";
 import { nearest } from "../../model/text.ts";
 import { rulesContext } from "../../rollout/rules-file.ts";
 import { resourceNamed } from "../../rules/conditions/subject.ts";
 import { oneLine } from "../terminal.ts";
-import type { InstanceResult } from "./ask.ts";
-import { matching } from "./scope.ts";
 
 /** The catalogue's name of a resource that is given as rules may name it, or as metrics do; undefined for none. */
 export async function readResource(

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { changeTokenPath } from "../../admin/change-token.ts";
 import { STATE_DIR_VARIABLE } from "../../config/command-variables.ts";
 import { ConfigError } from "../../config/faults.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
 import { type ConfirmedRule, type ForceCommand, ForceCommands } from "../../rules/status.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
@@ -16,7 +17,6 @@ import {
 } from "../report/arguments.ts";
 import type { AnsweredForce, AskOptions } from "../report/ask.ts";
 import { oneLine, printable } from "../terminal.ts";
-import type { Fleet } from "./fleet.ts";
 
 interface SharedFlags {
   readonly tokenFile?: string;
@@ -36,7 +36,10 @@ export function addStatus(program: Command, io: CommandIo, outcome: Outcome): vo
     .description("tell on one screen where the migration stands, what each rule does, and what needs attention")
     .action(async (addresses: readonly string[], flags: SharedFlags) => {
       const asked = await askAll(addresses, flags, io);
-      const { createStatus, statusExitCode, statusText } = await import("./status.ts");
+      const [{ createStatus, statusExitCode }, { statusText }] = await Promise.all([
+        import("../../fleet/status.ts"),
+        import("./screen.ts"),
+      ]);
       const status = createStatus(asked.fleet);
       show(status, statusText, asked, flags, io);
       outcome.code = statusExitCode(status);
@@ -62,7 +65,7 @@ export function addGate(program: Command, io: CommandIo, outcome: Outcome): void
         minAge: minAge === undefined ? 0 : readWindow(minAge, "--min-age"),
       };
       const asked = await askAll(addresses, flags, io);
-      const { gateExitCode, gateText, judgeGate } = await import("./gate.ts");
+      const { gateExitCode, gateText, judgeGate } = await import("../../fleet/gate.ts");
       const verdict = judgeGate(asked.fleet, rule, terms);
       show(verdict, gateText, asked, flags, io);
       outcome.code = gateExitCode(verdict);
@@ -185,7 +188,7 @@ interface Asked {
 async function askAll(args: readonly string[], flags: SharedFlags, io: CommandIo): Promise<Asked> {
   const addresses = readAddresses(args, io.env);
   const options = optionsOf(flags, io);
-  const [{ ask }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("./fleet.ts")]);
+  const [{ ask }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("../../fleet/fleet.ts")]);
   return { fleet: fleetOf(await Promise.all(addresses.map((address) => ask(address, options)))), token: options.token };
 }
 

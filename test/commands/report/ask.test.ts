@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { describe, expect, test } from "vitest";
-import { ask, type InstanceResult } from "../../../src/commands/report/ask.ts";
+import { ask } from "../../../src/commands/report/ask.ts";
+import type { InstanceResult } from "../../../src/fleet/merge.ts";
 import { listening, rigForTest, takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { admin, busy, nowhere } from "./support.ts";
 

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { InstanceResult } from "../../../src/commands/report/ask.ts";
 import { cellOf, reportCsv } from "../../../src/commands/report/csv.ts";
 import {
   atMost,
@@ -10,7 +9,8 @@ import {
   reportText,
   warningsOf,
 } from "../../../src/commands/report/formats.ts";
-import { createReport } from "../../../src/commands/report/report.ts";
+import type { InstanceResult } from "../../../src/fleet/merge.ts";
+import { createReport } from "../../../src/fleet/report.ts";
 import { busy, client, progress } from "./support.ts";
 
 const heard: readonly InstanceResult[] = busy().map((one, at) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { GateVerdict } from "../../../src/commands/status/gate.ts";
+import type { GateVerdict } from "../../../src/fleet/gate.ts";
 import type { Progress } from "../../../src/telemetry/progress.ts";
 import { HOUR, instances, NOW, progress, rule, run, TROUBLE } from "./support.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { reportText, warningsOf } from "../../../src/commands/report/formats.ts";
-import { createReport } from "../../../src/commands/report/report.ts";
-import type { Progress } from "../../../src/telemetry/progress.ts";
-import { client, DAY, HOUR, NOW, progress, row, rule, totals } from "./support.ts";
+import { reportText, warningsOf } from "../../src/commands/report/formats.ts";
+import { createReport } from "../../src/fleet/report.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
+import { client, DAY, HOUR, NOW, progress, row, rule, totals } from "../commands/report/support.ts";
 
 const MINUTE = 60_000;
 

@@ -1,15 +1,14 @@
 /** The report on the migration: its shape (docs/report.md), how it follows from the instances' progress, and the verdict. */
 
-import { difficultyOf } from "../../ledger/difficulty.ts";
-import type { ClientEntry, ClientNeeds, Difficulty, OperationErrors } from "../../ledger/entry.ts";
-import { grouped } from "../../model/group.ts";
-import type { CutoverMode } from "../../model/rules.ts";
-import type { Rules } from "../../rules/rule.ts";
-import type { RequestTotalsRow } from "../../telemetry/progress.ts";
-import { callsV1, type Standing, standingOf } from "../standing.ts";
-import type { InstanceResult } from "./ask.ts";
+import { difficultyOf } from "../ledger/difficulty.ts";
+import type { ClientEntry, ClientNeeds, Difficulty, OperationErrors } from "../ledger/entry.ts";
+import { grouped } from "../model/group.ts";
+import type { CutoverMode } from "../model/rules.ts";
+import type { Rules } from "../rules/rule.ts";
+import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
 import {
+  type InstanceResult,
   largest,
   latestOf,
   type MergedProgress,
@@ -20,6 +19,7 @@ import {
   sum,
 } from "./merge.ts";
 import { type ReportScope, type ScopedProgress, scoped } from "./scope.ts";
+import { callsV1, type Standing, standingOf } from "./standing.ts";
 
 /** The output of `--json`. Times are ISO 8601 in UTC; null: unknown, or never. Shares are 0 to 1. */
 export interface MigrationReport {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { InstanceResult } from "../../../src/commands/report/ask.ts";
-import { reportText, warningsOf } from "../../../src/commands/report/formats.ts";
-import { createReport, exitCodeOf, type MigrationReport } from "../../../src/commands/report/report.ts";
-import type { Progress } from "../../../src/telemetry/progress.ts";
-import { busy, client, DAY, HOUR, NOW, progress, row, totals } from "./support.ts";
+import { reportText, warningsOf } from "../../src/commands/report/formats.ts";
+import type { InstanceResult } from "../../src/fleet/merge.ts";
+import { createReport, exitCodeOf, type MigrationReport } from "../../src/fleet/report.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
+import { busy, client, DAY, HOUR, NOW, progress, row, totals } from "../commands/report/support.ts";
 
 const from = (...all: readonly Progress[]): readonly InstanceResult[] =>
   all.map((one, at) => ({ address: `http://10.0.0.${at + 1}:8081`, progress: one }));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type StandingSource, standingOf, standingText } from "../../../src/commands/standing.ts";
-import { client, DAY, HOUR, NOW, row, rule } from "./support.ts";
+import { type StandingSource, standingOf, standingText } from "../../src/fleet/standing.ts";
+import { client, DAY, HOUR, NOW, row, rule } from "../commands/report/support.ts";
 
 const source = (facts: Partial<StandingSource> = {}): StandingSource => {
   return { counts: [], clients: [], rules: [], force: "none", ...facts };

@@ -1,12 +1,24 @@
 import { describe, expect, test } from "vitest";
-import type { InstanceResult } from "../../../src/commands/report/ask.ts";
-import { reportCsv } from "../../../src/commands/report/csv.ts";
-import { reportMarkdown, reportText } from "../../../src/commands/report/formats.ts";
-import { createReport, exitCodeOf } from "../../../src/commands/report/report.ts";
-import type { ReportScope } from "../../../src/commands/report/scope.ts";
-import type { Progress } from "../../../src/telemetry/progress.ts";
-import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
-import { admin, busy, client, DAY, HOUR, NOW, progress, report, row, rule, totals } from "./support.ts";
+import { reportCsv } from "../../src/commands/report/csv.ts";
+import { reportMarkdown, reportText } from "../../src/commands/report/formats.ts";
+import type { InstanceResult } from "../../src/fleet/merge.ts";
+import { createReport, exitCodeOf } from "../../src/fleet/report.ts";
+import type { ReportScope } from "../../src/fleet/scope.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
+import {
+  admin,
+  busy,
+  client,
+  DAY,
+  HOUR,
+  NOW,
+  progress,
+  report,
+  row,
+  rule,
+  totals,
+} from "../commands/report/support.ts";
+import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
 
 takeDownAfterEach();
 

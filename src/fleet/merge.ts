@@ -1,13 +1,18 @@
 /** Merges the progress of several instances into one. */
 
-import type { ClientEntry, LedgerSnapshot } from "../../ledger/entry.ts";
-import { mergeSnapshots } from "../../ledger/snapshot.ts";
-import { LAST_TIME } from "../../model/clock.ts";
-import { grouped } from "../../model/group.ts";
-import { upperBound } from "../../rollout/upper-bound.ts";
-import type { Rules } from "../../rules/rule.ts";
-import type { RuleEvidence, RuleGuard, RuleStatus } from "../../rules/status.ts";
-import type { DifferenceBound, Progress, RequestTotalsRow } from "../../telemetry/progress.ts";
+import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
+import { mergeSnapshots } from "../ledger/snapshot.ts";
+import { LAST_TIME } from "../model/clock.ts";
+import { grouped } from "../model/group.ts";
+import { upperBound } from "../rollout/upper-bound.ts";
+import type { Rules } from "../rules/rule.ts";
+import type { RuleEvidence, RuleGuard, RuleStatus } from "../rules/status.ts";
+import type { DifferenceBound, Progress, RequestTotalsRow } from "../telemetry/progress.ts";
+
+/** One address, and the progress of its instance or why there is none. */
+export type InstanceResult =
+  | { readonly address: string; readonly progress: Progress }
+  | { readonly address: string; readonly fault: string };
 
 /** An instance that responded, under the first address that leads to it. */
 export interface RespondingInstance {

@@ -1,10 +1,10 @@
 /** May a rule go further? The verdict and its reasons, from what instances tell. */
-import { nearest } from "../../model/text.ts";
-import { comparisonsNeeded, RISK, upperBound } from "../../rollout/upper-bound.ts";
-import type { RuleEvidence } from "../../rules/status.ts";
-import { percent } from "../../rules/words.ts";
-import { durationText } from "../report/merge.ts";
+import { nearest } from "../model/text.ts";
+import { comparisonsNeeded, RISK, upperBound } from "../rollout/upper-bound.ts";
+import type { RuleEvidence } from "../rules/status.ts";
+import { percent } from "../rules/words.ts";
 import { differentRules, type Fleet, type FleetRule, type SilentInstance, troublesOf } from "./fleet.ts";
+import { durationText } from "./merge.ts";
 
 /** What a rule must reach. Shares are above 0, at most 1. */
 export interface GateTerms {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { fleetOf } from "../../../src/commands/status/fleet.ts";
-import { createStatus, type MigrationStatus } from "../../../src/commands/status/status.ts";
-import type { ClientOperation } from "../../../src/ledger/entry.ts";
-import type { Progress } from "../../../src/telemetry/progress.ts";
-import { client, row, totals } from "../report/support.ts";
-import { HOUR, instances, NOW, progress, rule, run, TROUBLE } from "./support.ts";
+import { fleetOf } from "../../src/fleet/fleet.ts";
+import { createStatus, type MigrationStatus } from "../../src/fleet/status.ts";
+import type { ClientOperation } from "../../src/ledger/entry.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
+import { client, row, totals } from "../commands/report/support.ts";
+import { HOUR, instances, NOW, progress, rule, run, TROUBLE } from "../commands/status/support.ts";
 
 const addresses = (told: readonly unknown[]) => told.map((_, at) => `${String.fromCharCode(97 + at)}:1`);
 

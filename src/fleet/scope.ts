@@ -1,8 +1,8 @@
 /** Narrows what instances told to what a report was asked for: a resource, clients, and what was called in the window. */
 
-import type { ClientEntry } from "../../ledger/entry.ts";
-import { OTHER_NAME } from "../../ledger/record.ts";
-import type { RequestTotalsRow } from "../../telemetry/progress.ts";
+import type { ClientEntry } from "../ledger/entry.ts";
+import { OTHER_NAME } from "../ledger/record.ts";
+import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { largest, type MergedProgress, sum } from "./merge.ts";
 
 export interface ReportScope {

@@ -1,10 +1,10 @@
 /** What would break if carryover were removed now. */
 
-import { isUnknown } from "../../ledger/difficulty.ts";
-import type { ClientEntry } from "../../ledger/entry.ts";
-import { compareText } from "../../ledger/record.ts";
-import { grouped } from "../../model/group.ts";
-import type { RequestTotalsRow } from "../../telemetry/progress.ts";
+import { isUnknown } from "../ledger/difficulty.ts";
+import type { ClientEntry } from "../ledger/entry.ts";
+import { compareText } from "../ledger/record.ts";
+import { grouped } from "../model/group.ts";
+import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { largest, sum } from "./merge.ts";
 
 /** Hardest first. */

@@ -1,9 +1,8 @@
 /** All instances that were asked, as one: each counts once, and what they know of a rule adds up. */
-import { grouped } from "../../model/group.ts";
-import type { RuleStatus } from "../../rules/status.ts";
-import type { Progress } from "../../telemetry/progress.ts";
-import type { InstanceResult } from "../report/ask.ts";
-import { largest, type MergedRule, mergeRules, type RespondingInstance } from "../report/merge.ts";
+import { grouped } from "../model/group.ts";
+import type { RuleStatus } from "../rules/status.ts";
+import type { Progress } from "../telemetry/progress.ts";
+import { type InstanceResult, largest, type MergedRule, mergeRules, type RespondingInstance } from "./merge.ts";
 
 export interface Fleet {
   /** As they were asked. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { merge } from "../../../src/commands/report/merge.ts";
-import type { RuleEvidence } from "../../../src/rules/status.ts";
-import type { Progress } from "../../../src/telemetry/progress.ts";
-import { NOTHING_YET } from "../status/support.ts";
-import { busy, DAY, HOUR, NOW, progress, row, rule, totals } from "./support.ts";
+import { merge } from "../../src/fleet/merge.ts";
+import type { RuleEvidence } from "../../src/rules/status.ts";
+import type { Progress } from "../../src/telemetry/progress.ts";
+import { busy, DAY, HOUR, NOW, progress, row, rule, totals } from "../commands/report/support.ts";
+import { NOTHING_YET } from "../commands/status/support.ts";
 
 const heard = (...all: readonly Progress[]) =>
   all.map((one, at) => ({ address: `http://10.0.0.${at + 1}`, progress: one }));

@@ -1,0 +1,76 @@
+/** The status of a migration on one screen of a terminal. */
+
+import { movedText } from "../../fleet/standing.ts";
+import type { MigrationStatus, RuleLineStatus } from "../../fleet/status.ts";
+import { cutLine } from "../terminal.ts";
+
+const WIDTH = 80;
+const HEIGHT = 24;
+const MOST_TROUBLES = 5;
+
+/** One screen of a terminal: what does not fit is counted. */
+export function statusText(status: MigrationStatus): string {
+  const { standing, countsSince, next, attention } = status;
+  const troubles = [
+    ...attention.slice(0, MOST_TROUBLES).flatMap((text) => wrapped(text, 2, attention.length > 2 ? 1 : 2)),
+    ...moreText(attention.length - MOST_TROUBLES),
+  ];
+  if (standing === null) return ["No instance responded", ...troubles].join("\n");
+  const moved = `${movedText(standing)}${countsSince === null ? "" : ` (since ${countsSince.slice(0, 10)})`}`;
+  const first = `${moved}; next: ${next}`;
+  const head = [
+    ...(first.length <= WIDTH ? [first] : [`${moved};`, cutLine(`next: ${next}`, WIDTH)]),
+    ...wrapped(settingsText(status), 0, 2),
+  ];
+  const tail = [attention.length === 0 ? "Nothing needs attention" : "Needs attention", ...troubles];
+  const rules = rulesText(status, HEIGHT - head.length - tail.length - 2);
+  return [...head, "", ...rules, "", ...tail].join("\n");
+}
+
+function settingsText({ instances, at }: MigrationStatus): string {
+  const one = (texts: readonly string[]) => (new Set(texts).size === 1 ? texts[0] : "they differ");
+  return [
+    `${instances.length === 1 ? "1 instance" : `${instances.length} instances`}, ${at?.slice(0, 16).replace("T", " ")}Z`,
+    `without a rule: ${one(instances.map(({ mode }) => mode))}`,
+    `force: ${one(instances.map((instance) => instance.forceText))}`,
+  ].join("; ");
+}
+
+/** The rules in at most `room` lines: with all that there is to say, in short, or the first ones. */
+function rulesText({ rules }: MigrationStatus, room: number): readonly string[] {
+  if (rules.length === 0) return ["No rules"];
+  for (const most of [2, 1]) {
+    const lines = rules.flatMap((rule) => ruleLines(rule, most));
+    if (lines.length < room) return ["Rules", ...lines];
+  }
+  const shown = rules.slice(0, Math.max(1, Math.floor((room - 2) / 2)));
+  return ["Rules", ...shown.flatMap((rule) => ruleLines(rule, 1)), ...moreText(rules.length - shown.length)];
+}
+
+function ruleLines(rule: RuleLineStatus, most: number): readonly string[] {
+  const { name, mode, doing, state, whom, says, missing, evidence } = rule;
+  const isForced = state === "as-written" && doing !== mode;
+  const ready = isForced || mode === "native" ? [] : ["may go further"];
+  const texts = [says, ...(missing.length > 0 ? missing : [...ready, ...(mode === "native" ? [] : evidence)])];
+  return [cutLine(`  ${name.padEnd(16)} ${doing.padEnd(9)} ${whom}`, WIDTH), ...wrapped(texts.join("; "), 4, most)];
+}
+
+function moreText(more: number): readonly string[] {
+  return more > 0 ? [`  and ${more} more: --json has them all`] : [];
+}
+
+/** `text` in at most `most` lines that are indented by `indent`. */
+function wrapped(text: string, indent: number, most: number): readonly string[] {
+  const lines: string[] = [];
+  const width = WIDTH - indent;
+  let rest = text;
+  while (rest.length > width && lines.length < most - 1) {
+    let end = width;
+    // A number stays with its unit.
+    while (end > 0 && (rest[end] !== " " || rest[end + 1] === "%")) end--;
+    if (end === 0) end = width;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, cutLine(rest, width)].map((line) => " ".repeat(indent) + line);
+}
