@@ -85,7 +85,7 @@ export function judgeRule(rule: FleetRule, terms: GateTerms): GateJudgement {
   const known = mode === "shadow" && !isPromoted ? compared(evidence, terms) : translated(evidence, terms);
   const heldBack = evidence.heldBack.map((one) => `${isPromoted ? "still native" : "not proved"}: ${one}`);
   return {
-    against: [...stuckTexts(rule), ...troubleTexts(rule), ...young, ...known.against, ...heldBack],
+    against: [...stuckTexts(rule), ...troubleTexts(rule), ...pastTexts(rule), ...young, ...known.against, ...heldBack],
     evidence: known.evidence,
   };
 }
@@ -104,8 +104,19 @@ function stuckTexts({ state, byGuard }: FleetRule): readonly string[] {
 export function troubleTexts({ guard }: Pick<FleetRule, "guard">): readonly string[] {
   const trouble = guard?.trouble;
   if (trouble === undefined) return [];
-  const since = new Date(trouble.since).toISOString().slice(11, 19);
-  return trouble.says.map((one) => `since ${since}Z ${one}`);
+  return trouble.says.map((one) => `since ${timeOfDay(trouble.since)} ${one}`);
+}
+
+/** Why a rule waits although v2 fails nobody any more. */
+function pastTexts({ guard }: FleetRule): readonly string[] {
+  if (guard?.past === undefined) return [];
+  const { until, quietAt, says } = guard.past;
+  return [`until ${timeOfDay(until)} ${says}; it may go further if nothing fails until ${timeOfDay(quietAt)}`];
+}
+
+/** `02:13:07Z`. */
+function timeOfDay(at: number): string {
+  return `${new Date(at).toISOString().slice(11, 19)}Z`;
 }
 
 function isYoung(age: number | undefined, { minAge }: GateTerms): boolean {

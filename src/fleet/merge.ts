@@ -160,7 +160,8 @@ function mergeGuards([first, ...rest]: readonly RuleGuard[]): RuleGuard | undefi
   const troubles = [first, ...rest].flatMap(({ trouble }) => trouble ?? []);
   const [worst] = troubles.toSorted((a, b) => b.failures - a.failures);
   const slow = [first, ...rest].flatMap((one) => one.slow ?? []).toSorted((a, b) => b.v2Ms - a.v2Ms)[0];
-  if (worst === undefined) return { ...first, slow };
+  const past = [first, ...rest].flatMap((one) => one.past ?? []).toSorted((a, b) => b.until - a.until)[0];
+  if (worst === undefined) return { ...first, slow, past };
   const sum = (of: (one: NonNullable<RuleGuard["trouble"]>) => number) =>
     troubles.reduce((all, one) => all + of(one), 0);
   const kinds: Record<string, number> = {};

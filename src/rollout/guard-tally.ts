@@ -38,6 +38,8 @@ export interface GuardTally {
   served(operation: string, at: number, write: boolean): void;
   /** Returns whether the failure counts: retries do not, nor do callers that native refuses as well. Such requests need no pair. */
   failed(failure: GuardFailure): boolean;
+  /** A read that has failed still waits for v2. */
+  hangs(operation: string, at: number): void;
   pair(pair: GuardPair): void;
   /** Takes the seconds that ended before `now`, oldest first. `writesOf`: native's own writes of an operation in a second. */
   take(now: number, writesOf: (operation: string, second: number) => WriteCounts): readonly GuardSecond[];
@@ -51,6 +53,7 @@ export interface WriteCounts {
 interface OpenSecond {
   served: number;
   failed: number;
+  hanging: number;
   kinds: Partial<Record<FailureKind, number>>;
   callers: DistinctCallers;
   pairedServed: number;
@@ -82,6 +85,7 @@ export function createGuardTally(): GuardTally {
       counts = {
         served: 0,
         failed: 0,
+        hanging: 0,
         kinds: {},
         callers: NO_CALLERS,
         pairedServed: 0,
@@ -115,6 +119,9 @@ export function createGuardTally(): GuardTally {
       counts.callers = withFailing(counts.callers, who);
       if (standIn !== undefined && counts.standIn !== undefined) counts.standIn[standIn] += 1;
       return true;
+    },
+    hangs(operation, at) {
+      openSecond(operation, at, false).hanging += 1;
     },
     pair({ operation, at, kind, who, nativeServed }) {
       const counts = openSecond(operation, at, false);

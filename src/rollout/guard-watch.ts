@@ -116,28 +116,45 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
     if (kind === "limited") entry.rateLimit = exchange.rateLimit;
     if (!entry.tally.failed({ operation, at, kind, who, requestKey, standIn }) || standIn !== undefined) return;
     const told = pair(rule, { operation, kind, who });
-    if (exchange.native !== undefined) told(exchange.native);
-    else if (exchange.onNative !== undefined && mayAsk(entry, at)) {
-      void exchange.onNative().then((outcome) => {
-        calls[outcome] += 1;
-        exchange.native = outcome;
-        if (outcome === "served" && !waiting.has(exchange)) blameV2?.(exchange);
-        told(outcome);
-      });
-    }
+    if (exchange.native === undefined) ask(exchange, entry, told);
+    else told(exchange.native);
+  };
+  /** Asks native once about a read that v2 failed, if no more are asked about in this second. */
+  const ask = (exchange: Exchange, rule: WatchedRule, told: (outcome: NativeOutcome) => void): void => {
+    const { onNative } = exchange;
+    if (onNative === undefined || !mayAsk(rule, now())) return;
+    exchange.onNative = undefined;
+    void onNative().then((outcome) => {
+      calls[outcome] += 1;
+      exchange.native = outcome;
+      if (outcome === "served" && !waiting.has(exchange)) blameV2?.(exchange);
+      told(outcome);
+    });
+  };
+  /** Where all connections of the clients hang, nothing else fails, so each second of it is evidence. */
+  const hangs = (exchange: Exchange, rule: string): void => {
+    const entry = watched(rule);
+    const operation = operationOf(exchange);
+    entry.tally.hangs(operation, now());
+    const who = { client: exchange.client, credential: exchange.credential?.() };
+    ask(exchange, entry, pair(rule, { operation, kind: "timeout", who }));
   };
   /** Every second while reads wait: looks for those that a silent v2 leaves without a response. */
   const look = (): void => {
     v2.isLooking = false;
     const at = now();
+    const failing = new Set<string>();
     for (const [exchange, read] of waiting) {
-      const isHung = at - read.since >= HUNG_MS && v2.respondedAt < read.since && exchange.calls.length === 0;
-      if (read.hung || !isHung) continue;
-      read.hung = true;
-      failed(exchange, read.rule, "timeout");
-      exchange.giveUpV2?.();
-      learnt(read.rule);
+      if (at - read.since < HUNG_MS || v2.respondedAt >= read.since || exchange.calls.length > 0) continue;
+      if (read.hung) hangs(exchange, read.rule);
+      else {
+        read.hung = true;
+        failed(exchange, read.rule, "timeout");
+        exchange.giveUpV2?.();
+      }
+      failing.add(read.rule);
     }
+    for (const rule of failing) learnt(rule);
     lookLater();
   };
   const lookLater = (): void => {

@@ -35,6 +35,8 @@ export interface GuardSecond {
   readonly served: number;
   /** Identical requests of one credential count once. */
   readonly failed: number;
+  /** Failures of earlier seconds that last: reads that still wait for a v2 which responds to nobody. */
+  readonly hanging?: number | undefined;
   readonly kinds: FailureCounts;
   /** Callers with a failure; at most `CALLERS_KEPT` of them. */
   readonly callers: DistinctCallers;
@@ -139,6 +141,8 @@ export interface GuardState {
   readonly writes: Suspicion;
   /** Stays until the guard begins again. */
   readonly alarm?: CountedFailures | undefined;
+  /** The latest reads, or writes, whose failures were certain, also when they are over. */
+  readonly past?: CountedFailures | undefined;
 }
 
 /** Failures of one operation, or of several together. */
@@ -198,7 +202,8 @@ export function stepGuard(state: GuardState, seen: GuardSecond, translated = Num
     state.alarm ??
     (isAlarming(operation, state.reads, translated) ? causeOf(operation, seen.operation) : undefined) ??
     (isAlarming(together, state.reads, translated) ? causeOf(together, undefined) : undefined);
-  return { ...state, operations: [...others, operation].slice(-MOST_OPERATIONS), [kind]: together, alarm };
+  const past = together.episode?.troubled === true ? causeOf(together, undefined) : state.past;
+  return { ...state, operations: [...others, operation].slice(-MOST_OPERATIONS), [kind]: together, alarm, past };
 }
 
 /** Returns why the rule must step back, or undefined if it need not. */
@@ -225,6 +230,11 @@ export function trouble(state: GuardState, now: number): GuardTrouble | undefine
   };
 }
 
+/** Returns failures that are over, as long as nothing shows that v2 is well again: for `QUIET_SECONDS`. */
+export function pastTrouble({ past }: GuardState, now: number): CountedFailures | undefined {
+  return past !== undefined && now - past.lastFailure < QUIET_SECONDS ? past : undefined;
+}
+
 /** Of a few requests, too: an operator who looks should see it, although it may be luck or a short outage. */
 function isLikely({ failures, requests }: Episode): boolean {
   return failures >= LIKELY_FAILURES && failures >= LIKELY_SHARE * requests;
@@ -243,8 +253,8 @@ export function addKinds(counts: FailureCounts, more: FailureCounts): FailureCou
   return sum;
 }
 
-function hasNothingToSay({ failed, pairedServed, pairedFailed }: GuardSecond): boolean {
-  return failed + pairedServed + pairedFailed === 0;
+function hasNothingToSay({ failed, hanging = 0, pairedServed, pairedFailed }: GuardSecond): boolean {
+  return failed + hanging + pairedServed + pairedFailed === 0;
 }
 
 /** True when requests that are served would change nothing. */
@@ -262,9 +272,10 @@ function isStillOf(one: OperationGuard, second: number): boolean {
  */
 function lostIn(
   before: OperationGuard,
-  { second, failed, pairedServed, pairedFailed, standIn }: GuardSecond,
+  { second, failed: begun, hanging = 0, pairedServed, pairedFailed, standIn }: GuardSecond,
 ): Pick<OperationGuard, "pairs" | "waiting"> & { lost: number } {
   if (standIn !== undefined) return { lost: standIn.others + standIn.hour + standIn.ownDay, pairs: [], waiting: [] };
+  const failed = begun + hanging;
   if (failed + pairedServed + pairedFailed + before.waiting.length === 0) return { ...before, lost: 0 };
   const pairs = recentPairs(before.pairs, { second, served: pairedServed, failed: pairedFailed });
   const earlier = before.waiting.filter((one) => second - one.second < PAIR_SECONDS && one.second !== second);
@@ -293,8 +304,9 @@ function withSecond(before: Suspicion, seen: GuardSecond, lost: number): Suspici
   const isSame = seen.second <= before.second;
   // An episode ends with the second that took the evidence back to 0.
   const isOver = !isSame && isUnsuspected(before);
-  const requests = (isSame ? before.requests : 0) + seen.served + seen.failed;
-  const failed = (isSame ? before.failed : 0) + seen.failed;
+  const bad = seen.failed + (seen.hanging ?? 0);
+  const requests = (isSame ? before.requests : 0) + seen.served + bad;
+  const failed = (isSame ? before.failed : 0) + bad;
   const allLost = (isSame ? before.lost : 0) + lost;
   const failing = withEvidence(before.failing, isSame, failed, requests);
   const losing = withEvidence(before.losing, isSame, allLost, requests);
@@ -337,11 +349,11 @@ function withPairs(native: number, { pairedServed, pairedFailed }: GuardSecond, 
 
 function withEpisode(before: Episode | undefined, seen: GuardSecond, troubled: boolean): Episode | undefined {
   if (before === undefined && seen.failed === 0) return undefined;
-  const { second, failed } = seen;
+  const { second, failed, hanging = 0 } = seen;
   const episode = before ?? emptyEpisode(second);
   return {
     since: episode.since,
-    lastFailure: failed > 0 ? second : episode.lastFailure,
+    lastFailure: failed + hanging > 0 ? second : episode.lastFailure,
     requests: episode.requests + seen.served + failed,
     failures: episode.failures + failed,
     kinds: failed > 0 ? addKinds(episode.kinds, seen.kinds) : episode.kinds,

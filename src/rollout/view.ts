@@ -3,7 +3,7 @@ import { matchView, matchWords, type Rule, type Rules } from "../rules/rule.ts";
 import type { OwnRuleStatus, RuleEvidence, RuleGuard } from "../rules/status.ts";
 import { counted, duration, instant, percent } from "../rules/words.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
-import { addKinds, trouble } from "./guard.ts";
+import { addKinds, pastTrouble, QUIET_SECONDS, trouble } from "./guard.ts";
 import { canPromote, evidence } from "./promotion.ts";
 import {
   awaitsPromotion,
@@ -78,7 +78,17 @@ function guardOf(state: RuleState, moment: Moment): RuleGuard {
   const { rule, slow: found } = state;
   const { action } = rule.guard;
   const slow = found && { ...found, says: slowText(found) };
-  return { action, slow, trouble: action === "off" ? undefined : troubleOf(state, moment) };
+  if (action === "off") return { action, slow };
+  const present = troubleOf(state, moment);
+  return { action, slow, trouble: present, past: present === undefined ? pastOf(state, moment) : undefined };
+}
+
+function pastOf({ guard, rateLimit }: RuleState, { at, reading }: Moment): RuleGuard["past"] {
+  const second = Math.floor(reading / 1_000);
+  const found = pastTrouble(guard, second);
+  if (found === undefined) return undefined;
+  const until = at - (second - found.lastFailure) * 1_000;
+  return { until, quietAt: until + QUIET_SECONDS * 1_000, says: guardText(causeOf(found, rateLimit), found.clients) };
 }
 
 function troubleOf({ guard, rateLimit }: RuleState, { at, reading }: Moment): RuleGuard["trouble"] {

@@ -67,6 +67,8 @@ const Guard = z.object({
       says: z.array(z.string()),
     }),
   ),
+  /** What v2 failed until a short time ago. Absent: nothing, or it fails them now. `quietAt`: when it counts as well, if nothing fails until then. */
+  past: optional(z.object({ until: Time, quietAt: Time, says: z.string() })),
 });
 
 /** An optional member is also absent if the instance is older than the member. */

@@ -109,6 +109,20 @@ describe("reads that wait for a v2 that does not respond", () => {
     });
     expect(given).toBeGreaterThan(100);
   });
+  const hangAtOnce = async (seconds: number) => {
+    const { rollout, translated, state, tick } = subject();
+    for (let at = 0; at < 200; at++) rollout.begins(translated(nativeSays("served")), "r");
+    for (let second = 0; second < seconds; second++) {
+      tick(1_000);
+      await Promise.resolve();
+    }
+    return state();
+  };
+
+  it("count for as long as they hang, when no client has a connection left", async () => {
+    expect(await hangAtOnce(10)).toMatchObject({ phase: "forward", guard: { trouble: { failures: 200 } } });
+    expect(await hangAtOnce(13)).toMatchObject({ phase: "back", cause: expect.stringContaining("200 of 200") });
+  });
   it("do not count while it responds to others", async () => expect(await hang(true)).toBe("forward"));
 });
 
@@ -130,6 +144,29 @@ test("a rule that stepped back for its translation fails no clients any more", (
   }
   expect(state()).toMatchObject({ phase: "back", byGuard: false });
   expect(state()?.guard.trouble).toBeUndefined();
+});
+
+test("failures that are over are remembered until nothing has failed for a quarter of an hour", () => {
+  const { rollout, clock, translated, state } = subject();
+  const observe = (status: number, seconds: number) => {
+    for (let at = 0; at < seconds * 20; at++) {
+      rollout.observe(translated({ status }));
+      clock.now += 50;
+    }
+  };
+  observe(503, 6);
+  observe(200, 120);
+  const ended = clock.now - 120_000;
+  expect(state()?.guard).toMatchObject({
+    trouble: undefined,
+    past: {
+      until: expect.closeTo(ended, -4),
+      quietAt: expect.closeTo(ended + 900_000, -4),
+      says: expect.stringMatching(/v2 failed 1\d\d of/),
+    },
+  });
+  clock.now += 780_000;
+  expect(state()?.guard.past).toBeUndefined();
 });
 
 test("nothing fails clients of a rule while native v1 is forced", () => {

@@ -228,9 +228,17 @@ describe("the tally", () => {
     tally.failed({ ...FAILURE, at: 900 });
     tally.pair({ ...FAILURE, at: 1_100, nativeServed: true });
     expect(tally.take(1_999, noWrites)).toEqual([
-      { ...HEALTHY, second: 0, served: 1, failed: 1, kinds: { unavailable: 1 }, callers: expect.anything() },
+      {
+        ...HEALTHY,
+        second: 0,
+        served: 1,
+        failed: 1,
+        hanging: 0,
+        kinds: { unavailable: 1 },
+        callers: expect.anything(),
+      },
     ]);
-    expect(tally.take(2_000, noWrites)).toEqual([{ ...HEALTHY, second: 1, served: 0, pairedServed: 1 }]);
+    expect(tally.take(2_000, noWrites)).toEqual([{ ...HEALTHY, second: 1, served: 0, hanging: 0, pairedServed: 1 }]);
     expect(tally.take(9_000, noWrites)).toEqual([]);
   });
 

@@ -11,6 +11,10 @@ async function gate(told: readonly (Progress | undefined)[], ...flags: readonly 
 }
 
 const told = (...rules: readonly ReturnType<typeof rule>[]) => progress({ rules });
+const JUST_OVER = {
+  action: "stepBack",
+  past: { until: NOW - 60_000, quietAt: NOW + 840_000, says: "v2 failed 12 of 40 requests for reads" },
+} as const;
 const PROVED = { comparisons: 200, differences: 0 };
 
 describe("a shadow rule may translate", () => {
@@ -111,6 +115,10 @@ describe("no rule goes further", () => {
       progress({ rules: [rule("reads", "translate", { requests: 500 }, { state: "stepped-back", doing: "native" })] }),
     ],
     ["v2 fails its clients", progress({ rules: [rule("reads", "translate", { requests: 500 }, { guard: TROUBLE })] })],
+    [
+      "v2 failed its clients a short time ago",
+      progress({ rules: [rule("reads", "translate", { requests: 500 }, { guard: JUST_OVER })] }),
+    ],
     ["it returns", progress({ rules: [rule("reads", "translate", { requests: 500 }, { state: "returning" })] })],
     ["it expired", progress({ rules: [rule("reads", "shadow", PROVED, { state: "expired", doing: "nothing" })] })],
     ["a mode is forced", progress({ force: "native", rules: [proved] })],
