@@ -1,5 +1,5 @@
 /** The token that a command is given. It is never on the command line itself: other users of the machine can read that. */
-import { ConfigError } from "../config/faults.ts";
+import { ArgumentError } from "../config/faults.ts";
 import { isTokenText } from "../config/values.ts";
 import { bearerToken } from "../model/authorization.ts";
 import type { CommandIo } from "./command.ts";
@@ -10,7 +10,7 @@ export interface TokenInput {
   readonly variable: { readonly name: string; readonly value: string | undefined };
 }
 
-/** The token, without the scheme (`Bearer`) that may have been pasted with it. Undefined without a token. Throws ConfigError. */
+/** The token, without the scheme (`Bearer`) that may have been pasted with it. Undefined without a token. Throws ArgumentError. */
 export function tokenFrom(
   { file, variable }: TokenInput,
   io: Pick<CommandIo, "readFile" | "readStdin">,
@@ -20,9 +20,11 @@ export function tokenFrom(
   const token = bearerToken(file === undefined ? value : readText(file, io));
   if (token !== undefined && isTokenText(token)) return token;
   const where = file === undefined ? name : "--token-file";
-  throw new ConfigError([
-    { where, what: "this holds no token", remedy: "put one word of visible ASCII characters into it" },
-  ]);
+  throw new ArgumentError({
+    where,
+    what: "this holds no token",
+    remedy: "put one word of visible ASCII characters into it",
+  });
 }
 
 function readText(file: string, { readFile, readStdin }: Pick<CommandIo, "readFile" | "readStdin">): string {
@@ -30,6 +32,6 @@ function readText(file: string, { readFile, readStdin }: Pick<CommandIo, "readFi
     return new TextDecoder().decode(file === "-" || file === "/dev/stdin" ? readStdin() : readFile(file));
   } catch (error) {
     const what = `${file} cannot be read (${error instanceof Error ? error.message : String(error)})`;
-    throw new ConfigError([{ where: "--token-file", what, remedy: "name a file that is there" }]);
+    throw new ArgumentError({ where: "--token-file", what, remedy: "name a file that is there" });
   }
 }

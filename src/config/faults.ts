@@ -34,10 +34,17 @@ export function faultText(fault: ConfigFault): string {
 export class ConfigError extends Error {
   readonly faults: readonly ConfigFault[];
 
-  constructor(faults: readonly ConfigFault[]) {
-    super(["the configuration cannot be used:", ...faults.map((fault) => `  ${faultText(fault)}`)].join("\n"));
+  constructor(faults: readonly ConfigFault[], heading = "the configuration cannot be used:") {
+    super([heading, ...faults.map((fault) => `  ${faultText(fault)}`)].join("\n"));
     this.name = "ConfigError";
     this.faults = faults;
+  }
+}
+
+/** A fault of a command's arguments, or of what they name. */
+export class ArgumentError extends ConfigError {
+  constructor(fault: ConfigFault) {
+    super([fault], "the command cannot run:");
   }
 }
 

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
 import { CHECK_TOKEN_VARIABLE } from "../../config/command-variables.ts";
 import { type AssumedConfig, assumedConfig, type ConfigInput, configOptions, loadConfig } from "../../config/config.ts";
-import { ConfigError } from "../../config/faults.ts";
+import { ArgumentError } from "../../config/faults.ts";
 import { FILE_VARIABLE } from "../../config/sources.ts";
 import { writtenConfig } from "../../config/write.ts";
 import { createSignalController, type Signal } from "../../model/signal.ts";
@@ -62,13 +62,13 @@ async function checkRulesOnly(flags: CheckFlags, input: ConfigInput, io: Command
     ["--write-config", flags.writeConfig],
   ] as const) {
     const what = "with --rules-only no platform is asked";
-    if (value !== undefined) throw new ConfigError([{ where, what, remedy: "leave one of them out" }]);
+    if (value !== undefined) throw new ArgumentError({ where, what, remedy: "leave one of them out" });
   }
   const assumed = assumedConfig(input);
   const rules = await rulesReport(assumed, flags, io);
   if (rules === undefined) {
     const remedy = "name it with --rules, or in cutover.rulesFile";
-    throw new ConfigError([{ where: "--rules-only", what: "there is no rules file", remedy }]);
+    throw new ArgumentError({ where: "--rules-only", what: "there is no rules file", remedy });
   }
   io.print(reportText(rules.findings, { platform: undefined, rules }, flags, io));
   return exitCodeOf(verdictOf(rules.findings), flags.strict === true);
@@ -87,7 +87,7 @@ async function checkAll(
   const token = tokenFrom({ file: flags.tokenFile, variable: { name: CHECK_TOKEN_VARIABLE, value: variable } }, io);
   const { writeUnder, writeConfig } = flags;
   if (writeUnder !== undefined && !isUid(writeUnder)) {
-    throw new ConfigError([{ where: "--write-under", what: "this is no uid", remedy: "give the uid of a group" }]);
+    throw new ArgumentError({ where: "--write-under", what: "this is no uid", remedy: "give the uid of a group" });
   }
   if (writeConfig !== undefined && flags.force !== true) refuseExisting(writeConfig, io);
   const rules = await rulesReport({ config, known: true, modeKnown: true }, flags, io);
@@ -233,7 +233,7 @@ function verdictLine(findings: readonly Finding[]): string {
   return verdict === "unjudged" ? `${line}; no list was read: give a token that may read them, ${HOW_TO_GIVE}` : line;
 }
 
-/** Throws ConfigError when the file exists: before anything is sent. */
+/** Throws ArgumentError when the file exists: before anything is sent. */
 function refuseExisting(file: string, { readFile }: CommandIo): void {
   try {
     readFile(file);
@@ -243,12 +243,12 @@ function refuseExisting(file: string, { readFile }: CommandIo): void {
   throw existsAlready(file);
 }
 
-function existsAlready(file: string): ConfigError {
+function existsAlready(file: string): ArgumentError {
   const what = `${file} is there already`;
-  return new ConfigError([{ where: "--write-config", what, remedy: "name another file, or add --force" }]);
+  return new ArgumentError({ where: "--write-config", what, remedy: "name another file, or add --force" });
 }
 
-/** Writes the given configuration, with what `findings` set. Throws ConfigError when the file cannot be written. */
+/** Writes the given configuration, with what `findings` set. Throws ArgumentError when the file cannot be written. */
 function writeFoundConfig(
   file: string,
   { force }: CheckFlags,
@@ -269,7 +269,7 @@ function writeFoundConfig(
     if (!(error instanceof Error && "code" in error)) throw error;
     if (error.code === "EEXIST") throw existsAlready(file);
     const what = `${file} cannot be written (${String(error.code)})`;
-    throw new ConfigError([{ where: "--write-config", what, remedy: "name a file that can be written" }]);
+    throw new ArgumentError({ where: "--write-config", what, remedy: "name a file that can be written" });
   }
   io.warn(`written: ${file}`);
 }

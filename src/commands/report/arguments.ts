@@ -1,10 +1,10 @@
-/** Reads the arguments of `carryover report`. Each function throws `ConfigError`. */
+/** Reads the arguments of `carryover report`. Each function throws `ArgumentError`. */
 import {
   ADMIN_PORT_VARIABLE,
   ADMIN_TOKEN_FILE_VARIABLE,
   ADMIN_TOKEN_VARIABLE,
 } from "../../config/command-variables.ts";
-import { ConfigError } from "../../config/faults.ts";
+import { ArgumentError } from "../../config/faults.ts";
 import type { CommandIo } from "../command.ts";
 import { tokenFrom } from "../token-input.ts";
 
@@ -73,6 +73,6 @@ export function readAdminToken(
   return tokenFrom({ file: chosen, variable: { name: ADMIN_TOKEN_VARIABLE, value } }, io);
 }
 
-function argumentError(where: string, what: string, remedy: string): ConfigError {
-  return new ConfigError([{ where, what, remedy }]);
+function argumentError(where: string, what: string, remedy: string): ArgumentError {
+  return new ArgumentError({ where, what, remedy });
 }

@@ -1,6 +1,6 @@
 /** The command `carryover report`. */
 import type { Command } from "commander";
-import { ConfigError } from "../../config/faults.ts";
+import { ArgumentError } from "../../config/faults.ts";
 import type { MigrationReport } from "../../fleet/report.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { printable } from "../terminal.ts";
@@ -89,11 +89,11 @@ function withoutToken<T extends MigrationReport | string>(told: T, token: string
   return clean as T;
 }
 
-/** Throws `ConfigError` for more than one format. */
+/** Throws `ArgumentError` for more than one format. */
 async function formatOf({ markdown, csv, json }: ReportFlags): Promise<(report: MigrationReport) => string> {
   const formats = [markdown && "--markdown", csv && "--csv", json && "--json"].filter((flag) => flag !== undefined);
   if (formats.length > 1) {
-    throw new ConfigError([{ where: formats.join(" "), what: "these are two formats", remedy: "choose one" }]);
+    throw new ArgumentError({ where: formats.join(" "), what: "these are two formats", remedy: "choose one" });
   }
   if (json === true) return (report) => printable(JSON.stringify(report, null, 2));
   if (csv === true) return (await import("./csv.ts")).reportCsv;

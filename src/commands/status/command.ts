@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { changeTokenPath } from "../../admin/change-token.ts";
 import { STATE_DIR_VARIABLE } from "../../config/command-variables.ts";
-import { ConfigError } from "../../config/faults.ts";
+import { ArgumentError } from "../../config/faults.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import { type ConfirmedRule, type ForceCommand, ForceCommands } from "../../rules/status.ts";
 import type { CommandIo, Outcome } from "../command.ts";
@@ -160,13 +160,13 @@ function optionsOf({ tokenFile, timeout }: SharedFlags, io: CommandIo): AskOptio
   return { token: readAdminToken(tokenFile, io.env, io), timeoutMs, fetch: io.fetch };
 }
 
-/** Throws ConfigError without an admin token. */
+/** Throws ArgumentError without an admin token. */
 function withToken(command: string, addresses: readonly string[], flags: SharedFlags, io: CommandIo): AskOptions {
   const options = optionsOf(flags, io);
   const token = options.token ?? changeTokenHere(addresses, io);
   if (token !== undefined) return { ...options, token };
   const remedy = `pass ${HOW_TO_GIVE_ADMIN_TOKEN}, or run this without addresses where carryover runs with ${STATE_DIR_VARIABLE}`;
-  throw new ConfigError([{ where: `carryover ${command}`, what: "this needs the admin token", remedy }]);
+  throw new ArgumentError({ where: `carryover ${command}`, what: "this needs the admin token", remedy });
 }
 
 /** The token that the instance on this machine made for itself. It is for no other instance. */
