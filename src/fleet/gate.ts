@@ -1,23 +1,9 @@
 /** May a rule go further? The verdict and its reasons, from what instances tell. */
 import { nearest } from "../model/text.ts";
-import { comparisonsNeeded, RISK, upperBound } from "../rollout/upper-bound.ts";
-import type { RuleEvidence } from "../rules/status.ts";
-import { percent } from "../rules/words.ts";
 import { differentRules, type Fleet, type FleetRule, type SilentInstance, troublesOf } from "./fleet.ts";
-import { durationText } from "./merge.ts";
-
-/** What a rule must reach. Shares are above 0, at most 1. */
-export interface GateTerms {
-  /** Undefined: as the rule says, else `DEFAULT_BELOW`. */
-  readonly differencesBelow: number | undefined;
-  readonly failuresBelow: number | undefined;
-  /** Milliseconds for which the rule must have been as it is. */
-  readonly minAge: number;
-}
-
-/** As docs/cutover.md recommends. */
-const DEFAULT_BELOW = 0.02;
-export const DEFAULT_TERMS: GateTerms = { differencesBelow: undefined, failuresBelow: undefined, minAge: 0 };
+import { type GateTerms, judgeRule, placeText, stateText, whomText } from "./judge.ts";
+import { merge } from "./merge.ts";
+import { changeLines, type Next, nextOfRule } from "./next.ts";
 
 /** The output of `--json`. */
 export interface GateVerdict {
@@ -33,6 +19,8 @@ export interface GateVerdict {
   readonly against: readonly string[];
   /** What speaks for it. */
   readonly evidence: readonly string[];
+  /** The next step for this rule; null: there is none, or no instance has the rule. */
+  readonly next: Next | null;
   readonly silent: readonly SilentInstance[];
 }
 
@@ -46,7 +34,7 @@ export function judgeGate(fleet: Fleet, name: string, terms: GateTerms): GateVer
     const near = nearest(name, names);
     const hint = near === undefined ? `there are ${names.join(", ") || "none"}` : `did you mean ${near}?`;
     const against = instances.length === 0 ? [] : [`there is no rule ${JSON.stringify(name)}: ${hint}`];
-    return { ...verdict, mayGoFurther: "unknown", further: null, now: [], against, evidence: [] };
+    return { ...verdict, mayGoFurther: "unknown", further: null, now: [], against, evidence: [], next: null };
   }
   const judged = lines.map((rule) => judgeRule(rule, terms));
   const has = new Set(lines.flatMap(({ on }) => on));
@@ -54,7 +42,7 @@ export function judgeGate(fleet: Fleet, name: string, terms: GateTerms): GateVer
     ...instances.flatMap(troublesOf),
     ...differentRules(instances),
     ...instances.flatMap(({ address }) => (has.has(address) ? [] : [`${address} has no such rule`])),
-    ...judged.flatMap((one) => one.against),
+    ...judged.flatMap(({ lacks }) => lacks.map(({ text }) => text)),
   ];
   return {
     ...verdict,
@@ -63,136 +51,16 @@ export function judgeGate(fleet: Fleet, name: string, terms: GateTerms): GateVer
     now: lines.map((rule) => `${stateText(rule)}: ${whomText(rule)}${placeText(rule, instances.length)}`),
     against: [...new Set(against)],
     evidence: [...new Set(judged.flatMap((one) => one.evidence))],
+    next: nextOf(fleet, lines, terms),
   };
 }
 
-interface GateJudgement {
-  readonly against: readonly string[];
-  readonly evidence: readonly string[];
-}
-
-/** Whether what is known of a rule is enough for it to go further. */
-export function judgeRule(rule: FleetRule, terms: GateTerms): GateJudgement {
-  const { mode, state, evidence, age, on } = rule;
-  if (state === "expired") return { against: ["it has expired, and matches nothing"], evidence: [] };
-  const young = isYoung(age, terms)
-    ? [`it has been so for ${lastingText(age)}, not for ${lastingText(terms.minAge)}`]
-    : [];
-  if (mode === "native") return { against: young, evidence: ["native v1 responds to all of it, and still would"] };
-  if (evidence === undefined)
-    return { against: [`an instance is older, and tells no evidence (on ${on.join(", ")})`], evidence: [] };
-  const isPromoted = state === "promoted";
-  const known = mode === "shadow" && !isPromoted ? compared(evidence, terms) : translated(evidence, terms);
-  const heldBack = evidence.heldBack.map((one) => `${isPromoted ? "still native" : "not proved"}: ${one}`);
-  return {
-    against: [...stuckTexts(rule), ...troubleTexts(rule), ...pastTexts(rule), ...young, ...known.against, ...heldBack],
-    evidence: known.evidence,
-  };
-}
-
-/** What keeps a rule from doing as it says. */
-function stuckTexts({ state, byGuard }: FleetRule): readonly string[] {
-  if (state === "unknown") return ["its saved state cannot be read; carryover confirm lets it go on"];
-  if (state === "returning") return ["it stepped back, and returns step by step"];
-  if (state !== "stepped-back") return [];
-  return byGuard === true
-    ? ["it stepped back because v2 failed, and returns by itself when v2 responds again"]
-    : ["/samples and the log say why it stepped back; fix the cause, then rename the rule"];
-}
-
-/** What v2 does to the rule's clients now, a sentence for each operation; empty: nothing is known to be wrong. */
-export function troubleTexts({ guard }: Pick<FleetRule, "guard">): readonly string[] {
-  const trouble = guard?.trouble;
-  if (trouble === undefined) return [];
-  return trouble.says.map((one) => `since ${timeOfDay(trouble.since)} ${one}`);
-}
-
-/** Why a rule waits although v2 fails nobody any more. */
-function pastTexts({ guard }: FleetRule): readonly string[] {
-  if (guard?.past === undefined) return [];
-  const { until, quietAt, says } = guard.past;
-  return [`until ${timeOfDay(until)} ${says}; it may go further if nothing fails until ${timeOfDay(quietAt)}`];
-}
-
-/** `02:13:07Z`. */
-function timeOfDay(at: number): string {
-  return `${new Date(at).toISOString().slice(11, 19)}Z`;
-}
-
-function isYoung(age: number | undefined, { minAge }: GateTerms): boolean {
-  return minAge > 0 && (age === undefined || age < minAge);
-}
-
-function compared(evidence: RuleEvidence, terms: GateTerms): GateJudgement {
-  const { comparisons, clients, clientsNeeded } = evidence;
-  if (comparisons === 0) {
-    return {
-      against: ["nothing was compared yet: it takes requests, shadow.sample and upstream.v1.url"],
-      evidence: [],
-    };
-  }
-  const differed = judgeDifferences(evidence, terms);
-  const who = {
-    isBelow: clients >= clientsNeeded,
-    text: `${clients} of ${clientsNeeded} clients needed were compared`,
-  };
-  return sorted([differed, who]);
-}
-
-/** What it compares now is little, and its own shadow came before: comparisons speak against it only when some differ. */
-function translated(evidence: RuleEvidence, terms: GateTerms): GateJudgement {
-  const { requests, failures, comparisons, differences } = evidence;
-  if (requests === 0) return { against: ["it has translated no request yet"], evidence: [] };
-  const below = terms.failuresBelow ?? belowOf(evidence.failuresBelow);
-  const failed = judgeShare(
-    { bad: failures, all: requests, risk: RISK, below },
-    "requests failed because of translation",
-  );
-  if (comparisons === 0) return sorted([failed]);
-  const none = { isBelow: true, text: `0 of ${comparisons} comparisons differed` };
-  return sorted([failed, differences === 0 ? none : judgeDifferences(evidence, terms)]);
-}
-
-function judgeDifferences(
-  { comparisons, differences, risk, differencesBelow }: RuleEvidence,
-  terms: GateTerms,
-): Judged {
-  const below = terms.differencesBelow ?? belowOf(differencesBelow);
-  return judgeShare({ bad: differences, all: comparisons, risk, below }, "comparisons differed");
-}
-
-/** A threshold of 0 is never reached: `stepBack` has it for "at once". */
-function belowOf(threshold: number | undefined): number {
-  return threshold === undefined || threshold <= 0 ? DEFAULT_BELOW : threshold;
-}
-
-/** `isBelow`: it is surely below what it must be below. */
-interface Judged {
-  readonly isBelow: boolean;
-  readonly text: string;
-}
-
-function sorted(judged: readonly Judged[]): GateJudgement {
-  return {
-    against: judged.flatMap(({ isBelow, text }) => (isBelow ? [] : [text])),
-    evidence: judged.flatMap(({ isBelow, text }) => (isBelow ? [text] : [])),
-  };
-}
-
-interface CountedShare {
-  readonly bad: number;
-  readonly all: number;
-  readonly risk: number;
-  readonly below: number;
-}
-
-function judgeShare({ bad, all, risk, below }: CountedShare, what: string): Judged {
-  const bound = upperBound(bad, all, risk);
-  const found = `${bad} of ${all} ${what}: at most ${percent(bound, 3)} do (95 %)`;
-  if (bound < below) return { isBelow: true, text: `${found}, below ${percent(below)}` };
-  const more = comparisonsNeeded(below, bad, risk) - all;
-  const enough = more > 0 && Number.isFinite(more) ? `; ${more} more without one are enough` : "";
-  return { isBelow: false, text: `${found}, not yet below ${percent(below)}${enough}` };
+/** Of the rule's lines, the first that has one. */
+function nextOf({ instances }: Fleet, lines: readonly FleetRule[], terms: GateTerms): Next | null {
+  const merged = merge(instances);
+  if (merged === undefined) return null;
+  const known = { ...merged, counts: merged.rows, clients: merged.ledger.clients, from: undefined };
+  return lines.map((rule) => nextOfRule(rule, known, terms)).find((next) => next !== undefined) ?? null;
 }
 
 /** What further means. */
@@ -206,48 +74,9 @@ function furtherText({ mode, state, evidence }: FleetRule): string {
     : `to more clients: a percent above ${percentage}`;
 }
 
-/** `translate for 2 h`, `stepped back 2 h ago, native responds`. */
-export function stateText({ mode, doing, state, age }: FleetRule): string {
-  const lasting = age === undefined ? "" : ` for ${lastingText(age)}`;
-  const ago = age === undefined ? "" : ` ${lastingText(age)} ago`;
-  switch (state) {
-    case "stepped-back":
-      return `stepped back${ago}, native v1 responds`;
-    case "unknown":
-      return doing === "translate"
-        ? `translates${lasting}, though its saved state cannot be read, without a native v1`
-        : `has a saved state that cannot be read, native v1 responds${lasting}`;
-    case "returning":
-      return `returns to ${mode}${lasting}`;
-    case "promoted":
-      return `moved to translate by itself${ago}`;
-    case "expired":
-      return `expired${ago}, matches nothing`;
-    default:
-      return doing === mode ? `${mode}${lasting}` : `${mode}, but ${doing} is forced`;
-  }
-}
-
-/** `reads of group, client ci-bot, 10 % of clients`. */
-export function whomText({ evidence }: Pick<FleetRule, "evidence">): string {
-  if (evidence === undefined) return "an instance is older, and does not tell whom";
-  const { whom, percent: share } = evidence;
-  return share === undefined ? whom : `${whom}, ${share} % of clients`;
-}
-
-/** Nothing where all instances do the same. */
-export function placeText({ on }: Pick<FleetRule, "on">, instances: number): string {
-  return on.length === instances ? "" : ` (on ${on.join(", ")})`;
-}
-
-/** Milliseconds, rounded down. */
-export function lastingText(ms: number | undefined): string {
-  return ms === undefined ? "an unknown time" : durationText(Math.floor(ms / 1000));
-}
-
 /** For a terminal. */
 export function gateText(verdict: GateVerdict): string {
-  const { rule, mayGoFurther, further, now, against, evidence, silent } = verdict;
+  const { rule, mayGoFurther, further, now, against, evidence, silent, next } = verdict;
   const answer = {
     yes: "yes, it may go further",
     no: "no, it may not go further yet",
@@ -261,6 +90,7 @@ export function gateText(verdict: GateVerdict): string {
     ...part("now", now),
     ...part("against", [...silent.map(({ address, fault }) => `${address} ${fault}`), ...against]),
     ...part("for", evidence),
+    ...part("next", next === null ? [] : [next.says, ...changeLines(next.change)]),
   ].join("\n");
 }
 

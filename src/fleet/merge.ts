@@ -6,7 +6,7 @@ import { LAST_TIME } from "../model/clock.ts";
 import { grouped } from "../model/group.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
 import type { Rules } from "../rules/rule.ts";
-import type { RuleEvidence, RuleGuard, RuleStatus } from "../rules/status.ts";
+import type { DifferenceCause, RuleEvidence, RuleGuard, RuleStatus } from "../rules/status.ts";
 import type { DifferenceBound, Progress, RequestTotalsRow } from "../telemetry/progress.ts";
 
 /** One address, and the progress of its instance or why there is none. */
@@ -146,12 +146,19 @@ export function mergeRules<State extends string>(
       detail: same ? rule.detail : `${rule.detail} (${address})`,
       evidence: mergeEvidence(group.map((one) => one.rule.evidence)),
       guard: mergeGuards(group.flatMap((one) => one.rule.guard ?? [])),
+      causes: mergeCauses(group.flatMap((one) => one.rule.causes ?? [])),
       on: group.map((one) => one.address),
       age: group
         .map(({ age }) => age)
         .reduce((a, b) => (a === undefined || b === undefined ? undefined : Math.min(a, b))),
     };
   });
+}
+
+function mergeCauses(causes: readonly DifferenceCause[]): readonly DifferenceCause[] {
+  return grouped(causes, ({ operation, what, path }) => [operation, what, path])
+    .map((group) => ({ ...group[0], samples: sum(group, ({ samples }) => samples) }))
+    .sort((a, b) => b.samples - a.samples);
 }
 
 /** Clients of several instances may be the same. */

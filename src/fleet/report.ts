@@ -7,6 +7,7 @@ import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
+import { type Fleet, fleetOf } from "./fleet.ts";
 import {
   type InstanceResult,
   largest,
@@ -18,8 +19,15 @@ import {
   sharerOf,
   sum,
 } from "./merge.ts";
+import { type Change, nextStep } from "./next.ts";
 import { type ReportScope, type ScopedProgress, scoped } from "./scope.ts";
 import { callsV1, type Standing, standingOf } from "./standing.ts";
+
+/** The next step, without a full stop, and what to write for it. */
+interface NamedNext {
+  readonly next: string;
+  readonly change: Change | null;
+}
 
 /** The output of `--json`. Times are ISO 8601 in UTC; null: unknown, or never. Shares are 0 to 1. */
 export interface MigrationReport {
@@ -29,7 +37,7 @@ export interface MigrationReport {
   /** Every address responded. */
   readonly complete: boolean;
   /** Where the migration stands, and the next step; null if no instance responded. */
-  readonly standing: Standing | null;
+  readonly standing: (Standing & NamedNext) | null;
   /** What the report was narrowed to; null: nothing. */
   readonly scope: { readonly resource: string | null; readonly client: string | null };
   readonly instances: readonly InstanceLine[];
@@ -156,7 +164,7 @@ export function createReport(
     version: 1,
     at: timeOf(merged?.at),
     complete,
-    standing: merged === undefined ? null : standingIn(merged, scope, from),
+    standing: merged === undefined ? null : standingIn(merged, fleetOf(results), scope, from),
     scope: { resource: scope.resource ?? null, client: scope.client ?? null },
     instances,
     window: {
@@ -190,11 +198,20 @@ function nativeRows(
 }
 
 /** Of a report on less than everything: once nobody is left, nothing is to be done. */
-function standingIn(merged: ScopedProgress, scope: ReportScope, from: number | undefined): Standing {
-  const standing = standingOf({ ...merged, clients: merged.ledger.clients }, from);
+function standingIn(
+  merged: ScopedProgress,
+  fleet: Fleet,
+  scope: ReportScope,
+  from: number | undefined,
+): Standing & NamedNext {
+  const { clients } = merged.ledger;
+  const standing = standingOf({ ...merged, clients }, from);
   const isAll = scope.resource === undefined && scope.client === undefined;
-  if (isAll || standing.moved < standing.clients) return standing;
-  return { ...standing, next: `nothing, no client calls ${callsOf(scope)}` };
+  if (!isAll && standing.moved === standing.clients) {
+    return { ...standing, next: `nothing, no client calls ${callsOf(scope)}`, change: null };
+  }
+  const { says, change } = nextStep(isAll ? fleet : { ...fleet, rules: [] }, { ...merged, clients, from });
+  return { ...standing, next: says, change };
 }
 
 /** `v1`, or `v1 group` in the report of one resource. */

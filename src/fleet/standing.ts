@@ -1,8 +1,5 @@
-/** Where a migration stands and what comes next, in one line: for `carryover report` and `carryover status`. */
-import { difficultyOf } from "../ledger/difficulty.ts";
-import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
-import type { Rules } from "../rules/rule.ts";
-import type { RuleStatus } from "../rules/status.ts";
+/** Where a migration stands: for `carryover report` and `carryover status`. */
+import type { ClientEntry } from "../ledger/entry.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 
 /** The progress of one instance, or of several merged. */
@@ -10,8 +7,6 @@ export interface StandingSource {
   /** Requests of the window by kind. */
   readonly counts: readonly RequestTotalsRow[];
   readonly clients: readonly ClientEntry[];
-  readonly rules: readonly Pick<RuleStatus, "name" | "doing" | "state" | "unknown">[];
-  readonly force: Rules["force"];
 }
 
 export interface Standing {
@@ -20,8 +15,6 @@ export interface Standing {
   /** Clients that did not call v1 in the window, of all that are known. */
   readonly moved: number;
   readonly clients: number;
-  /** The next step, without a full stop. */
-  readonly next: string;
 }
 
 /** `from`: start of the window in milliseconds since 1970; undefined: as far as the counts reach. */
@@ -36,7 +29,6 @@ export function standingOf(source: StandingSource, from?: number): Standing {
     translatedShare: served === 0 ? null : requestsOf("translate") / served,
     moved: clients.length - left.length,
     clients: clients.length,
-    next: nextForRules(source) ?? nextForNative(v1, clients) ?? nextForClients(left, clients.length),
   };
 }
 
@@ -45,13 +37,8 @@ export function callsV1({ lastV1 }: Pick<ClientEntry, "lastV1">, from: number | 
   return lastV1 !== undefined && (from === undefined || lastV1 >= from);
 }
 
-/** `31 % of v1 requests translated; 12 of 44 clients moved; next: …` */
-export function standingText(standing: Standing): string {
-  return `${movedText(standing)}; next: ${standing.next}`;
-}
-
-/** The same without the next step. */
-export function movedText({ translatedShare, moved, clients }: Omit<Standing, "next">): string {
+/** `31 % of v1 requests translated; 12 of 44 clients moved` */
+export function movedText({ translatedShare, moved, clients }: Standing): string {
   if (translatedShare === null && clients === 0) return "no v1 requests";
   const share =
     translatedShare === null
@@ -67,77 +54,4 @@ function wholePercent(share: number): string {
   if (share > 0 && share < 0.01) return "< 1 %";
   if (share < 1 && share > 0.99) return "> 99 %";
   return `${Math.round(share * 100)} %`;
-}
-
-/** Names in one sentence. */
-const MOST_NAMES = 3;
-
-/** What overrides or stops rules comes first, then what could go on, then what needs time. */
-function nextForRules({ rules, force }: StandingSource): string | undefined {
-  const named = (is: (rule: StandingSource["rules"][number]) => boolean): string | undefined => {
-    const names = [...new Set(rules.filter(is).map(({ name }) => name))];
-    const more = names.length - MOST_NAMES;
-    if (names.length === 0) return undefined;
-    return `${names.length === 1 ? "rule" : "rules"} ${names.slice(0, MOST_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-  };
-  const unknown = named((rule) => rule.unknown === true);
-  if (unknown !== undefined) return `confirm ${unknown}, whose saved state cannot be read (/rules, carryover confirm)`;
-  if (force !== "none") return `lift force: ${force}, which overrides every rule`;
-  const back = named(({ state }) => state === "stepped-back");
-  if (back !== undefined) return `find out what made ${back} step back (/rules, /samples)`;
-  const ready = named(({ state }) => state === "could-move");
-  if (ready !== undefined) return `set ${ready} to translate: the comparisons allow it`;
-  const returning = named(({ state }) => state === "returning");
-  if (returning !== undefined)
-    return `wait until ${returning} ${isOne(returning) ? "translates for all of its" : "translate for all of their"} clients again`;
-  const comparing = named(({ state, doing }) => state === "as-written" && doing === "shadow");
-  return comparing && `see whether ${comparing} may go further: carryover gate`;
-}
-
-function isOne(rules: string): boolean {
-  return rules.startsWith("rule ");
-}
-
-/** An operation that native served this long before its last translated request is still served by native, at least in part. */
-const RECENT_MS = 3_600_000;
-
-/** The resource with most v1 requests that v2 could serve and native v1 still does. */
-function nextForNative(v1: readonly RequestTotalsRow[], clients: readonly ClientEntry[]): string | undefined {
-  const nameOf = ({ resource, operation }: { resource: string; operation: string }) => `${resource} ${operation}`;
-  const lacking = new Set(clients.flatMap(({ needs }) => needs.lacking.map(nameOf)));
-  const translated = new Map<string, number>();
-  for (const row of v1) {
-    if (row.mode !== "translate") continue;
-    translated.set(nameOf(row), Math.max(translated.get(nameOf(row)) ?? 0, row.lastSeen));
-  }
-  const byResource = new Map<string, { native: number; shadow: number }>();
-  for (const row of v1) {
-    const { resource, mode, requests, lastSeen } = row;
-    if ((mode !== "native" && mode !== "shadow") || resource === "unknown" || lacking.has(nameOf(row))) continue;
-    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS) continue;
-    const sum = byResource.get(resource) ?? { native: 0, shadow: 0 };
-    byResource.set(resource, { ...sum, [mode]: sum[mode] + requests });
-  }
-  const [most] = [...byResource].sort(([, a], [, b]) => b.native + b.shadow - (a.native + a.shadow));
-  if (most === undefined) return undefined;
-  const [resource, { native, shadow }] = most;
-  if (shadow > native) return `translate ${resource} by a rule, once its comparisons show no difference`;
-  return `compare ${resource} by a rule with mode: shadow, since native v1 serves it`;
-}
-
-/** The client that is easiest to move; of equal ones that with most v1 requests. */
-function nextForClients(left: readonly ClientEntry[], known: number): string {
-  const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
-  const least = efforts.reduce((one, other) => Math.min(one, other), DIFFICULTIES.length);
-  const [easiest] = left
-    .filter((_, at) => efforts[at] === least)
-    .sort((one, other) => other.requests.v1 - one.requests.v1);
-  if (easiest !== undefined) {
-    const need = difficultyOf(easiest);
-    if (need === "unknown")
-      return `compare what ${easiest.name} calls by a rule with mode: shadow, since nobody knows its needs`;
-    return `move ${easiest.name} to v2 (hardest need: ${need})`;
-  }
-  if (known === 0) return "send clients to carryover: none has called yet";
-  return "remove carryover, once carryover report --fail-if-v1 --since 14d ends with 0";
 }

@@ -3,8 +3,9 @@ import { grouped } from "../model/group.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
 import { differentRules, type Fleet, type FleetRule, forceText, type SilentInstance, troublesOf } from "./fleet.ts";
-import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./gate.ts";
+import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
 import type { RespondingInstance } from "./merge.ts";
+import { type Change, nextStep } from "./next.ts";
 import { createReport } from "./report.ts";
 import type { Standing } from "./standing.ts";
 
@@ -22,8 +23,11 @@ export interface MigrationStatus {
   /** Since when requests are counted; null if no instance responded. */
   readonly countsSince: string | null;
   /** Null if no instance responded. */
-  readonly standing: Omit<Standing, "next"> | null;
+  readonly standing: Standing | null;
+  /** Without a full stop. */
   readonly next: string;
+  /** What to write for it; null: a person must find out, decide or wait. */
+  readonly change: Change | null;
   readonly instances: readonly InstanceStatus[];
   readonly silent: readonly SilentInstance[];
   readonly rules: readonly RuleLineStatus[];
@@ -61,15 +65,27 @@ export function createStatus(fleet: Fleet): MigrationStatus {
   const { at, standing, window } = createReport(fleet.results, MOVED_AFTER_MS);
   const rules = fleet.rules.map((rule): RuleLineStatus => {
     const { name, mode, doing, state, on } = rule;
-    const { against, evidence } = judgeRule(rule, DEFAULT_TERMS);
+    const { lacks, evidence } = judgeRule(rule, DEFAULT_TERMS);
     const says = `${stateText(rule)}${placeText(rule, instances.length)}${guardWord(rule)}`;
-    return { name, mode, doing, state, on, whom: whomText(rule), says, missing: against, evidence };
+    return {
+      name,
+      mode,
+      doing,
+      state,
+      on,
+      whom: whomText(rule),
+      says,
+      missing: lacks.map(({ text }) => text),
+      evidence,
+    };
   });
-  const status = {
+  return {
     version: 1,
     at,
     countsSince: window.countsSince,
     standing: standing && withoutNext(standing),
+    next: standing?.next ?? nextStep(fleet, NOTHING_KNOWN).says,
+    change: standing?.change ?? null,
     instances: instances.map(({ address, progress }) => {
       const { mode, force, digest } = progress;
       return { address, mode, force, forceText: forceText(progress), rules: digest ?? null };
@@ -77,9 +93,10 @@ export function createStatus(fleet: Fleet): MigrationStatus {
     silent,
     rules,
     attention: attentionOf(fleet),
-  } as const;
-  return { ...status, next: nextOf(status, fleet) ?? standing?.next ?? "start an instance" };
+  };
 }
+
+const NOTHING_KNOWN = { counts: [], clients: [], from: undefined, at: 0, watchedSince: 0 };
 
 /** Only choices that leave clients to a sick v2 are named. */
 function guardWord({ mode, state, guard }: FleetRule): string {
@@ -87,8 +104,8 @@ function guardWord({ mode, state, guard }: FleetRule): string {
   return !translates || guard === undefined || guard.action === "stepBack" ? "" : `, guard: ${guard.action}`;
 }
 
-function withoutNext({ next: _, ...rest }: Standing): Omit<Standing, "next"> {
-  return rest;
+function withoutNext({ translatedShare, moved, clients }: Standing): Standing {
+  return { translatedShare, moved, clients };
 }
 
 function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
@@ -177,38 +194,6 @@ function failingClients(instances: readonly RespondingInstance[]): readonly stri
       const requests = count === 1 ? "1 request" : `${count} requests`;
       return `client ${name}: ${requests} failed because of translation (${operations})`;
     });
-}
-
-/** What instances and rules need, with the command for it; undefined: nothing. */
-function nextOf({ rules }: Pick<MigrationStatus, "rules">, fleet: Fleet): string | undefined {
-  const { instances, silent } = fleet;
-  const unknown = rules.find(({ state }) => state === "unknown");
-  if (unknown !== undefined) return `${unknown.name}: see /rules, then carryover confirm ${unknown.name}`;
-  const [unheard] = silent;
-  if (unheard !== undefined) return `find out why ${unheard.address} does not respond`;
-  if (instances.some(({ progress }) => !progress.lastReloadSuccessful))
-    return "correct the rules file: carryover check --rules-only --rules FILE";
-  const forced = instances.find(({ progress }) => progress.force !== "none")?.progress;
-  if (forced !== undefined) {
-    if (forced.forcedBy?.lost === true)
-      return "unless a person forced native v1, carryover force none: its state is lost";
-    const lift = forced.forcedBy?.command === "native" ? "carryover force none" : "force: none in the rules file";
-    return `when the emergency is over: ${lift}`;
-  }
-  const sick = fleet.rules.find((rule) => troubleTexts(rule).length > 0);
-  if (sick !== undefined) {
-    return `v2 fails clients of ${sick.name}: find out why${hasNative(instances) ? ", or carryover force native" : ""}`;
-  }
-  const broken = instances.flatMap(({ progress }) => progress.openBreakers ?? [])[0];
-  if (broken !== undefined) return `find out why upstream ${broken} does not respond`;
-  const back = fleet.rules.find(({ state }) => state === "stepped-back");
-  if (back?.byGuard === true) return `find out why v2 fails: ${back.name} returns by itself when v2 responds`;
-  if (back !== undefined) return `find out why ${back.name} stepped back: /samples, and the log`;
-  const moving = rules.filter(({ mode, state }) => mode !== "native" && state !== "expired");
-  const ready = moving.find(({ missing }) => missing.length === 0);
-  if (ready !== undefined) return `${ready.name} may go further: carryover gate ${ready.name}`;
-  const [waiting] = moving;
-  return waiting && `wait for ${waiting.name}: carryover gate ${waiting.name}`;
 }
 
 /** 0; 2: an address did not respond. */

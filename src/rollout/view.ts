@@ -44,6 +44,7 @@ export function statusOf(state: RuleState, force: Rules["force"], moment: Moment
     comparisons,
     differences,
     bound,
+    sample: rule.shadow.sample,
     risk,
     clients,
     clientsNeeded,

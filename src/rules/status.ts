@@ -22,6 +22,8 @@ const Evidence = z.object({
   /** The latest ones, on which the bound rests. */
   comparisons: Count,
   differences: Count,
+  /** Of requests that may be compared, the share that is. */
+  sample: optional(Share),
   /** Upper bound (95 %) of the share of differing responses; 1 without a comparison. */
   bound: Share,
   /** The chance that `bound` is wrong: it shrinks when old comparisons are forgotten. */
@@ -71,6 +73,18 @@ const Guard = z.object({
   past: optional(z.object({ until: Time, quietAt: Time, says: z.string() })),
 });
 
+const Cause = z.object({
+  /** `group list`. */
+  operation: z.string(),
+  /** `missing`, `extra`, `value`, … */
+  what: z.string(),
+  path: z.string(),
+  /** The `option: value` that removes the difference, where there is one. */
+  set: optional(z.string()),
+  /** Of the samples that are kept. */
+  samples: Count,
+});
+
 /** An optional member is also absent if the instance is older than the member. */
 export const RuleStatusSchema = z.object({
   name: z.string(),
@@ -87,6 +101,8 @@ export const RuleStatusSchema = z.object({
   detail: z.string(),
   evidence: optional(Evidence),
   guard: optional(Guard),
+  /** Where the latest differing comparisons differ, most frequent first, at most five. */
+  causes: optional(z.array(Cause)),
   /** Why it stepped back, and whether the guard made it: then it returns by itself once v2 responds. */
   cause: optional(z.string()),
   byGuard: optional(z.boolean()),
@@ -100,6 +116,7 @@ export const RuleStatusSchema = z.object({
 });
 
 export type RuleStatus = Read<typeof RuleStatusSchema>;
+export type DifferenceCause = Read<typeof Cause>;
 export type RuleGuard = Read<typeof Guard>;
 export type RuleEvidence = Read<typeof Evidence>;
 /** The record of a rule in this process: no member is missing. */

@@ -412,7 +412,7 @@ interface ProgressSources {
   /** Option `cutover.mode`. */
   readonly mode: CutoverMode;
   readonly rollout: Pick<Rollout, "rules" | "states" | "force">;
-  readonly shadow: Pick<Shadow, "tally"> | undefined;
+  readonly shadow: Pick<Shadow, "tally" | "causes"> | undefined;
   readonly lastReloadSuccessful: () => boolean;
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
@@ -440,6 +440,6 @@ export function progressOf(sources: ProgressSources): Progress {
     bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
       return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
     }),
-    rules: rollout.states(),
+    rules: rollout.states().map((rule) => ({ ...rule, causes: shadow?.causes(rule.name) })),
   };
 }

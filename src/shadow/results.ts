@@ -1,9 +1,11 @@
 /** Redacted samples of differing responses, for operators. */
 import { maskedJson } from "../json/mask.ts";
 import { type Comparison, type Difference, isDifference } from "../model/comparison.ts";
+import { grouped } from "../model/group.ts";
 import type { RequestHead } from "../model/request.ts";
 import { isKnownPath, type Operation, unpublishedPaths } from "../model/resource.ts";
 import { holdsToken, isSecretName, scrub, shownTarget, withoutTokens } from "../model/secrets.ts";
+import type { DifferenceCause } from "../rules/status.ts";
 import type { ComparisonRequest, SampleOptions } from "./request.ts";
 
 interface ShownDifference {
@@ -38,10 +40,12 @@ export interface Sample {
   readonly repeat: { readonly native: string; readonly carryover: string };
 }
 
-interface SampleStore {
+export interface SampleStore {
   add(comparison: Comparison, asked: SampleSource): void;
   /** Newest first; `resource` and `operation` of `query` narrow. */
   view(query: URLSearchParams): { readonly values: "redact" | "show"; readonly samples: readonly Sample[] };
+  /** Where the kept samples of a rule differ, most frequent first. */
+  causes(rule: string): readonly DifferenceCause[];
 }
 
 /** Of all samples together. */
@@ -80,7 +84,27 @@ export function createSamples(
       );
       return { values, samples: wanted };
     },
+    causes(rule) {
+      const places = kept.flatMap(({ sample }) =>
+        sample.rule === rule ? sample.differences.map((difference) => ({ ...difference, ...nameOf(sample) })) : [],
+      );
+      return grouped(places, ({ operation, class: what, path }) => [operation, what, path])
+        .map((group) => {
+          const [{ operation, class: what, path, set }] = group;
+          return { operation, what, path: path.slice(0, MAX_PATH), set, samples: group.length };
+        })
+        .sort((a, b) => b.samples - a.samples)
+        .slice(0, MAX_CAUSES);
+    },
   };
+}
+
+/** Of one rule. */
+const MAX_CAUSES = 5;
+const MAX_PATH = 128;
+
+function nameOf({ resource, operation }: Sample): { readonly operation: string } {
+  return { operation: `${resource} ${operation}` };
 }
 
 function sampleOf(comparison: Comparison, { head, match }: SampleSource, values: SampleOptions["values"]): Sample {

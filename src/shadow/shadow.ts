@@ -14,7 +14,7 @@ import {
 import { ComparisonError, type ComparisonVerdict, runInSteps } from "./outcome.ts";
 import { type ComparisonWork, compareFollowed, compareShadowed } from "./reads.ts";
 import { type ComparisonRequest, isComparable, isWrite, requestDigest, type ShadowOptions } from "./request.ts";
-import { createSamples } from "./results.ts";
+import { createSamples, type SampleStore } from "./results.ts";
 import { shapeOf } from "./shape.ts";
 import { type ComparisonTally, createComparisonTally } from "./tally.ts";
 import { compareWritten } from "./writes.ts";
@@ -26,6 +26,8 @@ export interface Shadow {
   follow(asked: ComparisonRequest, answer: ClientResponse): ClientResponse;
   state(): ShadowState;
   readonly tally: Omit<ComparisonTally, "add">;
+  /** Where the latest comparisons of a rule differ. */
+  readonly causes: SampleStore["causes"];
   /** The view `/samples`. */
   samples(query: URLSearchParams): unknown;
   /** Ends all comparisons, and reports nothing more. */
@@ -201,6 +203,7 @@ export function createShadow(options: ShadowOptions): Shadow {
     }),
     tally,
     samples: samples.view,
+    causes: samples.causes,
     close() {
       closed = true;
       return jobs.close();

@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
-import { type StandingSource, standingOf, standingText } from "../../src/fleet/standing.ts";
-import { client, DAY, HOUR, NOW, row, rule } from "../commands/report/support.ts";
+import { movedText, type StandingSource, standingOf } from "../../src/fleet/standing.ts";
+import { client, DAY, NOW, row } from "../commands/report/support.ts";
 
 const source = (facts: Partial<StandingSource> = {}): StandingSource => {
-  return { counts: [], clients: [], rules: [], force: "none", ...facts };
+  return { counts: [], clients: [], ...facts };
 };
 const moved = (name: string) => client(name, { lastV1: undefined, operations: [], requests: { v1: 0, v2: 9 } });
-const nextOf = (facts: Partial<StandingSource>, from?: number) => standingOf(source(facts), from).next;
 
-test("one line says the share that is translated, the clients that moved, and the next step", () => {
+test("one line says the share that is translated and the clients that moved", () => {
   const counts = [
     row({ requests: 31 }),
     row({ resource: "role", mode: "native", requests: 60 }),
@@ -19,9 +18,7 @@ test("one line says the share that is translated, the clients that moved, and th
   ];
   const standing = standingOf(source({ counts, clients: [client("a"), client("b"), moved("c")] }));
   expect(standing).toMatchObject({ translatedShare: 0.31, moved: 1, clients: 3 });
-  expect(standingText(standing)).toBe(
-    "31 % of v1 requests translated; 1 of 3 clients moved; next: compare role by a rule with mode: shadow, since native v1 serves it",
-  );
+  expect(movedText(standing)).toBe("31 % of v1 requests translated; 1 of 3 clients moved");
 });
 
 test("a client that called v1 before the window has moved", () => {
@@ -31,56 +28,15 @@ test("a client that called v1 before the window has moved", () => {
 
 test("a share that is something never reads as nothing, nor one that is not all as all", () => {
   const text = (translated: number, native: number) =>
-    standingText(
+    movedText(
       standingOf(source({ counts: [row({ requests: translated }), row({ mode: "native", requests: native })] })),
     );
   expect(text(1, 999)).toMatch(/^< 1 % of/);
   expect(text(999, 1)).toMatch(/^> 99 % of/);
   expect(text(999, 0)).toMatch(/^100 % of/);
   expect(text(0, 1)).toMatch(/^0 % of/);
-  const without = (facts: Partial<StandingSource>) => standingText(standingOf(source(facts)));
-  expect(without({})).toBe("no v1 requests; next: send clients to carryover: none has called yet");
-  expect(without({ counts: [row({ requests: 9 })] })).toMatch(/^100 % of v1 requests translated; no client is known; /);
+  const without = (facts: Partial<StandingSource>) => movedText(standingOf(source(facts)));
+  expect(without({})).toBe("no v1 requests");
+  expect(without({ counts: [row({ requests: 9 })] })).toMatch(/^100 % of v1 requests translated; no client is known$/);
   expect(without({ clients: [client("a")] })).toMatch(/^unknown how many v1 requests are translated; 0 of 1 client /);
-});
-
-test("what stops the rules comes first, then what may go on, then what needs time", () => {
-  const rules = [
-    rule("wait", { mode: "shadow", doing: "shadow" }),
-    rule("ready", { mode: "shadow", doing: "shadow", state: "could-move" }),
-    rule("halfway", { state: "returning" }),
-    rule("back", { doing: "native", state: "stepped-back" }),
-  ];
-  const without = (...states: readonly string[]) => rules.filter(({ state }) => !states.includes(state));
-  expect(nextOf({ rules, force: "native" })).toBe("lift force: native, which overrides every rule");
-  expect(nextOf({ rules })).toBe("find out what made rule back step back (/rules, /samples)");
-  expect(nextOf({ rules: without("stepped-back") })).toBe("set rule ready to translate: the comparisons allow it");
-  expect(nextOf({ rules: without("stepped-back", "could-move") })).toMatch(/^wait until rule halfway translates/);
-  expect(nextOf({ rules: rules.slice(0, 1) })).toBe("see whether rule wait may go further: carryover gate");
-  const twice = (at: number) => [rules[at]!, { ...rules[at]!, name: "two" }];
-  expect(nextOf({ rules: twice(0) })).toBe("see whether rules wait, two may go further: carryover gate");
-});
-
-test("then the resource that native v1 serves most, unless v2 lacks it or it is translated by now", () => {
-  const lacking = [{ resource: "tag", operation: "list-history" }];
-  const clients = [client("a", { needs: { lacking } })];
-  const counts = [
-    row({ resource: "tag", operation: "list-history", mode: "native", requests: 900 }),
-    row({ resource: "unknown", operation: "unknown", mode: "native", requests: 800 }),
-    row({ resource: "group", mode: "native", requests: 700, lastSeen: NOW - 3 * HOUR }),
-    row({ resource: "group", requests: 1 }),
-    row({ resource: "role", mode: "native", requests: 3 }),
-    row({ resource: "repo", mode: "shadow", requests: 5 }),
-  ];
-  expect(nextOf({ counts, clients })).toBe("translate repo by a rule, once its comparisons show no difference");
-  expect(nextOf({ counts: counts.slice(0, 5), clients })).toMatch(/^compare role /);
-});
-
-test("then the client that is easiest to move, and at last carryover itself", () => {
-  const hard = client("hard", { needs: { zeroedFields: [{ resource: "group", field: "description" }] } });
-  const easy = [client("rare", { requests: { v1: 1, v2: 0 } }), client("often", { requests: { v1: 50, v2: 0 } })];
-  const counts = [row({})];
-  expect(nextOf({ counts, clients: [hard, ...easy, moved("done")] })).toBe("move often to v2 (hardest need: renames)");
-  expect(nextOf({ counts, clients: [moved("done")] })).toMatch(/^remove carryover, once .*--fail-if-v1/);
-  expect(nextOf({})).toBe("send clients to carryover: none has called yet");
 });

@@ -2,8 +2,9 @@
 
 import type { BreakLine } from "../../fleet/breaks.ts";
 import { CLOCKS_MAY_DIFFER, durationText } from "../../fleet/merge.ts";
+import { changeLines } from "../../fleet/next.ts";
 import { type BoundLine, errorsOf, type InstanceLine, type MigrationReport } from "../../fleet/report.ts";
-import { standingText } from "../../fleet/standing.ts";
+import { movedText } from "../../fleet/standing.ts";
 import { isUnknown } from "../../ledger/difficulty.ts";
 import { FAULT_ORIGINS } from "../../model/problem.ts";
 import { counted } from "../../rules/words.ts";
@@ -37,7 +38,8 @@ function headlines(report: MigrationReport): readonly string[] {
   const missing = `; nothing was heard from ${silent} of ${instances.length} addresses`;
   const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
   return [
-    `${complete ? "" : "INCOMPLETE: "}${standingText(standing)}`,
+    `${complete ? "" : "INCOMPLETE: "}${movedText(standing)}; next: ${standing.next}`,
+    ...changeLines(standing.change),
     `${what}${complete ? "" : missing}`,
     windowText(report.window),
   ];

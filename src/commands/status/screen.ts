@@ -1,5 +1,6 @@
 /** The status of a migration on one screen of a terminal. */
 
+import { changeLines } from "../../fleet/next.ts";
 import { movedText } from "../../fleet/standing.ts";
 import type { MigrationStatus, RuleLineStatus } from "../../fleet/status.ts";
 import { cutLine } from "../terminal.ts";
@@ -10,7 +11,7 @@ const MOST_TROUBLES = 5;
 
 /** One screen of a terminal: what does not fit is counted. */
 export function statusText(status: MigrationStatus): string {
-  const { standing, countsSince, next, attention } = status;
+  const { standing, countsSince, next, change, attention } = status;
   const troubles = [
     ...attention.slice(0, MOST_TROUBLES).flatMap((text) => wrapped(text, 2, attention.length > 2 ? 1 : 2)),
     ...moreText(attention.length - MOST_TROUBLES),
@@ -19,7 +20,8 @@ export function statusText(status: MigrationStatus): string {
   const moved = `${movedText(standing)}${countsSince === null ? "" : ` (since ${countsSince.slice(0, 10)})`}`;
   const first = `${moved}; next: ${next}`;
   const head = [
-    ...(first.length <= WIDTH ? [first] : [`${moved};`, cutLine(`next: ${next}`, WIDTH)]),
+    ...(first.length <= WIDTH ? [first] : [`${moved};`, ...wrapped(`next: ${next}`, 0, 3)]),
+    ...changeLines(change).map((line) => cutLine(`  ${line}`, WIDTH)),
     ...wrapped(settingsText(status), 0, 2),
   ];
   const tail = [attention.length === 0 ? "Nothing needs attention" : "Needs attention", ...troubles];

@@ -1,0 +1,411 @@
+/**
+ * The one next step of a migration, for status, report and gate. It names the change to write, or what a person must find out. It says "wait"
+ * only where time alone helps, and it never names the command that prints it.
+ */
+import { difficultyOf } from "../ledger/difficulty.ts";
+import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
+import { anyOf, counted, duration, percent } from "../rules/words.ts";
+import type { RequestTotalsRow } from "../telemetry/progress.ts";
+import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
+import { DEFAULT_TERMS, type GateTerms, judgeRule, type Lack, timeOfDay, troubleTexts } from "./judge.ts";
+import { callsV1 } from "./standing.ts";
+
+export interface Next {
+  /** One sentence without a full stop. */
+  readonly says: string;
+  /** What to write. Null where there is nothing to write, or where a person must decide what. */
+  readonly change: Change | null;
+}
+
+export interface Change {
+  readonly file: "rules" | "configuration";
+  /** Null: the top of the file. */
+  readonly rule: string | null;
+  /** As the file has it: `match.percent`. */
+  readonly key: string;
+  readonly value: string | number;
+  /** The same as lines of YAML, ready to paste. */
+  readonly paste: readonly string[];
+}
+
+/** What is known of all clients together. */
+export interface Surroundings {
+  /** Requests of the window, by kind. */
+  readonly counts: readonly RequestTotalsRow[];
+  /** Clients that the ledger knows, whether or not they call v1. */
+  readonly clients: readonly ClientEntry[];
+  /** When the window begins, milliseconds since 1970; undefined: as far back as is known. */
+  readonly from: number | undefined;
+  /** The latest clock, and since when every instance has been watching. */
+  readonly at: number;
+  readonly watchedSince: number;
+}
+
+/** Clients may call so seldom: without a call for this time v1 can be removed. */
+const GONE_MS = 14 * 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+/** More evidence is waited for if it comes within this time. */
+const PATIENCE_MS = 3 * 24 * HOUR_MS;
+/** The usual steps of `match.percent`. */
+const PERCENTS = [1, 5, 10, 25, 50, 100];
+
+/** The most urgent step of the whole migration. Undefined without an instance that responded. */
+export function nextStep(fleet: Fleet, known: Surroundings): Next {
+  return (
+    stepOfNobody(fleet) ??
+    stepOfFailures(fleet) ??
+    stepOfInstances(fleet) ??
+    stepOfSteppedBack(fleet) ??
+    stepOfRules(fleet.rules, known) ??
+    stepOfNative(fleet, known) ??
+    stepOfClients(known)
+  );
+}
+
+/** The step of one rule by these terms; undefined: nothing is to be done about it. */
+export function nextOfRule(rule: FleetRule, known: Surroundings, terms: GateTerms = DEFAULT_TERMS): Next | undefined {
+  if (rule.state === "unknown") return unread(rule);
+  return stepOfFailing(rule, true) ?? afterStepBack(rule) ?? stepOfRule(rule, known, terms) ?? idle(rule, known);
+}
+
+function stepOfNobody({ instances, silent: [unheard] }: Fleet): Next | undefined {
+  if (instances.length > 0) return undefined;
+  if (unheard === undefined) return person("start an instance");
+  return person(`start an instance, or name the right address: ${unheard.address} ${unheard.fault}`);
+}
+
+function stepOfInstances({ instances, silent, rules }: Fleet): Next | undefined {
+  const [unheard] = silent;
+  const unknown = rules.find(({ state }) => state === "unknown");
+  if (unknown !== undefined) return unread(unknown);
+  if (unheard !== undefined) return person(`find out why ${unheard.address} does not respond: ${unheard.fault}`);
+  const stale = instances.find(({ progress }) => !progress.lastReloadSuccessful);
+  if (stale !== undefined) {
+    return person(
+      `correct the rules file of ${stale.address}: carryover check --rules-only --rules FILE names its faults`,
+    );
+  }
+  const [different] = differentRules(instances);
+  if (different !== undefined) return person(`give all instances the same rules file: ${different}`);
+  return stepOfForce(instances);
+}
+
+function unread({ name }: FleetRule): Next {
+  return person(
+    `find out what ${name} did before its saved state was lost (/rules, the log), then carryover confirm ${name}`,
+  );
+}
+
+/** Nobody asks v2 while native is forced, so nothing here says whether it is well. */
+function stepOfForce(instances: Fleet["instances"]): Next | undefined {
+  const forced = instances.find(({ progress }) => progress.force !== "none")?.progress;
+  if (forced === undefined) return undefined;
+  if (forced.forcedBy?.lost === true) {
+    return person(
+      "carryover force none, unless a person forced native v1: whether one did was lost with the saved state",
+    );
+  }
+  const asks = "see with carryover check whether v2 is well, which nobody asks while native v1 is forced";
+  if (forced.forcedBy?.command === "native") return person(`${asks}; then carryover force none`);
+  const change: Change = { ...option("force", "none"), file: "rules" };
+  return { says: `${forced.force === "native" ? `${asks}; then ` : ""}set force: none in the rules file`, change };
+}
+
+/** Clients fail now. */
+function stepOfFailures({ rules, instances }: Fleet): Next | undefined {
+  const hasNative = instances.some(({ progress }) => progress.native !== false);
+  return rules.flatMap((rule) => stepOfFailing(rule, hasNative) ?? [])[0];
+}
+
+function stepOfFailing(rule: FleetRule, hasNative: boolean): Next | undefined {
+  const { name, guard } = rule;
+  const [trouble] = troubleTexts(rule);
+  if (trouble === undefined) return undefined;
+  if (!hasNative) return person(`repair v2: there is no native v1 to go back to, and ${trouble}`);
+  if (guard?.action === "stepBack")
+    return person(`find out why v2 fails clients of ${name}, or carryover force native: ${trouble}`);
+  const says = `carryover force native, or let ${name} go back to native v1 by itself (guard: stepBack): ${trouble}`;
+  return { says, change: ofRule(name, "guard", "stepBack") };
+}
+
+function stepOfSteppedBack({ rules, instances }: Fleet): Next | undefined {
+  const back = rules.flatMap((rule) => afterStepBack(rule) ?? [])[0];
+  const broken = instances.flatMap(({ progress }) => progress.openBreakers ?? [])[0];
+  return back ?? (broken === undefined ? undefined : person(`find out why upstream ${broken} does not respond`));
+}
+
+function afterStepBack({ name, state, byGuard, cause }: FleetRule): Next | undefined {
+  if (state !== "stepped-back") return undefined;
+  const why = cause === undefined ? "" : `: ${cause}`;
+  return byGuard === true
+    ? person(`find out why v2 fails: ${name} returns by itself when v2 responds${why}`)
+    : person(`find out why the translation of ${name} differs or fails (/samples, the log), and fix that${why}`);
+}
+
+/** Rules that nobody calls hold up no other rule. */
+function stepOfRules(rules: readonly FleetRule[], known: Surroundings): Next | undefined {
+  const steps = rules.map((rule) => ({ rule, step: stepOfRule(rule, known, DEFAULT_TERMS) }));
+  const isReady = ({ rule }: (typeof steps)[number]) => judgeRule(rule, DEFAULT_TERMS).lacks.length === 0;
+  const waits = ({ step }: (typeof steps)[number]) => step?.says.startsWith("wait") === true;
+  return (
+    steps.find((one) => one.step !== undefined && isReady(one)) ??
+    steps.find((one) => one.step !== undefined && !waits(one)) ??
+    steps.find((one) => one.step !== undefined)
+  )?.step;
+}
+
+function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerms): Next | undefined {
+  const { name, mode, state } = rule;
+  if (state === "expired")
+    return person(`remove rule ${name} from the rules file: it has expired, and matches nothing`);
+  if (state === "returning") return person(`wait until ${name} translates for all of its clients again`);
+  if (mode === "native") return undefined;
+  const [lack] = judgeRule(rule, terms).lacks;
+  return lack === undefined ? further(rule) : stepForLack(rule, lack, known);
+}
+
+/** The rule has proved what it must. Undefined: it translates for all that it matches. */
+function further({ name, mode, state, evidence }: FleetRule): Next | undefined {
+  if (state === "promoted") {
+    const says = `write mode: translate into rule ${name}: it translates by itself now`;
+    return { says, change: ofRule(name, "mode", "translate") };
+  }
+  const share = evidence?.percent;
+  if (mode === "shadow") {
+    if (share !== undefined || (evidence?.clientsNeeded ?? 1) <= 1) {
+      return { says: `set rule ${name} to mode: translate`, change: ofRule(name, "mode", "translate") };
+    }
+    const change = ofRule(name, "mode", "translate", "match.percent", PERCENTS[2] ?? 10);
+    return { says: `set rule ${name} to mode: translate, for ${PERCENTS[2]} % of its clients first`, change };
+  }
+  if (share === undefined || share >= 100) return undefined;
+  const more = PERCENTS.find((one) => one > share) ?? 100;
+  return {
+    says: `raise match.percent of rule ${name} from ${share} to ${more}`,
+    change: ofRule(name, "match.percent", more),
+  };
+}
+
+function stepForLack(rule: FleetRule, lack: Lack, known: Surroundings): Next | undefined {
+  const { name, evidence } = rule;
+  if (evidence === undefined) return person(`upgrade the instances: ${lack.text}`);
+  switch (lack.why) {
+    case "just-failed":
+      return person(`wait until ${timeOfDay(rule.guard?.past?.quietAt ?? known.at)} for ${name}: ${lack.text}`);
+    case "young":
+      return person(`wait for ${name}: ${lack.text}`);
+    case "nothing-compared":
+      if (!isServed(known, "shadow")) return undefined;
+      return {
+        says: `raise shadow.sample of rule ${name}: requests came, and none was compared`,
+        change: ofRule(name, "shadow.sample", 1),
+      };
+    case "nothing-translated":
+      return widened(rule, known);
+    case "differences":
+      return evidence.differences === 0 || lack.isNearer === true ? moreOf(rule, lack) : differing(rule);
+    case "failures":
+      return lack.isNearer === true
+        ? moreOf(rule, lack)
+        : person(`find out why the translation fails for ${name} (the log, /clients): ${lack.text}`);
+    case "clients":
+      return clientsFor(rule, known);
+    case "held-back":
+      return heldBack(rule, lack);
+    default:
+      return person(`${name}: ${lack.text}`);
+  }
+}
+
+/** A percentage may take nobody who calls. */
+function widened({ name, evidence }: FleetRule, known: Surroundings): Next | undefined {
+  const share = evidence?.percent;
+  if (share === undefined || share >= 100 || !isServed(known, "native", "shadow")) return undefined;
+  const more = PERCENTS.find((one) => one > share) ?? 100;
+  const says = `raise match.percent of rule ${name} from ${share} to ${more}: no client that calls is among its ${share} % (/clients shows each client's bucket)`;
+  return { says, change: ofRule(name, "match.percent", more) };
+}
+
+/** Time helps if enough cases come. */
+function moreOf({ name, evidence, age }: FleetRule, { why, more }: Lack): Next {
+  const what = why === "failures" ? "translated request" : "comparison";
+  const seen = (why === "failures" ? evidence?.requests : evidence?.comparisons) ?? 0;
+  if (more === undefined) return person(`wait for ${name}: it needs more ${what}s`);
+  if (age === undefined || age === 0 || seen === 0) return person(`wait for ${name}: ${counted(more, `more ${what}`)}`);
+  const ms = (more / seen) * age;
+  if (ms <= PATIENCE_MS) return person(`wait for ${name}: ${counted(more, `more ${what}`)}, about ${duration(ms)}`);
+  const slow = `${counted(more, `more ${what}`)} would take about ${days(ms)}`;
+  if (why === "failures") return person(`let rule ${name} match more, or go on without the proof: ${slow}`);
+  const change = evidence?.sample === undefined || evidence.sample < 1 ? ofRule(name, "shadow.sample", 1) : null;
+  const how = change === null ? `let rule ${name} match more` : `raise shadow.sample of rule ${name} to 1`;
+  return { says: `${how}: ${slow}`, change };
+}
+
+/** Too many comparisons differ: no time helps. */
+function differing({ name, evidence, causes }: FleetRule): Next {
+  const { differences = 0, comparisons = 0 } = evidence ?? {};
+  const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ`;
+  const [worst] = causes ?? [];
+  if (worst === undefined) return person(`find out why the translation of ${name} differs (/samples): ${share}`);
+  const where = `${worst.what} at ${worst.path} of ${worst.operation}`;
+  const [key, value] = worst.set?.split(": ") ?? [];
+  if (key === undefined || value === undefined) {
+    return person(`find out why the translation of ${name} differs, most often ${where} (/samples): ${share}`);
+  }
+  return {
+    says: `set ${key}: ${value}, which removes the difference ${where}: ${share} for ${name}`,
+    change: option(key, value),
+  };
+}
+
+function clientsFor({ name, evidence }: FleetRule, known: Surroundings): Next {
+  const { clients = 0, clientsNeeded = 1 } = evidence ?? {};
+  const calling = known.clients.filter((client) => callsV1(client, known.from)).length;
+  const found = `${clients} of ${clientsNeeded} needed were compared`;
+  if (calling >= clientsNeeded) return person(`wait until more clients of ${name} call: ${found}`);
+  const change = ofRule(name, "promoteWhen.minClients", Math.max(1, calling));
+  return {
+    says: `set promoteWhen.minClients of rule ${name} to ${change.value}: only ${counted(calling, "client")} ${calling === 1 ? "calls" : "call"} v1, and ${found}`,
+    change,
+  };
+}
+
+/** Operations that lack comparisons get them in time. Those that cannot be compared, or differ, do not. */
+function heldBack({ name }: FleetRule, { text }: Lack): Next {
+  if (/ needed$/.test(text)) return person(`wait for ${name}, or give that operation a rule of its own: ${text}`);
+  if (/differ$/.test(text))
+    return person(
+      `find out why the translation differs (/samples), or give that operation a rule of its own before ${name}: ${text}`,
+    );
+  return person(`give that operation a rule of its own before ${name}: ${text}`);
+}
+
+/** What a rule waits for whose requests nobody sends. */
+function idle({ name, mode, state }: FleetRule, known: Surroundings): Next | undefined {
+  if (state === "expired" || mode === "native") return undefined;
+  const isIdle = !isServed(known, mode === "shadow" ? "shadow" : "translate");
+  return isIdle ? person(`ask who should call what ${name} matches: no request did`) : undefined;
+}
+
+function isServed({ counts }: Surroundings, ...modes: readonly string[]): boolean {
+  return counts.some(({ apiVersion, mode, requests }) => apiVersion === "v1" && requests > 0 && modes.includes(mode));
+}
+
+/** An operation that native served this long before its last translated request is still served by native, at least in part. */
+const RECENT_MS = HOUR_MS;
+
+/** The resource with most v1 requests that v2 could serve and native v1 still does. */
+function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next | undefined {
+  const v1 = counts.filter(({ apiVersion }) => apiVersion === "v1");
+  const lacking = new Set(clients.flatMap(({ needs }) => needs.lacking.map(nameOf)));
+  const translated = new Map<string, number>();
+  for (const row of v1) {
+    if (row.mode !== "translate") continue;
+    translated.set(nameOf(row), Math.max(translated.get(nameOf(row)) ?? 0, row.lastSeen));
+  }
+  const byResource = new Map<string, { native: number; shadow: number }>();
+  for (const row of v1) {
+    const { resource, mode, requests, lastSeen } = row;
+    if ((mode !== "native" && mode !== "shadow") || resource === "unknown" || lacking.has(nameOf(row))) continue;
+    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS) continue;
+    const sum = byResource.get(resource) ?? { native: 0, shadow: 0 };
+    byResource.set(resource, { ...sum, [mode]: sum[mode] + requests });
+  }
+  const [most] = [...byResource].sort(([, a], [, b]) => b.native + b.shadow - (a.native + a.shadow));
+  if (most === undefined) return undefined;
+  const [resource, { native, shadow }] = most;
+  const isShadow = shadow > native;
+  if (isShadow && rules.some(({ doing }) => doing === "shadow")) return undefined;
+  const names = new Set(rules.map(({ name }) => name));
+  const name =
+    [`${resource}s`, `${resource}-shadow`, `${resource}-shadow-2`].find((one) => !names.has(one)) ?? resource;
+  const paste = [`- name: ${name}`, `  match: { resource: ${resource} }`, "  mode: shadow"];
+  const says = isShadow
+    ? `give ${resource} a rule of its own with mode: shadow: only rules gather evidence, and move by it`
+    : `compare ${resource} by a rule with mode: shadow: native v1 served ${counted(native, "request")} for it`;
+  return { says, change: { file: "rules", rule: name, key: "mode", value: "shadow", paste } };
+}
+
+/** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
+function stepOfClients({ clients, from, at, watchedSince }: Surroundings): Next {
+  const left = clients.filter((client) => callsV1(client, from));
+  if (left.length > 0) return stepOfClient(left);
+  if (clients.length === 0) return person("send clients to carryover: none has called yet");
+  const last = clients.reduce((latest, { lastV1 }) => Math.max(latest, lastV1 ?? 0), 0);
+  const gone = Math.max(last, watchedSince) + GONE_MS;
+  if (at >= gone) return person("remove carryover: no client has called v1 for 14 days");
+  const since = last === 0 ? "no client has called v1" : `no client has called v1 since ${day(last)}`;
+  return person(`wait until ${day(gone)}, then remove carryover: ${since}`);
+}
+
+function stepOfClient(left: readonly ClientEntry[]): Next {
+  const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
+  const least = Math.min(...efforts);
+  const [easiest] = left
+    .filter((_, at) => efforts[at] === least)
+    .sort((one, other) => other.requests.v1 - one.requests.v1);
+  if (easiest === undefined) throw new Error("unreachable: a client is left");
+  const need = difficultyOf(easiest);
+  const others = left.length - 1;
+  const more = others === 0 ? "the last client on v1" : `one of ${counted(left.length, "client")} on v1`;
+  if (need === "unknown") {
+    return person(`compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`);
+  }
+  if (need === "lacking") {
+    const what = anyOf(easiest.needs.lacking.slice(0, 2).map(nameOf)) || "paths that carryover does not know";
+    return person(`agree with ${easiest.name} on a way without ${what}, ${more}: v2 does not have it`);
+  }
+  return person(`move ${easiest.name} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name})`);
+}
+
+function nameOf({ resource, operation }: { readonly resource: string; readonly operation: string }): string {
+  return resource === "unknown" ? "paths that carryover does not know" : `${resource} ${operation}`;
+}
+
+function person(says: string): Next {
+  return { says, change: null };
+}
+
+function option(key: string, value: string | number): Change {
+  return { file: "configuration", rule: null, key, value, paste: yamlOf([[key, value]]) };
+}
+
+/** `key` of a rule, and with it perhaps another one. */
+function ofRule(
+  rule: string,
+  key: string,
+  value: string | number,
+  ...[also, to]: [] | [string, number]
+): Change & { readonly value: string | number } {
+  const pairs: [string, string | number][] = [
+    [key, value],
+    ...(also === undefined ? [] : [[also, to] as [string, number]]),
+  ];
+  return { file: "rules", rule, key, value, paste: yamlOf(pairs) };
+}
+
+/** `match: { percent: 25 }` of `match.percent`. */
+function yamlOf(pairs: readonly (readonly [string, string | number])[]): readonly string[] {
+  return pairs.map(([key, value]) => {
+    const [last = key, ...outer] = key.split(".").toReversed();
+    return outer.reduce((inner, name) => `${name}: { ${inner} }`, `${last}: ${value}`);
+  });
+}
+
+/** Where to write a change, and what: `in rule reads: match: { percent: 25 }`. Empty without one. */
+export function changeLines(change: Change | null): readonly string[] {
+  if (change === null) return [];
+  const { file, rule, paste } = change;
+  if (paste[0]?.startsWith("- ")) return ["at the end of the rules file:", ...paste.map((line) => `  ${line}`)];
+  const place = rule === null ? `in the ${file === "rules" ? "rules file" : "configuration"}` : `in rule ${rule}`;
+  return paste.map((line) => `${place}: ${line}`);
+}
+
+/** `2026-12-12`. */
+function day(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function days(ms: number): string {
+  return counted(Math.ceil(ms / (24 * HOUR_MS)), "day");
+}
