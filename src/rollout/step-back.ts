@@ -189,6 +189,9 @@ export function isHeldBack({ phase }: StepBackMemory): boolean {
 
 /** The state after `event`; the phase changes at most once. Events of the same time may come in any order. */
 export function reduceStepBack(state: StepBack, event: StepBackEvent): StepBack {
+  const { phase, settings } = state;
+  // Without a threshold for failures nothing is judged by them, and counting costs time.
+  if (event.kind === "request" && phase.kind === "forward" && settings.failures === undefined) return state;
   const timed = { ...state, time: elapse(state.time, event.at, state.settings.window) };
   switch (event.kind) {
     case "tick":
