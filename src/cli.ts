@@ -41,6 +41,7 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: O
     ["gate", async (...parts) => (await import("./commands/status/command.ts")).addGate(...parts)],
     ["force", async (...parts) => (await import("./commands/status/command.ts")).addForce(...parts)],
     ["confirm", async (...parts) => (await import("./commands/status/command.ts")).addConfirm(...parts)],
+    ["events", async (...parts) => (await import("./commands/events/command.ts")).addEvents(...parts)],
     ["report", async (...parts) => (await import("./commands/report/command.ts")).addReport(...parts)],
   ]);
 

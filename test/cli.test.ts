@@ -191,7 +191,11 @@ describe("serve", () => {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(lines).toMatchObject([{ msg: "request", status: 502, reason: "UPSTREAM_UNREACHABLE", resource: "group" }]);
+    expect(lines).toMatchObject([
+      { msg: "carryover started" },
+      { msg: "request", status: 502, reason: "UPSTREAM_UNREACHABLE", resource: "group" },
+      { msg: "carryover stopped" },
+    ]);
   });
 
   it("reads the files that options name: the operators' token, and whom to trust", async () => {

@@ -1,4 +1,5 @@
 /** Writes `docs/metrics.md` from the table of metrics; a test keeps it up to date. */
+import { EVENT_KINDS } from "../../src/model/event.ts";
 import { FAULT_ORIGINS } from "../../src/model/problem.ts";
 import { PREFIX } from "../../src/telemetry/metric-factory.ts";
 import { METRICS, type MetricDefinition, NODE_METRICS } from "../../src/telemetry/metric-table.ts";
@@ -154,6 +155,12 @@ const LABELS: readonly LabelMeaning[] = [
     on: ["nodejs_gc_duration_seconds"],
     means: "Kind of garbage collection",
     values: "`major`, `minor`, `incremental`, `weakcb`",
+  },
+  {
+    name: "kind",
+    on: ["events_total"],
+    means: "What happened ([status.md](status.md#carryover-events))",
+    values: EVENT_KINDS.map((kind) => `\`${kind}\``).join(", "),
   },
   { name: "witness", means: "What was proved about the list", values: "`cover`, `count`, `none`" },
   {

@@ -11,6 +11,7 @@ const RUNS: readonly (readonly [
 ])[] = [
   ["status", (one, silent) => ["status", one, silent], 2],
   ["gate", (one) => ["gate", "everything-else", one], 1],
+  ["events", (one, silent) => ["events", one, silent], 2],
 ];
 
 /** A longer number may move the break of a line. */

@@ -5,7 +5,8 @@ import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { isJsonObject, parsedJson } from "../model/json.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import { type ForceCommand, ForceCommands } from "../rules/status.ts";
+import { isPrintable } from "../model/text.ts";
+import { type ForceCommand, ForceCommands, type ForceNote, LONGEST_BY, LONGEST_REASON } from "../rules/status.ts";
 
 export interface AdminOptions {
   readonly host: string;
@@ -23,7 +24,7 @@ export interface AdminOptions {
   /** Text views by name with extension: `clients.txt` is served at `/clients.txt`; `.md` is Markdown, others are plain text. */
   readonly texts?: ReadonlyMap<string, AdminTextView>;
   /** `POST /force`: carries it out, and returns what is in force then. Without it nothing can be changed here. */
-  readonly force?: (command: ForceCommand) => unknown;
+  readonly force?: (command: ForceCommand, note: ForceNote) => unknown;
   /** `POST /confirm`: lets the rule of that name go on, and returns what it does then. */
   readonly confirm?: (rule: string) => unknown;
   /** Receives what a view or the metrics threw, which the client does not see. */
@@ -51,8 +52,8 @@ const noSchemas = (): never => {
   throw new Error("no route has a schema");
 };
 
-/** `{"force":"native"}` is short. */
-const MOST_BODY_BYTES = 1024;
+/** More than a reason and a name in any script. */
+const MOST_BODY_BYTES = 8 * 1024;
 const FORCE = "/force";
 const CONFIRM = "/confirm";
 const CHANGES: ReadonlySet<string | undefined> = new Set([FORCE, CONFIRM]);
@@ -151,27 +152,46 @@ function addChanges(server: FastifyInstance, { force, confirm, token, changeToke
         .send(JSON.stringify(state));
     });
   };
-  if (force !== undefined) add(FORCE, (body) => force(forceCommandOf(body)));
+  if (force !== undefined) {
+    add(FORCE, (body) => {
+      const { command, note } = forceOf(body);
+      return force(command, note);
+    });
+  }
   if (confirm !== undefined) add(CONFIRM, (body) => confirm(confirmedRuleOf(body)));
 }
 
-/** The only member of a body, if it is `name`. */
-function onlyMember(body: unknown, name: string): unknown {
+/** The members of a body that has no others than `names`; empty for any other body. */
+function membersOf(body: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
   const value = typeof body === "string" ? parsedJson(body) : undefined;
-  return isJsonObject(value) && Object.keys(value).length === 1 ? value[name] : undefined;
+  return isJsonObject(value) && Object.keys(value).every((name) => names.includes(name)) ? value : {};
 }
 
 function confirmedRuleOf(body: unknown): string {
-  const rule = onlyMember(body, "rule");
+  const { rule } = membersOf(body, ["rule"]);
   if (typeof rule === "string") return rule;
   throw new Problem("INVALID_BODY", 'this takes {"rule":"NAME"}', { options: [] });
 }
 
-function forceCommandOf(body: unknown): ForceCommand {
-  const said = onlyMember(body, "force");
-  const command = ForceCommands.options.find((one) => one === said);
-  if (command !== undefined) return command;
-  throw new Problem("INVALID_BODY", 'this takes {"force":"native"} or {"force":"none"}', { options: [] });
+function forceOf(body: unknown): { readonly command: ForceCommand; readonly note: ForceNote } {
+  const { force, reason, by } = membersOf(body, ["force", "reason", "by"]);
+  const command = ForceCommands.options.find((one) => one === force);
+  if (command === undefined) {
+    const what = 'this takes {"force":"native"} or {"force":"none"}, and where you like "reason" and "by"';
+    throw new Problem("INVALID_BODY", what, { options: [] });
+  }
+  return {
+    command,
+    note: {
+      ...(reason === undefined ? {} : { reason: noteOf("reason", reason, LONGEST_REASON) }),
+      ...(by === undefined ? {} : { by: noteOf("by", by, LONGEST_BY) }),
+    },
+  };
+}
+
+function noteOf(name: string, text: unknown, most: number): string {
+  if (typeof text === "string" && text !== "" && text.length <= most && isPrintable(text)) return text;
+  throw new Problem("INVALID_BODY", `${name}: expected one printable line of 1 to ${most} characters`, { options: [] });
 }
 
 /** What fastify throws for a body that it does not take. */

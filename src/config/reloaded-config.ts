@@ -1,6 +1,7 @@
 /** Watches the configuration file: `clients.names` takes effect while carryover runs, anything else waits for a restart. */
 import { isDeepStrictEqual } from "node:util";
 import type { Timer } from "../model/clock.ts";
+import type { RecordEvent } from "../model/event.ts";
 import { type Config, type ConfigInput, configFileName, configOptions, loadConfig } from "./config.ts";
 import { faultText, valueAt } from "./faults.ts";
 import { createWatchedFile, type FileFault, type WatchedFile } from "./watched-file.ts";
@@ -37,6 +38,7 @@ export interface ConfigWatchParts {
     warn(message: string, cause: undefined, facts: Readonly<Record<string, string>>): void;
     error(message: string, cause: undefined, facts: Readonly<Record<string, string>>): void;
   };
+  readonly record: RecordEvent;
   /** Puts the names of `clients.names` into force. */
   rename(names: readonly string[]): void;
 }
@@ -48,7 +50,7 @@ const EVERY_MS = 5_000;
 export function createConfigWatch(
   config: Config,
   { path, begin, load }: ConfigSource,
-  { log, rename, ...parts }: ConfigWatchParts,
+  { log, record, rename, ...parts }: ConfigWatchParts,
 ): Pick<WatchedFile<Config>, "start" | "check" | "close"> {
   let names = config.clients.names;
   return createWatchedFile<Config>({
@@ -58,22 +60,34 @@ export function createConfigWatch(
     everyMs: EVERY_MS,
     parse: load,
     apply: (found) => {
-      const waiting = changedOptions(config, found);
-      if (waiting.length > 0) {
-        log.warn("the configuration file was changed: some options wait for a restart", undefined, {
-          options: waiting.join(", "),
-        });
+      const options = changedOptions(config, found).join(", ");
+      const isRenamed = !isDeepStrictEqual(found.clients.names, names);
+      if (options === "" && !isRenamed) return;
+      const changes = [
+        ...(isRenamed ? [`clients.names has ${found.clients.names.length} names now`] : []),
+        ...(options === "" ? [] : [`other options wait for a restart: ${options}`]),
+      ];
+      const event = record({ kind: "config", reason: changes.join("; ") });
+      if (options !== "") {
+        log.warn("the configuration file was changed: some options wait for a restart", undefined, { options, event });
       }
-      if (isDeepStrictEqual(found.clients.names, names)) return;
+      if (!isRenamed) return;
       names = found.clients.names;
       rename(names);
-      log.info("clients.names was changed: clients have their new names", { names: names.length });
+      log.info("clients.names was changed: clients have their new names", { names: names.length, event });
     },
     failed: (error, faults: readonly FileFault[]) => {
       const what = faults.length > 0 ? faults.map(faultText).join(" | ") : error.message;
-      log.error("the configuration file cannot be used; the one before it stays in force", undefined, { faults: what });
+      const event = record({ kind: "config-refused", reason: what });
+      log.error("the configuration file cannot be used; the one before it stays in force", undefined, {
+        faults: what,
+        event,
+      });
     },
-    recovered: () => log.info("the configuration file can be used again", { path }),
+    recovered: () => {
+      const event = record({ kind: "config", reason: "the file holds the configuration in force again" });
+      log.info("the configuration file can be used again", { path, event });
+    },
     unreadable: (name, cause) => new Error(`${name} cannot be read (${cause.message})`),
   });
 }

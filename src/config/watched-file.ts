@@ -23,8 +23,10 @@ export interface WatchedFileOptions<Content> {
   readonly later: RunLater;
   /** Milliseconds since 1970. */
   readonly wall: () => number;
-  /** Takes the content into force, at once. */
-  readonly apply: (content: Content) => void;
+  /** Takes the content of `bytes` into force, at once. */
+  readonly apply: (content: Content, taken: { readonly bytes: Uint8Array; readonly isSpare: boolean }) => void;
+  /** Bytes of an earlier process, taken when the file is invalid at the first look. A file that cannot be read is an error all the same. */
+  readonly spare?: (() => Uint8Array | undefined) | undefined;
   /** Hears of each content that is refused, once, not at every look. What is in force stays. */
   readonly failed: (error: Error, faults: readonly FileFault[]) => void;
   /** Hears that the file holds again what is in force, after `failed`. */
@@ -49,7 +51,7 @@ export interface WatchedState<Content> {
 }
 
 export interface WatchedFile<Content> {
-  /** The first look, and from then on one every `everyMs`. Rejects when it sees nothing right, and then looks no more. */
+  /** The first look, and from then on one every `everyMs`. Rejects when it sees nothing right and has no `spare`, and then looks no more. */
   start(): Promise<void>;
   /** Looks now (SIGHUP). Resolves when what the file holds is in force or refused; at once when it is closed. */
   check(): Promise<void>;
@@ -153,16 +155,28 @@ interface Judge<Content> {
 
 /** Remembers what is in force, and what is wrong with what is not. */
 function createJudge<Content>(options: WatchedFileOptions<Content>): Judge<Content> {
-  const { path, parse, wall, apply, failed, recovered, begin, unreadable } = options;
+  const { path, parse, wall, apply, failed, recovered, begin, spare, unreadable } = options;
   let last = begin && keyOf(begin);
   let inForce = last;
   let state: WatchedState<Content> = { content: undefined, loadedAt: undefined, failing: undefined, reloads: 0 };
-  const bring = ({ key, what }: FileSnapshot, first: boolean): void => {
+  const bring = ({ key, what }: FileSnapshot, first: boolean, isSpare = false): void => {
     if (what instanceof Error) throw unreadable(path, what);
     const content = parse(what, first);
-    apply(content);
+    apply(content, { bytes: what, isSpare });
     inForce = key;
     state = { content, loadedAt: wall(), failing: undefined, reloads: state.reloads + (first ? 0 : 1) };
+  };
+  /** False if there is nothing to take instead of what was seen. */
+  const bringSpare = ({ what: seen }: FileSnapshot): boolean => {
+    const what = seen instanceof Error ? undefined : spare?.();
+    if (what === undefined) return false;
+    try {
+      bring({ key: keyOf(what), what }, true, true);
+      return true;
+    } catch {
+      // Of another configuration: the file's own faults are reported.
+      return false;
+    }
   };
   const take = (seen: FileSnapshot, first: boolean): void => {
     last = seen.key;
@@ -174,7 +188,7 @@ function createJudge<Content>(options: WatchedFileOptions<Content>): Judge<Conte
     try {
       bring(seen, first);
     } catch (thrown) {
-      if (first) throw thrown;
+      if (first && !bringSpare(seen)) throw thrown;
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       const faults = faultsOf(error);
       state = { ...state, failing: { at: wall(), message: error.message, faults } };

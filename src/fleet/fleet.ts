@@ -38,14 +38,24 @@ function stateOf({ state, unknown }: RuleStatus): FleetRule["state"] {
   return state === "could-move" ? "as-written" : state;
 }
 
-/** `native (by the rules file and carryover force)`, or `none`. */
-export function forceText({ force, forcedBy }: Pick<Progress, "force" | "forcedBy">): string {
+/** `native (by the rules file and carryover force, since 02:13Z by anna: v2 returns 503)`, or `none`. */
+export function forceText({ force, forcedBy, at }: Pick<Progress, "force" | "forcedBy" | "at">): string {
   if (force === "none" || forcedBy === undefined) return force;
+  const { commandAt, by: name, reason } = forcedBy;
+  const since = commandAt === undefined ? "" : `, since ${clockText(commandAt, at)}`;
+  const command = `carryover force${since}${name === undefined ? "" : ` by ${name}`}${reason === undefined ? "" : `: ${reason}`}`;
   const by = [
     forcedBy.file === force ? "the rules file" : [],
-    forcedBy.command !== force ? [] : forcedBy.lost === true ? "a lost state of carryover force" : "carryover force",
+    forcedBy.command !== force ? [] : forcedBy.lost === true ? "a lost state of carryover force" : command,
   ].flat();
   return `${force} (by ${by.join(" and ")})`;
+}
+
+/** `02:13Z`, with its day if that is not the day of `now`. */
+function clockText(at: number, now: number): string {
+  const [day = "", time = ""] = new Date(at).toISOString().split("T");
+  const isToday = new Date(now).toISOString().startsWith(day);
+  return `${isToday ? "" : `${day} `}${time.slice(0, 5)}Z`;
 }
 
 /** `instances have different rules: http://a:1 has 1a2b3c, http://b:1 has none`. */
@@ -58,10 +68,15 @@ export function differentRules(instances: readonly RespondingInstance[]): readon
 
 /** What keeps a whole instance from doing as its rules say. */
 export function troublesOf({ address, progress }: RespondingInstance): readonly string[] {
-  const { force, lastReloadSuccessful, openBreakers = [] } = progress;
+  const { at, force, lastReloadSuccessful, rulesFault, openBreakers = [] } = progress;
+  const since = rulesFault === undefined ? "" : ` since ${clockText(rulesFault.at, at)}`;
   return [
     ...(force === "none" ? [] : [`${address} is forced to ${forceText(progress)}: no rule decides`]),
-    ...(lastReloadSuccessful ? [] : [`${address} has an invalid rules file and keeps the rules before it: see /rules`]),
+    ...(lastReloadSuccessful
+      ? []
+      : [
+          `${address} has an invalid rules file${since} and keeps the rules before it: ${rulesFault?.says ?? "see /rules"}`,
+        ]),
     ...openBreakers.map((name) => `${address} gets no response from upstream ${name}: its circuit breaker is open`),
   ];
 }

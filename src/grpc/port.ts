@@ -9,6 +9,7 @@ import type { ProcessorShare } from "../edge/processor-share.ts";
 import { recordCredential } from "../edge/record.ts";
 import { later } from "../model/clock.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
+import type { RecordEvent } from "../model/event.ts";
 import type { Upstream } from "../model/exchange.ts";
 import { type HeaderList, OurHeader } from "../model/http.ts";
 import type { MemoryBudget } from "../model/memory-budget.ts";
@@ -20,7 +21,7 @@ import type { Router } from "../router/router.ts";
 import { type Audience, isSameAudience } from "../router/token-exchange.ts";
 import { MOST_VALUES } from "../translate/body.ts";
 import { MOST_NAMES } from "../translate/operation.ts";
-import { createBreaker, type UpstreamSessions } from "../upstream/breaker.ts";
+import { breakerEvent, createBreaker, type UpstreamSessions } from "../upstream/breaker.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import type { ConnectionRenewal } from "../upstream/certificate-renewal.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
@@ -79,6 +80,7 @@ export interface GrpcPortParts {
   readonly now: () => number;
   readonly random: () => number;
   readonly log: GrpcLog;
+  readonly record: RecordEvent;
   readonly timeouts?: GrpcTimeouts | undefined;
 }
 
@@ -286,10 +288,12 @@ function targetOf(
   name: Upstream,
   { url, grpcUrl, grpcPingSeconds, tls, timeouts, connections, breaker }: NonNullable<Config["upstream"]["v1"]>,
   { limits }: Config,
-  { now, random, log, renewal, queues, callers, bodies }: GrpcPortParts & { readonly bodies: BodyLimits },
+  { now, random, log, record, renewal, queues, callers, bodies }: GrpcPortParts & { readonly bodies: BodyLimits },
 ): GrpcTarget {
   const turned = (open: boolean, { failures, ms }: { readonly failures: number; readonly ms: number }): void => {
-    const facts = { upstream: name, failures, seconds: Math.round(ms / 1_000) };
+    const seconds = Math.round(ms / 1_000);
+    const event = record(breakerEvent(name, open, { failures, seconds }, " over gRPC"));
+    const facts = { upstream: name, failures, seconds, event };
     if (open) log.error("circuit breaker open: an upstream does not respond over gRPC", undefined, facts);
     else log.info("circuit breaker closed: the upstream responds over gRPC again", facts);
   };

@@ -5,7 +5,8 @@ import type { CutoverMode, ModeDecision, ShadowSettings } from "../model/rules.t
 import { createChooser } from "../rules/choose.ts";
 import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
-import type { ForceCommand, ForceState, OwnRuleStatus } from "../rules/status.ts";
+import type { ForceCommand, ForceNote, ForceState, OwnRuleStatus } from "../rules/status.ts";
+import { counted, instant } from "../rules/words.ts";
 import { createGuardWatch, type GuardWatch } from "./guard-watch.ts";
 import { createRepeats } from "./repeats.ts";
 import {
@@ -23,14 +24,12 @@ import {
   unknownRuleState,
   withoutGuard,
 } from "./rule-state.ts";
-import { statusOf, transitionView, viewOf } from "./view.ts";
+import { statusOf, viewOf } from "./view.ts";
 
 /** How much is compared where `cutover.mode` is `shadow` and no rule says otherwise. */
 export const DEFAULT_SHADOW: ShadowSettings = { sample: 0.1, control: 0.1 };
 /** v1's response is a guess, and no rule names the operation: native v1 knows the response. */
 const GUESSED_CHOICE: ModeDecision = { mode: "native", rule: undefined, shadow: NO_SHADOW, why: "guessed" };
-/** How many changes the view shows. */
-const MAX_TRANSITIONS = 50;
 
 export interface RolloutOptions {
   /** Undefined: there is no rules file (yet). */
@@ -72,8 +71,8 @@ export interface Rollout {
   compared(comparison: Comparison, credential: string | undefined): void;
   /** In force from the next request on. A rule of the same name continues what was learnt of it (`continuedRuleState`). */
   replace(rules: Rules): void;
-  /** In force from the next request on, until it is said anew: `carryover force`. `at`: milliseconds since 1970. */
-  forceByHand(command: ForceCommand, at: number): void;
+  /** In force from the next request on, until the next `carryover force`. `at`: milliseconds since 1970. */
+  forceByHand(command: ForceCommand, at: number, note?: ForceNote): void;
   force(): ForceState;
   /**
    * Lets a rule whose state is unknown go on as its file says: `carryover confirm`. False: its state is known, and nothing changed; undefined:
@@ -101,8 +100,8 @@ export interface RolloutMemory {
   readonly force: ForcedByHand;
   readonly rules: readonly RuleMemory[];
   readonly lost: LostRules;
-  /** The latest changes, oldest first. */
-  readonly transitions: readonly RolloutEvent[];
+  /** Of the rules in force. */
+  readonly digest: string | undefined;
 }
 
 /**
@@ -112,7 +111,7 @@ export interface RolloutMemory {
 export type LostRules = ReadonlyMap<string, unknown>;
 
 /** Part of `ForceState`: outlives the rules in force. */
-export type ForcedByHand = Pick<ForceState, "command" | "commandAt" | "lost">;
+export type ForcedByHand = Pick<ForceState, "command" | "commandAt" | "lost" | "reason" | "by">;
 
 /** Native may have been forced. */
 export const LOST_FORCE: ForcedByHand = { command: "native", commandAt: undefined, lost: true };
@@ -136,15 +135,13 @@ interface RulesInForce {
 /** Decides what serves each v1 request, from the rules, `force` and the evidence. */
 export function createRollout(options: RolloutOptions): Rollout {
   const { mode, wall, now = wall, bucketOf } = options;
-  const transitions: RolloutEvent[] = [];
   /** What an earlier process saved, until the first rules are in force. */
   let restored: readonly RuleMemory[] = [];
+  let restoredDigest: string | undefined;
   let lost: LostRules = new Map();
   let revision = 0;
   const report = (event: RolloutEvent): void => {
     revision += 1;
-    transitions.push(event);
-    if (transitions.length > MAX_TRANSITIONS) transitions.shift();
     options.onEvent(event);
   };
   const standard = choiceWithoutRule(mode, "default");
@@ -240,19 +237,22 @@ export function createRollout(options: RolloutOptions): Rollout {
       restored = [];
       lost = new Map();
       const at = wall();
-      if (rules.digest !== before.rules?.digest) report(replaced(before, present, at));
+      const digest = before.rules?.digest ?? restoredDigest;
+      if (rules.digest !== digest) report(replaced(before, present, digest, at));
       if (present.force !== before.force) report(forced(before.force, forceState(), at));
       if (before.rules !== undefined) return;
       for (const state of present.states.values()) if (state.unknown !== undefined) report(unknownReport(state, at));
     },
-    forceByHand: (command, at) => {
+    forceByHand: (command, at, note = {}) => {
       const before = present.force;
-      const isNew = command !== byHand.command || byHand.lost === true;
-      byHand = { command, commandAt: at };
+      const isSaid = note.reason !== undefined || note.by !== undefined;
+      const isNew = command !== byHand.command || byHand.lost === true || isSaid;
+      byHand = { command, commandAt: at, ...note };
       present = { ...present, ...forcedOf(present.rules, options, byHand) };
       for (const [name, state] of present.states) present.states.set(name, withoutGuard(state));
       revision += 1;
-      if (isNew) report(forced(before, forceState(), at, `carryover force ${command}`));
+      const said = `carryover force ${command}${note.reason === undefined ? "" : `: ${note.reason}`}`;
+      if (isNew) report({ ...forced(before, forceState(), at, said), by: note.by });
     },
     force: forceState,
     confirm: (name, at) => {
@@ -270,25 +270,23 @@ export function createRollout(options: RolloutOptions): Rollout {
     view: () => ({
       file: present.rules === undefined ? null : { digest: present.rules.digest, rules: present.rules.rules.length },
       force: present.force,
-      forcedBy: { file: present.rules?.force ?? "none", command: byHand.command, lost: byHand.lost },
+      forcedBy: { file: present.rules?.force ?? "none", ...byHand, commandAt: instant(byHand.commandAt) },
       fallback: present.rules?.fallback ?? "as configured",
       default: mode,
       rules: currentStates().map((state) => viewOf(state, present.force, { at: wall(), reading: now() })),
-      // Latest first.
-      transitions: transitions.map(transitionView).reverse(),
     }),
     memory: () => ({
       force: byHand,
       lost,
       rules: present.rules === undefined ? restored : [...present.states.values()].map(memoryOf),
-      transitions,
+      digest: present.rules?.digest ?? restoredDigest,
     }),
     restore: (memory) => {
       restored = memory.rules;
+      restoredDigest = memory.digest;
       lost = memory.lost;
       byHand = memory.force;
       present = { ...present, ...forcedOf(present.rules, options, byHand) };
-      transitions.unshift(...memory.transitions.slice(-MAX_TRANSITIONS));
     },
     revision: () => revision,
   };
@@ -352,7 +350,8 @@ function forced(from: string, { effective, file }: ForceState, at: number, comma
   return { kind: "forced", rule: undefined, at, from, to: effective, reason };
 }
 
-function replaced(before: RulesInForce, after: RulesInForce, at: number): RolloutEvent {
+/** `digest`: of the rules before, which an earlier process may have had. */
+function replaced(before: RulesInForce, after: RulesInForce, digest: string | undefined, at: number): RolloutEvent {
   const names = [...after.states.keys()];
   const differs = (key: "identity" | "evidenceKey", name: string): boolean => {
     const old = before.states.get(name)?.rule[key];
@@ -362,7 +361,9 @@ function replaced(before: RulesInForce, after: RulesInForce, at: number): Rollou
   const removed = [...before.states.keys()].filter((name) => !after.states.has(name)).length;
   const changed = names.filter((name) => differs("identity", name)).length;
   const reset = names.filter((name) => differs("evidenceKey", name)).length;
-  const reason = `${names.length} rules: ${added} new, ${changed} changed (${reset} without their evidence), ${removed} gone`;
-  const [from, to] = [before.rules?.digest ?? "none", after.rules?.digest ?? "none"];
+  const changes = `${added} new, ${changed} changed (${reset} without their evidence), ${removed} gone`;
+  // What an earlier process had is not compared: all rules would look new.
+  const reason = `${counted(names.length, "rule")}${before.rules === undefined ? "" : `: ${changes}`}`;
+  const [from, to] = [digest ?? "none", after.rules?.digest ?? "none"];
   return { kind: "rules", rule: undefined, at, from, to, reason };
 }

@@ -1,8 +1,11 @@
 import { type Comparison, type ComparisonFailure, isConclusive, isDifference } from "../model/comparison.ts";
+import type { EventKind, NewEvent } from "../model/event.ts";
 import { CLIENT_LEFT, type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, ShadowSettings, StepBackSettings } from "../model/rules.ts";
+import { failureOfExchange } from "../model/v2-failure.ts";
 import type { Rule } from "../rules/rule.ts";
 import { percent } from "../rules/words.ts";
+import { type Example, examplesOf, withExample } from "./examples.ts";
 import {
   type CountedFailures,
   type GuardSecond,
@@ -44,6 +47,7 @@ import {
   reduceStepBack,
   type SlowCause,
   type StepBack,
+  type StepBackCause,
   type StepBackConfig,
   type StepBackEvent,
   type StepBackMemory,
@@ -66,6 +70,10 @@ export interface RuleState {
   readonly rateLimit: string | undefined;
   /** The slowest operation, if v2 is much slower than native v1. */
   readonly slow: Slowness | undefined;
+  /** It was reported that v2 fails its clients, and not yet that this is over. */
+  readonly troubled: boolean;
+  /** Requests that failed or differed lately. */
+  readonly examples: readonly Example[];
   readonly promotion: PromotionState;
   /** Evidence for each operation that was requested, by `operationNameOf`; empty unless the rule says `mode: shadow`. */
   readonly operations: ReadonlyMap<string, OperationEvidence>;
@@ -120,27 +128,29 @@ export type RuleEvent =
   | { readonly kind: "tick"; readonly at: number; readonly reading: number }
   | { readonly kind: "expired"; readonly at: number };
 
+type RolloutEventKind = Extract<
+  EventKind,
+  | "stepped-back"
+  | "alarm"
+  | "failing"
+  | "guard-cleared"
+  | "returning"
+  | "returned"
+  | "promoted"
+  | "could-promote"
+  | "expired"
+  | "forced"
+  | "rules"
+  | "unknown"
+  | "confirmed"
+>;
+
 /** A change to report, once. `at`: milliseconds since 1970; `rule`: undefined where all rules are concerned. */
-export interface RolloutEvent {
-  readonly kind:
-    | "stepped-back"
-    | "alarm"
-    | "failing"
-    | "returning"
-    | "returned"
-    | "promoted"
-    | "could-promote"
-    | "expired"
-    | "forced"
-    | "rules"
-    | "unknown"
-    | "confirmed";
+export interface RolloutEvent extends NewEvent<RolloutEventKind> {
   readonly rule: string | undefined;
   readonly at: number;
   readonly from: string;
   readonly to: string;
-  /** For people, with the numbers that decided. */
-  readonly reason: string;
 }
 
 /** A state, and the change that led to it where there is one to report. */
@@ -177,6 +187,8 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
     guard: initialGuard(),
     slow: undefined,
     rateLimit: undefined,
+    troubled: false,
+    examples: [],
     promotion: initialPromotion(rule.mode === "shadow" ? rule.promoteWhen : undefined, named),
     operations: new Map(),
     promotedOperations: new Set(),
@@ -220,7 +232,10 @@ export function unknownReport(state: RuleState, at: number): RolloutEvent {
 
 /** Everything learnt about a rule, without the rule: what a changed rule and a restart continue from. */
 export interface RuleMemory
-  extends Omit<RuleState, "rule" | "stepBack" | "guard" | "slow" | "rateLimit" | "promotion"> {
+  extends Omit<
+    RuleState,
+    "rule" | "stepBack" | "guard" | "slow" | "rateLimit" | "troubled" | "examples" | "promotion"
+  > {
   readonly name: string;
   readonly evidenceKey: string;
   readonly mode: CutoverMode;
@@ -230,8 +245,9 @@ export interface RuleMemory
 }
 
 export function memoryOf(state: RuleState): RuleMemory {
+  const { rule, stepBack, promotion, ...rest } = state;
   // The guard learns its state again within seconds.
-  const { rule, stepBack, guard: _, slow: __, rateLimit: ___, promotion, ...learnt } = state;
+  const { guard: _, slow: __, rateLimit: ___, troubled: ____, examples: _____, ...learnt } = rest;
   const { name, evidenceKey, mode, match } = rule;
   // Earlier versions know no unknown rules: one that is back is what they take for one.
   const saved = state.unknown === undefined ? stepBack : stepBack && heldBack(stepBack);
@@ -419,26 +435,41 @@ function afterRequest(
     ? withEvidence(before, exchange, { kind: "request", sample: before.rule.shadow.sample })
     : before;
   const failed = failedByTranslation(exchange);
-  if (failed === undefined || !translates(state)) return { state };
-  const counted = { ...state, requests: state.requests + 1, failures: state.failures + (failed ? 1 : 0) };
+  const sick = withExampleOf(state, exchange, failed === true, reading);
+  if (failed === undefined || !translates(state)) return { state: sick };
+  const counted = { ...sick, requests: state.requests + 1, failures: state.failures + (failed ? 1 : 0) };
   // The credential of a success is not needed, and costs time to work out.
   const who = { client, credential: failed ? exchange.credential?.() : undefined };
   return afterStepBackEvent(counted, { kind: "request", at: reading, who, failed }, at);
+}
+
+/** A request that v2 failed, or the translation, or both, is an example of it. */
+function withExampleOf(state: RuleState, exchange: Exchange, failed: boolean, reading: number): RuleState {
+  const { apiVersion, mode, aborted, status, reason, rescued, client, requestId: request } = exchange;
+  // Most requests are no example: the rest is worked out for few.
+  if (status < 400 && reason === undefined && rescued === undefined) return state;
+  if (apiVersion !== "v1" || mode !== "translate" || aborted) return state;
+  const one = { operation: operationNameOf(exchange), client, request, reading };
+  const after = failed ? withExample(state.examples, { ...one, what: "failure" }) : state.examples;
+  const examples = failureOfExchange(exchange) === undefined ? after : withExample(after, { ...one, what: "v2" });
+  return examples === state.examples ? state : { ...state, examples };
 }
 
 function afterComparison(
   before: RuleState,
   { comparison, credential, isRepeat, at, reading }: RuleEvent & { readonly kind: "comparison" },
 ): RuleTransition {
-  const { result, failure, client } = comparison;
+  const { result, failure, client, requestId: request } = comparison;
   const differs = isDifference(result);
   if (!isConclusive(result)) {
     const failed = withEvidence(before, comparison, { kind: "failed", failure: failure ?? "internal" });
     return isSick(comparison) ? afterStepBackEvent(failed, { kind: "sick", at: reading }, at) : { state: failed };
   }
   const who = { client, credential };
+  const example = { what: "difference", operation: operationNameOf(comparison), client, request, reading } as const;
   const state: RuleState = {
     ...withEvidence(before, comparison, { kind: "compared", differs }),
+    examples: differs ? withExample(before.examples, example) : before.examples,
     promotion: isRepeat ? before.promotion : reducePromotion(before.promotion, { who, differs }),
   };
   if (translatesOperation(state, comparison)) {
@@ -468,30 +499,61 @@ function afterGuard(
   const guard = withoutOldAlarm(seen, reading);
   const alarm = guardAlarm(guard);
   const mayStepBack = before.stepBack?.settings.guard !== undefined;
-  const after = { ...before, guard, slow, rateLimit };
+  const found = trouble(guard, Math.floor(reading / 1_000));
+  const isOver = before.troubled && found?.isCertain !== true;
+  const after = { ...before, guard, slow, rateLimit, troubled: before.troubled && !isOver };
   const stepBackFor = (cause: GuardCause | SlowCause): RuleTransition =>
     afterStepBackEvent(after, { kind: "alarm", at: reading, cause }, at);
   if (slow !== undefined && mayStepBack && before.rule.guard.slow === "stepBack") {
     return stepBackFor({ what: "slow", ...slow, bad: 1, all: 1, clients: 1 });
   }
+  if (isOver) return { state: after, report: clearedReport(after, at) };
   if (alarm === undefined || guardAlarm(before.guard) !== undefined) {
     const second = Math.floor(reading / 1_000);
-    const found = trouble(guard, second);
     if (found?.isCertain !== true) return { state: after };
     // A rule that returns takes no further step while v2 fails its clients, whatever native v1 would do.
     const { state } =
       phase === "returning" ? afterStepBackEvent(after, { kind: "failing", at: reading }, at) : { state: after };
     const [worst] = found.operations;
     const isKnown = worst === undefined || trouble(before.guard, second)?.isCertain === true;
-    return isKnown ? { state } : { state, report: reportOf("failing", before, causeOf(worst, rateLimit), at) };
+    if (isKnown) return { state };
+    const report = reportOf("failing", before, causeOf(worst, rateLimit), { at, reading });
+    return { state: { ...state, troubled: true }, report };
   }
   const cause = causeOf(alarm, rateLimit);
-  return mayStepBack ? stepBackFor(cause) : { state: after, report: reportOf("alarm", before, cause, at) };
+  if (mayStepBack) return stepBackFor(cause);
+  return { state: { ...after, troubled: true }, report: reportOf("alarm", before, cause, { at, reading }) };
 }
 
-function reportOf(kind: "alarm" | "failing", state: RuleState, cause: GuardCause, at: number): RolloutEvent {
+interface Moment {
+  readonly at: number;
+  readonly reading: number;
+}
+
+function reportOf(
+  kind: "alarm" | "failing",
+  state: RuleState,
+  cause: GuardCause,
+  { at, reading }: Moment,
+): RolloutEvent {
   const doing = effectiveMode(state);
-  return { kind, rule: state.rule.name, at, from: doing, to: doing, reason: guardText(cause) };
+  const examples = examplesFor(state, cause, reading);
+  return { kind, rule: state.rule.name, at, from: doing, to: doing, reason: guardText(cause), ...examples };
+}
+
+function clearedReport(state: RuleState, at: number): RolloutEvent {
+  const doing = effectiveMode(state);
+  const reason = "v2 fails its clients no more often than usual";
+  return { kind: "guard-cleared", rule: state.rule.name, at, from: doing, to: doing, reason };
+}
+
+/** Requests that led to `cause`, and the client if it is one. */
+function examplesFor({ examples, stepBack }: RuleState, cause: StepBackCause, reading: number) {
+  if (cause.what === "slow") return {};
+  const window = cause.what === "guard" ? QUIET_SECONDS * 1_000 : (stepBack?.settings.window ?? 0);
+  const what = { failures: "failure", differences: "difference", guard: "v2" } as const;
+  const operation = cause.what === "guard" ? cause.operation : undefined;
+  return examplesOf(examples, { what: what[cause.what], operation, since: reading - window });
 }
 
 /** An alarm that steps nothing back ends with the trouble. */
@@ -527,15 +589,17 @@ function afterStepBackEvent(state: RuleState, event: StepBackEvent, at: number):
   const [from, to, reason] = [phaseText(before), phaseText(stepBack), changeText(before, stepBack)];
   // Whatever the cause: what v2 did before says nothing of it when the rule translates again.
   const after = kind === "stepped-back" ? withoutGuard(state) : state;
+  const { phase } = stepBack;
+  const examples = phase.kind === "back" ? examplesFor(state, phase.cause, event.at) : {};
   return {
     state: { ...after, stepBack, since: at },
-    report: { kind, rule: state.rule.name, at, from, to, reason },
+    report: { kind, rule: state.rule.name, at, from, to, reason, ...examples },
   };
 }
 
 /** The state of a rule that translates nothing any more: no client meets v2. */
 export function withoutGuard(state: RuleState): RuleState {
-  return { ...state, guard: initialGuard(), slow: undefined, rateLimit: undefined };
+  return { ...state, guard: initialGuard(), slow: undefined, rateLimit: undefined, troubled: false };
 }
 
 function phaseChange({ phase: from }: StepBack, { phase: to }: StepBack): RolloutEvent["kind"] | undefined {

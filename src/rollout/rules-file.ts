@@ -10,14 +10,50 @@ import {
   type WatchedFileOptions,
   type WatchedState,
 } from "../config/watched-file.ts";
+import { member } from "../model/json.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { snakeCase } from "../model/text.ts";
 import type { Rules } from "../rules/rule.ts";
 
 /** `parse`: `first` is true for the file that the process starts with, whose rules may have expired without anybody's doing. */
-export interface RulesFileOptions extends Omit<WatchedFileOptions<ParsedRules>, "apply" | "unreadable" | "begin"> {
-  /** Takes the rules into force, at once. */
-  readonly apply: (rules: Rules, warnings: readonly string[]) => void;
+export interface RulesFileOptions
+  extends Omit<WatchedFileOptions<ParsedRules>, "apply" | "unreadable" | "begin" | "spare"> {
+  /** Takes the rules into force, at once. `isSpare`: they are those of `last`, since the file is invalid. */
+  readonly apply: (rules: Rules, warnings: readonly string[], isSpare: boolean) => void;
+  /** Is kept up to date, and used where the file is invalid at the start. */
+  readonly last?: LastRules | undefined;
+}
+
+/** The bytes of the last valid rules file, which survive a restart in `state.dir`. */
+export interface LastRules {
+  bytes(): Uint8Array | undefined;
+  take(bytes: Uint8Array): void;
+  /** JSON. */
+  saved(): Iterable<string>;
+  /** Takes what `saved` returned. Throws for anything else. */
+  restore(value: unknown): void;
+  /** Grows with every change. */
+  revision(): number;
+}
+
+export function createLastRules(): LastRules {
+  let bytes: Uint8Array | undefined;
+  let revision = 0;
+  return {
+    bytes: () => bytes,
+    take: (taken) => {
+      if (bytes !== undefined && Buffer.compare(bytes, taken) === 0) return;
+      bytes = taken;
+      revision += 1;
+    },
+    saved: () => [JSON.stringify({ version: 1, rules: bytes && Buffer.from(bytes).toString("base64") })],
+    restore: (value) => {
+      const rules = member(value, "rules");
+      if (member(value, "version") !== 1) throw new Error("version: expected 1");
+      bytes = typeof rules === "string" && rules !== "" ? Buffer.from(rules, "base64") : undefined;
+    },
+    revision: () => revision,
+  };
 }
 
 export interface ParsedRules {
@@ -32,16 +68,20 @@ export interface RulesFileState extends Omit<WatchedState<ParsedRules>, "content
   readonly warnings: readonly string[];
 }
 
-/** `start` rejects when the file is invalid. */
+/** `start` rejects when the file cannot be read, and when it is invalid and no valid one is known from before. */
 export interface RulesFile extends Omit<WatchedFile<ParsedRules>, "state"> {
   state(): RulesFileState;
 }
 
 export function createRulesFile(options: RulesFileOptions): RulesFile {
-  const { path, apply } = options;
+  const { path, apply, last } = options;
   const file = createWatchedFile<ParsedRules>({
     ...options,
-    apply: ({ rules, warnings }) => apply(rules, warnings),
+    apply: ({ rules, warnings }, { bytes, isSpare }) => {
+      if (!isSpare) last?.take(bytes);
+      apply(rules, warnings, isSpare);
+    },
+    spare: last?.bytes,
     unreadable,
   });
   return {

@@ -124,20 +124,22 @@ const rule = z.looseObject({
   check: z.string().optional(),
 });
 
-/** What releases before `moreTransitions` read: they refuse a file with any other. */
-const FIRST_KINDS = [
-  "stepped-back",
-  "returning",
-  "returned",
-  "promoted",
-  "could-promote",
-  "expired",
-  "forced",
-  "rules",
-] as const;
-const isFirstKind = z.object({ kind: z.enum(FIRST_KINDS) });
+/** Of versions that saved the latest changes of rules here. They are events now (`src/history/events.ts`). */
 const transition = z.object({
-  kind: z.enum([...FIRST_KINDS, "unknown", "confirmed"]),
+  kind: z.enum([
+    "stepped-back",
+    "returning",
+    "returned",
+    "promoted",
+    "could-promote",
+    "expired",
+    "forced",
+    "rules",
+    "alarm",
+    "failing",
+    "unknown",
+    "confirmed",
+  ]),
   rule: text.optional(),
   at: time,
   from: text,
@@ -146,18 +148,14 @@ const transition = z.object({
 });
 
 const keyText = z.string().regex(/^[0-9a-f]{64}$/);
-const force = ForceStateSchema.pick({ command: true, commandAt: true, lost: true });
+const force = ForceStateSchema.pick({ command: true, commandAt: true, lost: true, reason: true, by: true });
 const lostRules = z.array(z.tuple([text, z.unknown()])).max(MAX_RULES);
-const OWN_MEMBERS = ["version", "key", "basis", "force", "transitions", "moreTransitions", "lost", "rules"] as const;
+const OWN_MEMBERS = [
+  ...["version", "key", "basis", "force", "digest", "transitions", "moreTransitions", "lost", "rules"],
+] as const;
 
-/** What only another version knows: kept as it was found, for that version. */
-export interface KeptParts {
-  /** Members of the file by name. */
-  readonly members: Readonly<Record<string, unknown>>;
-  readonly transitions: readonly unknown[];
-}
-
-export const NOTHING_KEPT: KeptParts = { members: {}, transitions: [] };
+/** Members of the file that only another version knows, by name: kept as they were found, for that version. */
+export type KeptMembers = Readonly<Record<string, unknown>>;
 
 /** The rules as they are saved. */
 export interface SavedRollout extends RolloutMemory {
@@ -165,29 +163,30 @@ export interface SavedRollout extends RolloutMemory {
   readonly basis: string;
   /** Keys the digests of credentials among the callers: 64 hexadecimal digits. */
   readonly key: string;
-  readonly kept: KeptParts;
+  readonly kept: KeptMembers;
 }
 
 /** `basis`, `key`: undefined when they cannot be read, and with them no evidence holds. */
 export interface ReadRollout extends Omit<SavedRollout, "basis" | "key"> {
   readonly basis: string | undefined;
   readonly key: string | undefined;
+  /** Changes that an earlier version saved here, oldest first. */
+  readonly transitions: readonly RolloutEvent[];
   /** What cannot be used, and where it is; for people. */
   readonly unusable: readonly string[];
 }
 
 /** JSON in pieces. */
-export function* savedRollout({ key, basis, force, lost, rules, transitions, kept }: SavedRollout): Generator<string> {
-  const known = transitions.filter(({ kind }) => FIRST_KINDS.some((one) => one === kind));
-  const more = [...kept.transitions, ...transitions.filter((one) => !known.includes(one))];
+export function* savedRollout({ key, basis, force, digest, lost, rules, kept }: SavedRollout): Generator<string> {
   const head = {
-    ...kept.members,
+    ...kept,
     version: 1,
     key,
     basis,
     force,
-    transitions: known,
-    ...(more.length === 0 ? {} : { moreTransitions: more }),
+    digest,
+    // Earlier versions refuse a file without this list.
+    transitions: [],
     ...(lost.size === 0 ? {} : { lost: [...lost] }),
   };
   yield JSON.stringify(head).replace(/\}$/, ',"rules":');
@@ -223,7 +222,6 @@ export function readSavedRollout(saved: unknown, nameNow: (name: string) => stri
     unusable.push(`${place} (${faultIn(result.error)})`);
     return undefined;
   };
-  const transitions = readTransitions(file, unusable);
   const found = readRules(file["rules"], nameNow);
   const lost = new Map([
     ...found.lost,
@@ -235,9 +233,11 @@ export function readSavedRollout(saved: unknown, nameNow: (name: string) => stri
     basis: read(text, file["basis"], "basis"),
     force: forced ?? LOST_FORCE,
     rules: found.rules,
+    // Only an event depends on it.
+    digest: text.safeParse(file["digest"]).data,
     lost,
-    transitions: transitions.known,
-    kept: { members: keptMembers(file, OWN_MEMBERS), transitions: transitions.unknown },
+    transitions: readTransitions(file),
+    kept: keptMembers(file, OWN_MEMBERS),
     unusable: [...unusable, ...found.unusable],
   };
 }
@@ -246,7 +246,6 @@ export function readSavedRollout(saved: unknown, nameNow: (name: string) => stri
 export const EVERY_OTHER = "*";
 /** Longest JSON that is kept for another version. */
 const MOST_KEPT = 64 * 1024;
-const MOST_KEPT_TRANSITIONS = 50;
 const MAX_TRANSITIONS = 1_000;
 
 function isShort(value: unknown): boolean {
@@ -257,29 +256,14 @@ function keptMembers(value: Readonly<Record<string, unknown>>, own: readonly str
   return Object.fromEntries(Object.entries(value).filter(([name, one]) => !own.includes(name) && isShort(one)));
 }
 
-/** Of history, which protects nothing: what cannot be read is kept, or left out. */
-function readTransitions(
-  file: Readonly<Record<string, unknown>>,
-  unusable: string[],
-): { readonly known: readonly RolloutEvent[]; readonly unknown: readonly unknown[] } {
+/** Of history, which protects nothing: what cannot be read is left out. */
+function readTransitions(file: Readonly<Record<string, unknown>>): readonly RolloutEvent[] {
   const all = ["transitions", "moreTransitions"].flatMap((member): unknown[] => {
     const value = file[member];
-    if (Array.isArray(value) && value.length <= MAX_TRANSITIONS) return value;
-    if (value !== undefined || member === "transitions")
-      unusable.push(`${member} (no list of at most ${MAX_TRANSITIONS})`);
-    return [];
+    return Array.isArray(value) ? value.slice(-MAX_TRANSITIONS) : [];
   });
-  const known: RolloutEvent[] = [];
-  const unknown: unknown[] = [];
-  for (const one of all) {
-    const result = transition.safeParse(one);
-    if (result.success) known.push({ ...result.data, rule: result.data.rule });
-    else if (!isFirstKind.safeParse(one).success && isShort(one)) unknown.push(one);
-    else unusable.push(`a transition (${faultIn(result.error)})`);
-  }
-  // Of the two lists.
-  if (file["moreTransitions"] !== undefined) known.sort((a, b) => a.at - b.at);
-  return { known, unknown: unknown.slice(-MOST_KEPT_TRANSITIONS) };
+  const known = all.flatMap((one) => transition.safeParse(one).data ?? []);
+  return known.map((one) => ({ ...one, rule: one.rule })).sort((a, b) => a.at - b.at);
 }
 
 interface FoundRules {
@@ -289,11 +273,11 @@ interface FoundRules {
 }
 
 /** Nothing of the file can be used. */
-export const ALL_LOST: Pick<ReadRollout, "force" | "rules" | "lost" | "transitions"> = {
+export const ALL_LOST: RolloutMemory = {
   force: LOST_FORCE,
   rules: [],
   lost: new Map([[EVERY_OTHER, null]]),
-  transitions: [],
+  digest: undefined,
 };
 
 /** A rule whose entry cannot be read is lost. If its name cannot be read either, it may be any rule without an entry. */

@@ -11,7 +11,6 @@ import {
   blockedOperations,
   causeOf,
   effectiveMode,
-  type RolloutEvent,
   type RuleState,
   translates,
 } from "./rule-state.ts";
@@ -159,11 +158,6 @@ export function viewOf(state: RuleState, force: Rules["force"], { at, reading }:
     // What would make it step back, as counted so far.
     window: stepBack && countsIn(stepBack.window, elapse(stepBack.time, reading, stepBack.settings.window).now),
   };
-}
-
-/** A reported change, for people; JSON. */
-export function transitionView(event: RolloutEvent): unknown {
-  return { ...event, at: instant(event.at) };
 }
 
 function saysOf(state: RuleState, force: Rules["force"], now: number): string {

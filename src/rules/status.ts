@@ -124,6 +124,10 @@ export type OwnRuleStatus = RuleStatus & {
   readonly [Part in "evidence" | "guard" | "phase" | "promoted" | "couldMove"]: NonNullable<RuleStatus[Part]>;
 };
 
+/** UTF-16 units of `carryover force --reason` and `--by`. */
+export const LONGEST_REASON = 500;
+export const LONGEST_BY = 100;
+
 /** What `carryover force` can say. */
 export const ForceCommands = z.enum(FORCE_COMMANDS);
 export const Force = z.enum(FORCES);
@@ -140,6 +144,9 @@ export const ForceStateSchema = z.object({
   commandAt: optional(Time),
   /** The saved command cannot be read: native is assumed until the next command. */
   lost: optional(z.boolean()),
+  /** Why, and who, as that person said. */
+  reason: optional(z.string().max(4 * LONGEST_REASON)),
+  by: optional(z.string().max(4 * LONGEST_BY)),
 });
 
 /** What `carryover confirm` did. */
@@ -154,4 +161,6 @@ export const ConfirmedRuleSchema = z.object({
 
 export type ForceCommand = z.output<typeof ForceCommands>;
 export type ForceState = Read<typeof ForceStateSchema>;
+/** What a person said with `carryover force`. */
+export type ForceNote = Pick<ForceState, "reason" | "by">;
 export type ConfirmedRule = Read<typeof ConfirmedRuleSchema>;

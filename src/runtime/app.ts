@@ -14,6 +14,8 @@ import { createCrowd } from "../edge/crowd.ts";
 import type { EdgeOptions } from "../edge/edge.ts";
 import { createProcessorShare } from "../edge/processor-share.ts";
 import type { GrpcServer } from "../grpc/server.ts";
+import { createEventHistory, type EventHistory } from "../history/events.ts";
+import { eventsView, latestOfRules } from "../history/events-view.ts";
 import { clientsTable, clientsView } from "../ledger/clients-view.ts";
 import { wayOut } from "../ledger/way-out.ts";
 import { TIME, type Time } from "../model/clock.ts";
@@ -107,7 +109,10 @@ const SPARE_SECONDS = 5;
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
   const log = options.log ?? createLog({ level: config.log.level });
   const { wall, later } = options.clock ?? TIME;
-  const files = { read: readBounded, later, wall, log };
+  const instance = randomUUID();
+  const history = createEventHistory({ wall, process: instance.slice(0, 8) });
+  const { record } = history;
+  const files = { read: readBounded, later, wall, log, record };
   const renewal = createConnectionRenewal(config.upstream, { ...files, lookup });
   const adminToken = createAdminToken(config.admin, files);
   const { now } = TIME;
@@ -120,6 +125,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     random: Math.random,
     renewal,
     log,
+    record,
     accepted: callers.accepted,
   });
   const toolbox = createToolbox(config, { ...upstreams.v2, room: createResponseMemory(memory, callers.shareOf) });
@@ -128,6 +134,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const decisions = createDecisions(config, catalogue, options.translate);
   const migration = createMigration(config, catalogue, decisions, {
     log,
+    history,
+    instance,
     renewal,
     queues: upstreams.queues,
     native: upstreams.streams.get("v1"),
@@ -158,6 +166,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     lists: toolbox.lists.state,
     upstreams: { breakers: upstreams.breakers, certificates: renewal.certificates },
     cutover: migration.sources,
+    events: history.counts,
     registry: options.registry,
   });
   migration.subscribe({
@@ -214,6 +223,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     now,
     random: Math.random,
     log,
+    record,
     timeouts: options.grpcTimeouts,
   });
   const listener = createHttpServer({
@@ -244,6 +254,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ready: () => state.ready,
     ...createViews(config, catalogue, {
       migration,
+      history: { select: history.select, since: history.since, instance, wall },
       unknownFields,
       status,
     }),
@@ -293,7 +304,7 @@ function lifeOf(
     if (drainMs > 0) await setTimeout(drainMs);
     const cuts = await Promise.all([listener.close(graceMs - drainMs), grpc?.close(graceMs - drainMs) ?? 0]);
     const cut = cuts[0] + cuts[1];
-    if (cut > 0) log.warn("requests were cut off: the shutdown's grace period was over", undefined, { cut });
+    migration.life.stopped(cut);
     for (const watch of watches) watch.close();
     await migration.close();
     await admin?.close();
@@ -309,6 +320,7 @@ function lifeOf(
         const grpcUrl = (await grpc?.listen())?.url;
         const { url } = await listener.listen();
         state.ready = true;
+        migration.life.started();
         return { url, adminUrl, grpcUrl };
       } catch (error) {
         // With only one port open, the process would stay alive without serving anyone.
@@ -323,7 +335,10 @@ function lifeOf(
     settle: log.settle,
     endWait: migration.endWait,
     close: (graceMs = usualMs) => close(graceMs),
-    failed: (error) => log.error("uncaught error: carryover stops", error),
+    failed: (error) => {
+      log.error("uncaught error: carryover stops", error);
+      migration.life.failed();
+    },
     graceMs: usualMs,
   };
 }
@@ -345,10 +360,12 @@ function createViews(
   catalogue: Catalogue,
   {
     migration,
+    history,
     unknownFields,
     status,
   }: {
     readonly migration: Migration;
+    readonly history: Pick<EventHistory, "select" | "since"> & { readonly instance: string; wall(): number };
     readonly unknownFields: UnknownFields;
     readonly status: () => Progress;
   },
@@ -356,7 +373,15 @@ function createViews(
   const { ledger, rollout, shadow, rulesFile } = migration;
   return {
     views: new Map<string, AdminView>([
-      ["rules", () => ({ ...asObject(rollout.view()), rulesFile: rulesFile?.state() ?? null })],
+      [
+        "rules",
+        () => ({
+          ...asObject(rollout.view()),
+          transitions: latestOfRules(history, MOST_TRANSITIONS),
+          rulesFile: rulesFile?.state() ?? null,
+        }),
+      ],
+      ["events", (query) => eventsView(history, query, { instance: history.instance, at: history.wall() })],
       ["clients", (query) => clientsView(ledger.snapshot(), query)],
       ["samples", (query) => shadow?.samples(query) ?? []],
       ["progress", status],
@@ -369,6 +394,9 @@ function createViews(
     ]),
   };
 }
+
+/** Changes of rules in `/rules`. */
+const MOST_TRANSITIONS = 50;
 
 function asObject(value: unknown): object {
   return typeof value === "object" && value !== null ? value : {};

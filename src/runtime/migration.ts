@@ -1,5 +1,4 @@
 /** Everything about the migration that outlives one request: rules and their evidence, the ledger, comparisons, progress. */
-import { randomUUID } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError, faultText } from "../config/faults.ts";
@@ -7,6 +6,7 @@ import { readRules } from "../config/rules.ts";
 import { faultsOf, readBounded } from "../config/watched-file.ts";
 import { PAGE_SIZE } from "../drain/limits.ts";
 import { discard } from "../edge/body-portions.ts";
+import type { EventHistory } from "../history/events.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
 import { type ClientIdentity, createIdentity, type NameMeanings } from "../ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../ledger/ledger.ts";
@@ -21,10 +21,16 @@ import { clearLastMatch } from "../model/text.ts";
 import { createBucket } from "../rollout/callers.ts";
 import { createRollout, type Rollout } from "../rollout/rollout.ts";
 import type { RolloutEvent } from "../rollout/rule-state.ts";
-import { createRulesFile, type RulesFile, rulesContext } from "../rollout/rules-file.ts";
+import {
+  createLastRules,
+  createRulesFile,
+  type LastRules,
+  type RulesFile,
+  rulesContext,
+} from "../rollout/rules-file.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { ConfirmedRule, ForceCommand, ForceState } from "../rules/status.ts";
+import type { ConfirmedRule, ForceCommand, ForceNote, ForceState } from "../rules/status.ts";
 import { cannotStream } from "../server/respond.ts";
 import { ComparisonError } from "../shadow/outcome.ts";
 import type { ShadowOptions, TranslateInShadow } from "../shadow/request.ts";
@@ -35,6 +41,7 @@ import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
 import { createTotals } from "../telemetry/totals.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
 import { createToolbox } from "./calls.ts";
+import { createLifeEvents, logRolloutEvent } from "./events.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { createNativeReads } from "./native-reads.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
@@ -43,6 +50,9 @@ import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from ".
 
 interface MigrationHooks {
   readonly log: Log;
+  readonly history: EventHistory;
+  /** Random, one per process. */
+  readonly instance: string;
   readonly renewal: UpstreamParts["renewal"];
   /** Where calls to the upstreams wait. */
   readonly queues: Upstreams["queues"];
@@ -77,8 +87,10 @@ export interface Migration {
   readonly rulesFile: RulesFile | undefined;
   /** `GET /progress`. */
   progress(): Progress;
+  /** Records when the process starts to serve, and when it stops. */
+  readonly life: ReturnType<typeof createLifeEvents>;
   /** `POST /force`: what is in force then, once it is saved. Rejects with `Problem` where there is no native v1. */
-  force(command: ForceCommand): Promise<ForceState & { readonly survives: boolean }>;
+  force(command: ForceCommand, note: ForceNote): Promise<ForceState & { readonly survives: boolean }>;
   /** `POST /confirm`: whether the rule was unknown, and what it does now, once that is saved. Rejects with `Problem` for an unknown name. */
   confirm(rule: string): Promise<ConfirmedRule>;
   /** To be called once for each request, when it is over. */
@@ -106,10 +118,9 @@ export function createMigration(
   decisions: Decisions,
   hooks: MigrationHooks,
 ): Migration {
-  const { log, wall } = hooks;
+  const { log, wall, history, instance } = hooks;
   const listeners: MigrationListener[] = [];
   const { mode, salt } = config.cutover;
-  const instance = randomUUID();
   const identity = createIdentity({ ...config.clients, key: salt });
   const ledger = createLedger({
     max: config.clients.max,
@@ -149,12 +160,16 @@ export function createMigration(
     },
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
-  const rulesFile = watchedRulesFile(config, catalogue, { rollout, identity }, hooks, (successful) => {
+  const lastRules = config.cutover.rulesFile === undefined ? undefined : createLastRules();
+  const rulesFile = watchedRulesFile(config, catalogue, { rollout, identity, lastRules }, hooks, (successful) => {
     for (const listener of listeners) listener.reloaded(successful, wall());
   });
-  const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests, totals }, hooks);
-  changed.push((event) => saved.afterSaving(() => logRolloutEvent(log, event)));
-  const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
+  const savedParts = { rollout, ledger, shadow, identity, digests, totals, history, lastRules };
+  const saved = createSavedState(config, savedParts, hooks);
+  changed.push((event) => {
+    const id = history.record(event);
+    saved.afterSaving(() => logRolloutEvent(log, event, id));
+  });
   const since = wall();
   return {
     cutover: { nameOf: identity.nameOf, credentialOf, rollout, shadow, native: nativeReads(hooks) },
@@ -178,6 +193,7 @@ export function createMigration(
     identity,
     shadow,
     rulesFile,
+    life: createLifeEvents({ history, log, rollout, mode, before: saved.before }),
     progress: () =>
       progressOf({
         instance,
@@ -186,17 +202,17 @@ export function createMigration(
         mode,
         rollout,
         shadow,
-        lastReloadSuccessful,
+        rulesFault: () => rulesFaultOf(rulesFile),
         saved: () => !saved.failing(),
         countsLostAt: saved.countsLostAt,
         totals: totals.snapshot,
         ledger: ledger.snapshot,
       }),
-    force: async (command) => {
+    force: async (command, note) => {
       if (command === "native" && config.upstream.v1 === undefined) {
         throw new Problem("INVALID_REQUEST", "there is no native v1 to go back to: upstream.v1.url is not set");
       }
-      rollout.forceByHand(command, wall());
+      rollout.forceByHand(command, wall(), note);
       const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
       return { ...rollout.force(), survives };
     },
@@ -262,34 +278,33 @@ function warnOfLostNames(before: NameMeanings, names: ReadonlySet<string>, rules
   }
 }
 
-/** Changes that operators want an alert for are warnings. */
-const LOUD: ReadonlySet<RolloutEvent["kind"]> = new Set([
-  "stepped-back",
-  "alarm",
-  "failing",
-  "unknown",
-  "forced",
-  "expired",
-]);
-
-function logRolloutEvent(log: Log, { kind, rule, from, to, reason }: RolloutEvent): void {
-  const facts = { ...(rule === undefined ? {} : { rule }), from, to, reason };
-  if (LOUD.has(kind)) log.warn(`cutover: ${kind}`, undefined, facts);
-  else log.info(`cutover: ${kind}`, facts);
-}
+const RULES_BEFORE = "the rules before it stay in force";
 
 function watchedRulesFile(
   config: Config,
   catalogue: Catalogue,
-  { rollout, identity }: Pick<Migration, "rollout" | "identity">,
-  { log, wall, later, reloadMs }: MigrationHooks,
+  {
+    rollout,
+    identity,
+    lastRules,
+  }: Pick<Migration, "rollout" | "identity"> & { readonly lastRules: LastRules | undefined },
+  { log, wall, later, reloadMs, history }: MigrationHooks,
   reloaded: (successful: boolean) => void,
 ): RulesFile | undefined {
   const { rulesFile: path } = config.cutover;
   if (path === undefined) return undefined;
   const native = config.upstream.v1 !== undefined;
+  /** Those before, where the file cannot be used. */
+  let inForce = RULES_BEFORE;
+  let isRefused = false;
+  const recovered = (reason: string): string => {
+    isRefused = false;
+    inForce = RULES_BEFORE;
+    return history.record({ kind: "rules-recovered", reason });
+  };
   return createRulesFile({
     path,
+    last: lastRules,
     read: readBounded,
     parse: (bytes, first) =>
       readRules(
@@ -307,19 +322,27 @@ function watchedRulesFile(
     everyMs: reloadMs,
     later,
     wall,
-    apply: (rules, warnings) => {
+    apply: (rules, warnings, isSpare) => {
       rollout.replace(rules);
-      reloaded(true);
+      if (isSpare) inForce = "the rules that were saved before the restart are in force";
+      else reloaded(true);
+      if (isRefused) {
+        const event = recovered("the rules file can be used again: its rules are in force");
+        log.info("the rules file can be used again", { digest: rules.digest, event });
+      }
       for (const warning of warnings) log.warn("the rules file", undefined, { warning });
     },
     failed: (error, faults) => {
       reloaded(false);
       const what = faults.length > 0 ? faults.map(faultText).join(" | ") : error.message;
-      log.error("the rules file cannot be used; the rules before it stay in force", undefined, { faults: what });
+      isRefused = true;
+      const event = history.record({ kind: "rules-refused", reason: `${inForce}: ${what}` });
+      log.error(`the rules file cannot be used; ${inForce}`, undefined, { faults: what, event });
     },
     recovered: () => {
       reloaded(true);
-      log.info("the rules file holds the rules in force again", { digest: rollout.rules()?.digest ?? "none" });
+      const event = recovered("the rules file holds the rules in force again");
+      log.info("the rules file holds the rules in force again", { digest: rollout.rules()?.digest ?? "none", event });
     },
   });
 }
@@ -404,6 +427,16 @@ function backgroundLists({ lists, shadow }: Config): Config["lists"] {
   };
 }
 
+/** Longest text about a rules file in `GET /progress`. */
+const LONGEST_FAULT = 500;
+
+function rulesFaultOf(file: RulesFile | undefined): Progress["rulesFault"] {
+  const { failing } = file?.state() ?? {};
+  if (failing === undefined) return undefined;
+  const [first] = failing.faults;
+  return { at: failing.at, says: (first === undefined ? failing.message : faultText(first)).slice(0, LONGEST_FAULT) };
+}
+
 interface ProgressSources {
   readonly instance: string;
   /** Milliseconds since 1970. */
@@ -413,7 +446,7 @@ interface ProgressSources {
   readonly mode: CutoverMode;
   readonly rollout: Pick<Rollout, "rules" | "states" | "force">;
   readonly shadow: Pick<Shadow, "tally" | "causes"> | undefined;
-  readonly lastReloadSuccessful: () => boolean;
+  readonly rulesFault: () => Progress["rulesFault"];
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
   readonly totals: () => RequestTotals;
@@ -434,7 +467,8 @@ export function progressOf(sources: ProgressSources): Progress {
     digest: rollout.rules()?.digest,
     saved: sources.saved(),
     countsLostAt: sources.countsLostAt(),
-    lastReloadSuccessful: sources.lastReloadSuccessful(),
+    lastReloadSuccessful: sources.rulesFault() === undefined,
+    rulesFault: sources.rulesFault(),
     totals: sources.totals(),
     ledger: sources.ledger(),
     bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {

@@ -1,21 +1,22 @@
-/** What survives a restart: rule states, their evidence, comparisons and the ledger, in `state.dir`. */
+/** What survives a restart: rule states, their evidence, comparisons, the ledger, events and the last good rules, in `state.dir`. */
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { pid } from "node:process";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
+import type { EventHistory } from "../history/events.ts";
 import { LedgerSchema } from "../ledger/entry.ts";
 import type { ClientIdentity } from "../ledger/identity.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { LAST_TIME, type Timer } from "../model/clock.ts";
 import { member } from "../model/json.ts";
 import { type CredentialOf, createCredentials } from "../rollout/callers.ts";
-import type { Rollout } from "../rollout/rollout.ts";
+import type { Rollout, RolloutMemory } from "../rollout/rollout.ts";
 import { withoutEvidence } from "../rollout/rule-state.ts";
+import type { LastRules } from "../rollout/rules-file.ts";
 import {
   ALL_LOST,
-  NOTHING_KEPT,
-  type ReadRollout,
+  type KeptMembers,
   readSavedComparisons,
   readSavedNames,
   readSavedRollout,
@@ -61,6 +62,17 @@ interface SavedParts {
   readonly identity: ClientIdentity;
   readonly digests: CredentialDigests;
   readonly totals: RequestTotalsCounter;
+  readonly history: EventHistory;
+  /** Undefined without a rules file. */
+  readonly lastRules: LastRules | undefined;
+}
+
+/** What is known of the process before this one. */
+export interface ProcessBefore {
+  /** The version that it was, if that was another one. */
+  readonly version?: string | undefined;
+  /** How it ended, if it did not stop properly. */
+  readonly ended?: string | undefined;
 }
 
 export interface SavedState {
@@ -76,6 +88,8 @@ export interface SavedState {
   failing(): boolean;
   /** When counts were lost because they could not be read, in milliseconds since 1970; undefined if they were not. */
   countsLostAt(): number | undefined;
+  /** Known after `start`. */
+  before(): ProcessBefore;
   /** Runs once the rules' states are on disk, so that what operators are told of survives a restart; else with `false`. */
   afterSaving(run: (isSaved: boolean) => void): void;
   close(): Promise<void>;
@@ -92,7 +106,10 @@ const SAVE_MS = 1_000;
 /** How long the shutdown waits for storage that does not respond, in milliseconds. */
 const CLOSE_MS = 10_000;
 
-/** What survives a restart: in two sections of `state.dir`, or in memory only. */
+/** Without what an earlier version saved. */
+const EARLIER = "an earlier version";
+
+/** What survives a restart: in sections of `state.dir`, or in memory only. */
 export function createSavedState(
   config: Config,
   parts: SavedParts,
@@ -106,11 +123,12 @@ export function createSavedState(
       isHeld: async () => false,
       failing: () => false,
       countsLostAt: () => undefined,
+      before: () => ({}),
       afterSaving: (run) => run(false),
       close: async () => {},
     };
   }
-  const { rollout, ledger, shadow, identity, digests, totals } = parts;
+  const { rollout, ledger, shadow, identity, digests, totals, history, lastRules } = parts;
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
   const store = createFolderStore(dir, {
     host: hostname(),
@@ -126,10 +144,27 @@ export function createSavedState(
   });
   const basis = basisOf(config);
   const hasNative = config.upstream.v1 !== undefined;
-  let kept = NOTHING_KEPT;
+  let kept: KeptMembers = {};
   let countsLostAt: number | undefined;
-  const restoreRules = (found: Pick<ReadRollout, "force" | "rules" | "lost" | "transitions">, holds: boolean): void => {
-    const { force, rules, lost, transitions } = found;
+  let before: ProcessBefore = {};
+  /** The version that wrote the events; undefined when they were not read. */
+  let writer: string | undefined;
+  let isFailing = false;
+  const failed = (message: string, cause: unknown): void => {
+    const isNews = !isFailing;
+    isFailing = true;
+    const reason = `${message}${cause instanceof Error ? ` (${cause.message})` : ""}`;
+    log.warn(message, cause, isNews ? { event: history.record({ kind: "state-failing", reason }) } : undefined);
+  };
+  const recovered = (): void => {
+    if (!isFailing || sections.some((section) => section.failing())) return;
+    isFailing = false;
+    const reason = `${dir} can be written again`;
+    log.info(`state.dir: ${reason}`, { event: history.record({ kind: "state-saved", reason }) });
+  };
+  const common = { store, later, warn, failed, recovered };
+  const restoreRules = (found: RolloutMemory, holds: boolean): void => {
+    const { force, rules } = found;
     if (force.command === "native") {
       const said = force.lost
         ? "what carryover force said before the restart cannot be read: native until carryover force none"
@@ -141,19 +176,12 @@ export function createSavedState(
           undefined,
         );
     }
-    rollout.restore({
-      force,
-      rules: holds ? rules : rules.map(withoutEvidence),
-      lost,
-      transitions,
-    });
+    rollout.restore({ ...found, rules: holds ? rules : rules.map(withoutEvidence) });
   };
   const rules = createSavedSection({
-    store,
+    ...common,
     name: "rollout",
     everyMs: EVIDENCE_MS,
-    later,
-    warn,
     revision: rollout.revision,
     snapshot: () => savedRollout({ key: digests.key(), basis, kept, ...rollout.memory() }),
     restore: (text) => {
@@ -163,6 +191,7 @@ export function createSavedState(
       if (!holds)
         log.info("evidence of rules begins anew: carryover or options that change responses are others now", {});
       ({ kept } = found);
+      history.adopt(found.transitions);
       restoreRules(found, holds);
       return found.unusable;
     },
@@ -172,17 +201,14 @@ export function createSavedState(
       : "rules translate, since there is no native v1; carryover confirm RULE ends the warning of each",
   });
   const counts = createSavedSection({
-    store,
+    ...common,
     name: "counts",
     everyMs: COUNTS_MS,
     idleChecks: IDLE_CHECKS,
-    later,
-    warn,
     revision: ledger.revision,
     snapshot: () => withCheck(savedCounts(parts, basis, countsLostAt)),
     restore: (text) => {
-      if (!isIntact(text)) throw new Error("it is not as it was written");
-      const found: unknown = JSON.parse(text);
+      const found = intactJson(text);
       if (member(found, "version") !== 1) throw new Error("version: expected 1");
       const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
       const comparisons = readSavedComparisons(member(found, "comparisons"), nameNow);
@@ -199,11 +225,42 @@ export function createSavedState(
     },
     whenLost: "who called v1 before is forgotten, and every count begins now",
   });
-  const sections: readonly SavedSection[] = [rules, counts];
+  const events = createSavedSection({
+    ...common,
+    name: "events",
+    everyMs: EVIDENCE_MS,
+    revision: history.revision,
+    snapshot: () => withCheck(history.saved(VERSION)),
+    restore: (text) => {
+      writer = history.restore(intactJson(text));
+      return [];
+    },
+    // History protects nothing.
+    lost: () => {},
+    whenLost: "events begin now; nothing else depends on them",
+  });
+  // Events are rare. Most of them come when a process is in trouble.
+  history.subscribe(() => void events.save());
+  const spare =
+    lastRules &&
+    createSavedSection({
+      ...common,
+      name: "last-rules",
+      everyMs: EVIDENCE_MS,
+      revision: lastRules.revision,
+      snapshot: () => withCheck(lastRules.saved()),
+      restore: (text) => {
+        lastRules.restore(intactJson(text));
+        return [];
+      },
+      lost: () => {},
+      whenLost: "carryover does not start with an invalid rules file until it has read a valid one",
+    });
+  const sections: readonly SavedSection[] = [rules, counts, events, ...(spare === undefined ? [] : [spare])];
   return {
     start: async () => {
       try {
-        const { used, marked, fault } = await store.prepare();
+        const { used, marked, fault, heardAt } = await store.prepare();
         if (fault !== undefined)
           warn(
             `state.dir: ${dir} cannot be written: this process goes on in memory with what it can read there`,
@@ -212,6 +269,13 @@ export function createSavedState(
         await rules.start(used);
         // Earlier versions saved no counts in their first minutes.
         await counts.start(marked);
+        const hadEvents = (await store.mark("events").catch(() => undefined)) !== undefined;
+        await events.start(false);
+        await spare?.start(false);
+        before = {
+          version: hadEvents ? otherVersion(writer) : used ? EARLIER : undefined,
+          ended: endOf(history, heardAt),
+        };
         if (marked && fault === undefined) return;
         // Shows at once whether anything can be saved.
         for (const section of sections) await section.save(true);
@@ -232,10 +296,11 @@ export function createSavedState(
       ),
     failing: () => sections.some((section) => section.failing()),
     countsLostAt: () => countsLostAt,
+    before: () => before,
     afterSaving: (run) => {
       const once = onlyOnce(run);
       const giveUp = later(SAVE_MS, () => once(false));
-      void rules.save().then(() => {
+      void Promise.all([rules, events, spare].map((section) => section?.save())).then(() => {
         giveUp();
         once(!rules.failing());
       });
@@ -259,6 +324,25 @@ export function createSavedState(
       giveUp();
     },
   };
+}
+
+/** Throws for text that is not as it was written. */
+function intactJson(text: string): unknown {
+  if (!isIntact(text)) throw new Error("it is not as it was written");
+  return JSON.parse(text);
+}
+
+function otherVersion(writer: string | undefined): string | undefined {
+  return writer === VERSION ? undefined : writer;
+}
+
+/** Undefined if the last process that saved its events stopped properly. `heardAt`: milliseconds since 1970. */
+function endOf(history: Pick<EventHistory, "select">, heardAt: number | undefined): string | undefined {
+  const all = history.select();
+  const last = all.findLast(({ kind }) => kind === "started" || kind === "stopped");
+  if (last?.kind !== "started") return undefined;
+  const at = new Date(Math.floor(heardAt ?? all.at(-1)?.at ?? last.at)).toISOString();
+  return `the process before it did not stop properly: it was last heard of at ${at}, and nothing was saved since`;
 }
 
 /** Digest of what responses depend on beside the rules: another version, platform or option makes other responses. */

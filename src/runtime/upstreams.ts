@@ -2,10 +2,10 @@
 
 import type { Config } from "../config/config.ts";
 import { later, TIME } from "../model/clock.ts";
+import type { RecordEvent } from "../model/event.ts";
 import type { Upstream } from "../model/exchange.ts";
 import { compose, type Send, type StreamSend } from "../model/http.ts";
-import type { UpstreamSessions } from "../upstream/breaker.ts";
-import { createBreaker } from "../upstream/breaker.ts";
+import { breakerEvent, createBreaker, type UpstreamSessions } from "../upstream/breaker.ts";
 import { type CallQueue, createCallQueue, type LongQueue } from "../upstream/call-queue.ts";
 import type { ConnectionRenewal, EventLog } from "../upstream/certificate-renewal.ts";
 import { createSend, MAX_RESPONSE_BYTES } from "../upstream/client.ts";
@@ -53,14 +53,18 @@ export interface UpstreamParts {
 /** One pool and one breaker per upstream, shared by translated calls and pass-through. */
 export function createUpstreams(
   config: Config,
-  parts: UpstreamParts & { readonly log: EventLog; readonly accepted?: (credential: string) => boolean },
+  parts: UpstreamParts & {
+    readonly log: EventLog;
+    readonly record: RecordEvent;
+    readonly accepted?: (credential: string) => boolean;
+  },
 ): Upstreams {
   const streams = new Map<Upstream, StreamSend>();
   const pools = new Map<Upstream, Pool>();
   const queues = new Map<Upstream, CallQueue>();
   const { readers: start, readersPerUpstream: pages } = config.lists;
   const open = (name: Upstream, settings: UpstreamOptions, budget: RetryBudget): { pool: Pool; queue: CallQueue } => {
-    const pool = poolOf(name, settings, settings.connections, parts, logBreaker(parts.log, name));
+    const pool = poolOf(name, settings, settings.connections, parts, logBreaker(parts, name));
     const long = logLongQueue(parts.log, name);
     const queue = createCallQueue({
       connections: settings.connections,
@@ -151,9 +155,14 @@ function logLongQueue(log: EventLog, upstream: Upstream): (facts: LongQueue) => 
 type BreakerListener = NonNullable<Parameters<typeof createBreaker>[0]["turned"]>;
 
 /** Logs when an upstream becomes unreachable, and when it is back. */
-function logBreaker(log: EventLog, upstream: Upstream): BreakerListener {
+function logBreaker(
+  { log, record }: { readonly log: EventLog; readonly record: RecordEvent },
+  upstream: Upstream,
+): BreakerListener {
   return (open, { failures, ms }) => {
-    const facts = { upstream, failures, seconds: Math.round(ms / 1_000) };
+    const seconds = Math.round(ms / 1_000);
+    const event = record(breakerEvent(upstream, open, { failures, seconds }));
+    const facts = { upstream, failures, seconds, event };
     if (open)
       log.error(
         "circuit breaker open: an upstream does not respond, calls to it fail at once until it does",

@@ -46,6 +46,12 @@ export async function holderOf(folder: string): Promise<string | undefined> {
   return text === undefined ? undefined : holderText(text);
 }
 
+/** When that process last changed the file, in milliseconds since 1970; undefined without one. Never rejects. */
+export async function beatOf(folder: string): Promise<number | undefined> {
+  const found = await stat(join(folder, FILE)).catch(() => undefined);
+  return found?.mtimeMs;
+}
+
 const FILE = "owner.json";
 /** For the owner only, as all files of the directory. */
 const PRIVATE = 0o600;

@@ -23,13 +23,17 @@ export interface SectionOptions {
   readonly whenLost: string;
   /** Logs one line for the operator. */
   warn(message: string, cause: unknown): void;
+  /** The section cannot be written from now on; default: `warn`. */
+  failed?(message: string, cause: unknown): void;
+  /** It can be written again. */
+  recovered?(): void;
 }
 
 export type SavedSection = ReturnType<typeof createSavedSection>;
 
 /** A process that does not ask for the store (an older version) may write, too: then the last writer wins, and it is logged once. */
 export function createSavedSection(options: SectionOptions) {
-  const { store, name, everyMs, idleChecks, later, revision, snapshot, restore, warn } = options;
+  const { store, name, everyMs, idleChecks, later, revision, snapshot, restore, warn, failed = warn } = options;
   const place = store.placeOf(name);
   /** Of what this process read or wrote last; undefined: there is nothing. */
   let mark: string | undefined;
@@ -64,10 +68,13 @@ export function createSavedSection(options: SectionOptions) {
       }
       mark = await store.write(name, snapshot());
       saved = now;
+      const isBack = failing;
       failing = false;
+      if (isBack) options.recovered?.();
     } catch (error) {
-      if (!failing) warn(`state.dir: ${place} cannot be written; a restart would lose what is new`, error);
+      const isNews = !failing;
       failing = true;
+      if (isNews) failed(`state.dir: ${place} cannot be written; a restart would lose what is new`, error);
     }
   };
   /** Writes never overlap, and callers that ask while one waits for its turn share it. */

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf, createStateLock, StateInUse, type StateLockOptions, StateWaitEnded } from "./lock.ts";
+import { beatOf, codeOf, createStateLock, StateInUse, type StateLockOptions, StateWaitEnded } from "./lock.ts";
 
 /** Sections of text by name, each replaced as a whole. */
 export interface StateStore extends StateReader {
@@ -42,6 +42,8 @@ export interface StoreUse {
 /** `fault`: why sections cannot be written now. If the store could not be taken either, `write` rejects until the process ends. */
 export interface PreparedStore extends StoreUse {
   readonly fault?: unknown;
+  /** When a process that did not stop properly was last heard of, in milliseconds since 1970. */
+  readonly heardAt?: number | undefined;
 }
 
 /** One file for each section. `folder` is created if its parent exists. */
@@ -67,10 +69,12 @@ export function createFolderStore(folder: string, lockOptions: Omit<StateLockOpt
     requireHeld,
     endWait,
     prepare: async () => {
-      const fault = (await makeFolder(folder)) ?? (await faultOf(take()));
+      const misplaced = await makeFolder(folder);
+      const heardAt = await beatOf(folder);
+      const fault = misplaced ?? (await faultOf(take()));
       // What cannot be looked at may have been used.
       const use = await reader.use().catch(() => ({ used: true, marked: true }));
-      return fault === undefined ? use : { ...use, fault };
+      return { ...use, ...(fault === undefined ? {} : { fault }), heardAt };
     },
     markUsed: async () => {
       if ((await nodeAt(marker)) === undefined) await writeWhole(marker, [MARKER_TEXT], requireHeld);
@@ -165,7 +169,7 @@ function useOf(names: readonly string[]): StoreUse {
 }
 
 /** Files of `writeWhole`. Others of the folder may belong to somebody else. */
-const TEMPORARY = /^[a-z]+\.(?:json|txt)\.[0-9a-f-]+\.tmp$/;
+const TEMPORARY = /^[a-z-]+\.(?:json|txt)\.[0-9a-f-]+\.tmp$/;
 /** For the owner only: sections hold names of clients. */
 const PRIVATE = 0o600;
 /** Larger than any ledger. */

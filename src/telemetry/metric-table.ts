@@ -1,6 +1,7 @@
 /** Every metric that carryover exposes; `docs/metrics.md` is generated from it. */
 
 import { COMPARISON_FAILURES, SKIP_REASONS } from "../model/comparison.ts";
+import { EVENT_KINDS } from "../model/event.ts";
 
 export interface MetricDefinition {
   readonly type: "counter" | "gauge" | "histogram";
@@ -208,6 +209,12 @@ export const METRICS = {
   ),
   config_hash: gauge("number", "Hash of the rules in force, for comparing instances; 0 without a rules file"),
 
+  events_total: counter(
+    "events",
+    "What happened to the migration since this process started (`carryover events`)",
+    ["kind"],
+    EVENT_KINDS.length,
+  ),
   ready: gauge("boolean", "1 while /readyz returns 200"),
   log_lines_dropped_total: counter("lines", "Log lines dropped because the output was blocked"),
   build_info: gauge("boolean", "Always 1; the labels name the versions that are running", ["version", "node"]),

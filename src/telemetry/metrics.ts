@@ -1,5 +1,6 @@
 /** Prometheus metrics, read from the `Exchange` of each request and from the state of the parts. */
 import { Registry } from "prom-client";
+import type { EventKind } from "../model/event.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
 import type { CallQueue, CallQueueState } from "../upstream/call-queue.ts";
@@ -43,6 +44,8 @@ export interface MetricsOptions {
   readonly lists: () => { readonly reading: number; readonly waiting: number };
   readonly upstreams: UpstreamGauges;
   readonly cutover: RolloutMetricSources;
+  /** By kind. */
+  readonly events: () => Iterable<readonly [EventKind, number]>;
   readonly droppedLogLines: () => number;
   /** Shows carryover's metrics as well, except process metrics, which its owner has. */
   readonly registry?: MetricsRegistry | undefined;
@@ -237,6 +240,7 @@ function exportState(make: MetricFactory, options: MetricsOptions): void {
   make.gauge("lists_waiting", () => lists().waiting);
   make.gauge("upstream_breaker_open", perUpstream(upstreams.breakers));
   make.gauge("upstream_certificates_last_reload_successful", perUpstream(upstreams.certificates));
+  make.counter("events_total", () => Array.from(options.events(), ([kind, count]) => [[kind], count]));
   make.counter("log_lines_dropped_total", () => [[[], options.droppedLogLines()]]);
   make.gauge("build_info", () => [[[options.version, process.version], 1]]);
 }

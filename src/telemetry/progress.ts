@@ -56,6 +56,8 @@ export const ProgressSchema = z.object({
   digest: optional(z.string()),
   /** False: the rules file is bad, and older rules are in force. */
   lastReloadSuccessful: z.boolean(),
+  /** What is wrong with it, and since when; absent if it can be used. */
+  rulesFault: optional(z.object({ at: Time, says: z.string() })),
   /** False: what outlives a restart cannot be written now. */
   saved: optional(z.boolean()),
   /** When what was counted before was lost, because it could not be read. */

@@ -1,6 +1,7 @@
 /** The circuit breaker: calls to an upstream that is surely down fail at once. */
 
 import type { Timer } from "../model/clock.ts";
+import type { NewEvent } from "../model/event.ts";
 import type { Upstream } from "../model/exchange.ts";
 import { Problem } from "../model/problem.ts";
 
@@ -129,6 +130,19 @@ export function createBreaker({ now, random, later, probe, turned }: BreakerOpti
 
 function isRow({ failures, since }: BreakerState, at: number): boolean {
   return failures >= MOST_FAILURES && at - since >= LEAST_MS;
+}
+
+/** The event that a breaker has turned. `over`: how the upstream is called, where that is not HTTP. */
+export function breakerEvent(
+  upstream: Upstream,
+  open: boolean,
+  { failures, seconds }: { readonly failures: number; readonly seconds: number },
+  over = "",
+): NewEvent {
+  const reason = open
+    ? `upstream ${upstream} does not respond${over}: ${failures} calls in a row failed within ${seconds} s`
+    : `upstream ${upstream} responds${over} again after ${seconds} s`;
+  return { kind: open ? "breaker-opened" : "breaker-closed", reason };
 }
 
 /** Never opens. */

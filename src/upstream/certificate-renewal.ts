@@ -6,6 +6,7 @@ import type { Config, Tls, TlsFiles } from "../config/config.ts";
 import { faultText } from "../config/faults.ts";
 import { createWatchedFile, type FileFault, type WatchedFile } from "../config/watched-file.ts";
 import type { Timer } from "../model/clock.ts";
+import type { RecordEvent } from "../model/event.ts";
 import type { Upstream } from "../model/exchange.ts";
 import type { Pool } from "./pool.ts";
 
@@ -25,6 +26,7 @@ export interface ConnectionRenewalParts {
   /** Milliseconds since 1970. */
   readonly wall: () => number;
   readonly log: EventLog;
+  readonly record: RecordEvent;
 }
 
 /** Between two reads. Issuers renew certificates days before they expire. */
@@ -83,7 +85,7 @@ export function createConnectionRenewal(upstreams: Config["upstream"], parts: Co
 function watchCertificates(
   name: Upstream,
   { tls, tlsFiles }: { readonly tls: Tls; readonly tlsFiles: TlsFiles },
-  { read, later, wall, log }: ConnectionRenewalParts,
+  { read, later, wall, log, record }: ConnectionRenewalParts,
   renew: (tls: Tls) => void,
 ): WatchedFile<Tls> {
   const option = `upstream.${name}`;
@@ -105,13 +107,17 @@ function watchCertificates(
     wall,
     apply: (found) => {
       renew(found);
-      log.info("certificates were renewed: new connections use them", { upstream: name });
+      const reason = `upstream ${name}: new connections use the new certificates`;
+      const event = record({ kind: "certificate-renewed", reason });
+      log.info("certificates were renewed: new connections use them", { upstream: name, event });
     },
     failed: (error, faults) => {
       const what = faults.length > 0 ? faults.map(faultText).join(" | ") : error.message;
+      const event = record({ kind: "certificate-refused", reason: `upstream ${name}: ${what}` });
       log.error("certificates cannot be used; those before them stay in force", undefined, {
         upstream: name,
         faults: what,
+        event,
       });
     },
     recovered: () => log.info("the certificates' files hold what is in force again", { upstream: name }),

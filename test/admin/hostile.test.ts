@@ -9,7 +9,17 @@ let platform: Double;
 let carryover: Carryover;
 const lines: string[] = [];
 
-const VIEWS = ["rules", "clients", "samples", "progress", "unknown-fields", "explain", "clients.txt", "way-out.md"];
+const VIEWS = [
+  "rules",
+  "clients",
+  "samples",
+  "progress",
+  "events",
+  "unknown-fields",
+  "explain",
+  "clients.txt",
+  "way-out.md",
+];
 const PATHS = ["healthz", "readyz", "metrics", ...VIEWS].map((name) => `/${name}`);
 const portOf = (url: string) => Number(new URL(url).port);
 

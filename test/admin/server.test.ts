@@ -199,8 +199,8 @@ describe("POST /force", () => {
     const said: string[] = [];
     const url = await start({
       ...options,
-      force: (command) => {
-        said.push(command);
+      force: (command, note) => {
+        said.push([command, ...Object.values(note)].join(" "));
         return { effective: command };
       },
     });
@@ -213,7 +213,8 @@ describe("POST /force", () => {
     const { said, post } = await forcing();
     expect(await post(NATIVE)).toMatchObject({ status: 200, body: '{"effective":"native"}' });
     expect(await post('{"force":"none"}')).toMatchObject({ status: 200, body: '{"effective":"none"}' });
-    expect(said).toEqual(["native", "none"]);
+    expect(await post('{"force":"native","by":"anna","reason":"v2 is down"}')).toMatchObject({ status: 200 });
+    expect(said).toEqual(["native", "none", "native v2 is down anna"]);
   });
 
   test("is never open: without a configured token this machine is refused, too", async () => {
@@ -252,7 +253,11 @@ describe("POST /force", () => {
     ['{"force":"translate"}', 400],
     ['{"force":["native"]}', 400],
     ['{"force":"native","for":"1h"}', 400],
-    [`{"force":"native"}${" ".repeat(2000)}`, 413],
+    ['{"force":"native","by":7}', 400],
+    ['{"force":"native","by":""}', 400],
+    ['{"force":"native","reason":"a\\nb"}', 400],
+    [`{"force":"native","reason":"${"a".repeat(501)}"}`, 400],
+    [`{"force":"native"}${" ".repeat(9000)}`, 413],
   ])("a body of %j changes nothing", async (body, status) => {
     const { said, post } = await forcing();
     const answer = await post(body);

@@ -31,6 +31,10 @@ async function logged(after: string) {
     },
     wall: () => 0,
     log,
+    record: ({ kind, reason }) => {
+      said.push(`${kind}: ${reason}`);
+      return "id";
+    },
     rename: (names) => said.push(names),
   });
   await watch.start();
@@ -42,14 +46,19 @@ async function logged(after: string) {
 test("a renewed certificate is no change of the configuration; another path is", async () => {
   expect(await logged(`${NOTHING_ELSE}# a comment\n`)).toEqual([]);
   expect(await logged(NOTHING_ELSE.replace("ca.pem", "other.pem"))).toEqual([
-    ["the configuration file was changed: some options wait for a restart", { options: "upstream.v2.tls.caFile" }],
+    "config: other options wait for a restart: upstream.v2.tls.caFile",
+    [
+      "the configuration file was changed: some options wait for a restart",
+      { options: "upstream.v2.tls.caFile", event: "id" },
+    ],
   ]);
 });
 
 test("names come into force, and what else was changed is named", async () => {
   const both = `${NOTHING_ELSE}clients: { names: [a=x] }\nlog: { level: warn }\n`;
   expect(await logged(both)).toEqual([
-    ["the configuration file was changed: some options wait for a restart", { options: "log.level" }],
+    "config: clients.names has 1 names now; other options wait for a restart: log.level",
+    ["the configuration file was changed: some options wait for a restart", { options: "log.level", event: "id" }],
     ["a=x"],
     "clients.names was changed: clients have their new names",
   ]);

@@ -181,8 +181,9 @@ describe("carryover in a Fastify app", () => {
       config: { log: { level: "info" } },
     });
     await ask("GET", "/iam/v1/none");
-    await vi.waitFor(() => expect(lines).toHaveLength(1));
-    expect([JSON.parse(lines[0] ?? "").msg, paths]).toEqual(["request", ["/iam/v1/none"]]);
+    await vi.waitFor(() => expect(lines).toHaveLength(2));
+    const messages = lines.map((line) => JSON.parse(line).msg);
+    expect([messages, paths]).toEqual([["carryover started", "request"], ["/iam/v1/none"]]);
   });
 
   it("takes further paths as configured", async () => {

@@ -64,12 +64,14 @@ describe("carryover status", () => {
   });
 
   test("names what needs attention, and what is in the way of everything comes first", async () => {
-    const forcedBy = { effective: "native", file: "none", command: "native", commandAt: NOW } as const;
+    const note = { by: "anna", reason: "v2 returns 503" };
+    const forcedBy = { effective: "native", file: "none", command: "native", commandAt: NOW, ...note } as const;
     const ill = progress({
       instance: "ill",
       force: "native",
       forcedBy,
       lastReloadSuccessful: false,
+      rulesFault: { at: Date.UTC(2026, 10, 20, 9), says: "r.yaml:1: bad" },
       saved: false,
       changeable: false,
       ready: false,
@@ -84,8 +86,8 @@ describe("carryover status", () => {
     expect(next).toMatch(/^find out why http:\/\/b:1 does not respond: /);
     expect(attention).toEqual([
       "http://b:1 cannot be reached (ECONNREFUSED)",
-      "http://a:1 is forced to native (by carryover force): no rule decides",
-      "http://a:1 has an invalid rules file and keeps the rules before it: see /rules",
+      "http://a:1 is forced to native (by carryover force, since 21:30Z by anna: v2 returns 503): no rule decides",
+      "http://a:1 has an invalid rules file since 2026-11-20 09:00Z and keeps the rules before it: r.yaml:1: bad",
       "http://a:1 gets no response from upstream v2: its circuit breaker is open",
       "back stepped back 3 h ago, native v1 responds",
       "http://a:1 is not ready: it starts or stops",

@@ -53,7 +53,12 @@ export const START = Date.UTC(2026, 10, 21);
 
 export function rig(
   rules: Rules | undefined,
-  { mode = "translate" as CutoverMode, native = true, bucketOf = (_client: string): number => 50 } = {},
+  {
+    mode = "translate" as CutoverMode,
+    native = true,
+    bucketOf = (_client: string): number => 50,
+    onEvent = (_event: RolloutEvent): void => {},
+  } = {},
 ): Rig {
   const told: RolloutEvent[] = [];
   const clock = { at: START, ahead: 0 };
@@ -64,7 +69,10 @@ export function rig(
     bucketOf,
     wall: () => clock.at,
     now: () => clock.at + clock.ahead,
-    onEvent: (event) => told.push(event),
+    onEvent: (event) => {
+      told.push(event);
+      onEvent(event);
+    },
   });
   return {
     control,

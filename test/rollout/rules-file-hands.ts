@@ -41,7 +41,7 @@ export function parseText(bytes: Uint8Array): { rules: Rules; warnings: readonly
 export function byHand(
   path: string,
   read: RulesFileOptions["read"],
-  options: Partial<Pick<RulesFileOptions, "parse" | "apply" | "everyMs">> = {},
+  options: Partial<Pick<RulesFileOptions, "parse" | "apply" | "everyMs" | "last">> = {},
 ): Hands {
   let time = 1_000;
   const timers = new Map<number, { readonly ms: number; readonly run: () => void }>();
@@ -51,7 +51,7 @@ export function byHand(
   const applied: string[] = [];
   const failed: string[] = [];
   const parsed: string[] = [];
-  const { everyMs = 2_000, parse = parseText, apply } = options;
+  const { everyMs = 2_000, parse = parseText, apply, last } = options;
   const file = createRulesFile({
     path,
     read,
@@ -67,9 +67,10 @@ export function byHand(
       return () => timers.delete(id);
     },
     wall: () => time,
-    apply: (rules, warnings) => {
-      apply?.(rules, warnings);
-      applied.push([rules.digest, ...warnings].join(" | "));
+    last,
+    apply: (rules, warnings, isSpare) => {
+      apply?.(rules, warnings, isSpare);
+      applied.push([rules.digest, ...(isSpare ? ["spare"] : []), ...warnings].join(" | "));
     },
     failed: (error) => void failed.push(error.message),
     recovered: () => {

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { createLastRules } from "../../src/rollout/rules-file.ts";
 import { byHand, parseText } from "./rules-file-hands.ts";
 
 /** A file that is only a text; an error is what reading it gives. */
@@ -47,6 +48,33 @@ describe("the first rules", () => {
     const hands = byHand("rules.yaml", read);
     await expect(hands.file.start()).rejects.toThrow(told);
     expect([held.reads, hands.timers(), hands.applied, hands.failed]).toEqual([1, 0, [], []]);
+  });
+
+  it("of an earlier process are in force while the file is wrong, until it is right", async () => {
+    const last = createLastRules();
+    last.take(new TextEncoder().encode("good"));
+    const { held, file, applied, failed, recovered, settle } = await started("bad", { last });
+    expect([applied, failed]).toEqual([["good | spare"], ["rules.yaml:1:1: bad is wrong"]]);
+    expect(file.state()).toMatchObject({ digest: "good", reloads: 0, failing: { at: 1_000 } });
+    held.text = "good";
+    await settle();
+    expect([file.state().failing, recovered(), file.state().reloads]).toEqual([undefined, 1, 0]);
+    held.text = "worse";
+    await settle();
+    expect([applied.at(-1), new TextDecoder().decode(last.bytes())]).toEqual(["worse", "worse"]);
+  });
+
+  it.each([
+    ["is missing", new Error("ENOENT"), "good", "cannot be read (ENOENT)"],
+    ["and those of the earlier process are wrong", "bad now", "bad before", "bad now is wrong"],
+    ["and the earlier process had none", "bad", "", "bad is wrong"],
+  ])("make start reject when the file %s", async (_name, text, before, told) => {
+    const { read } = shelf(text);
+    const last = createLastRules();
+    if (before !== "") last.take(new TextEncoder().encode(before));
+    const { file, applied } = byHand("rules.yaml", read, { last });
+    await expect(file.start()).rejects.toThrow(told);
+    expect(applied).toEqual([]);
   });
 
   it("are told from later ones to whoever reads them", async () => {

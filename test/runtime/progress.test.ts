@@ -16,7 +16,7 @@ const told = (made: Rig) =>
     mode: "translate",
     rollout: made.control,
     shadow: undefined,
-    lastReloadSuccessful: () => true,
+    rulesFault: () => undefined,
     saved: () => true,
     countsLostAt: () => undefined,
     totals: () => ({ since: 0, at: 0, rows: [] }),

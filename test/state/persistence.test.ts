@@ -17,13 +17,14 @@ import { stateFolder, stateProcess } from "./state-rig.ts";
 
 takeDownAfterEach();
 
-test("a directory holds two sections and a marker, and while a process lives its name", async () => {
+test("a directory holds four sections and a marker, and while a process lives its name", async () => {
   const folder = stateFolder();
   const { saved, start } = stateProcess(folder);
   await start();
-  expect(readdirSync(folder)).toEqual(["counts.json", "owner.json", "rollout.json", "used.txt"]);
+  const files = ["counts.json", "events.json", "last-rules.json", "rollout.json", "used.txt"];
+  expect(readdirSync(folder)).toEqual([...files, "owner.json"].sort());
   await saved.close();
-  expect(readdirSync(folder)).toEqual(["counts.json", "rollout.json", "used.txt"]);
+  expect(readdirSync(folder)).toEqual(files);
 });
 
 test("a process that dies in its first start leaves nothing that looks lost", async () => {
@@ -46,7 +47,7 @@ test.each([
   writeFileSync(join(folder, "rollout.json"), '{"version":1}');
   writeFileSync(join(folder, "counts.json"), JSON.stringify({ version, ledger, totals, comparisons: [] }));
   await stateProcess(folder).saved.start();
-  expect(readdirSync(folder).filter((name) => !name.startsWith("rollout.damaged"))).toEqual(files);
+  expect(readdirSync(folder).filter((name) => !/^(?:rollout\.damaged|events|last-rules)/.test(name))).toEqual(files);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createSavedSection, jsonArray } from "../../src/state/section.ts";
+import { createSavedSection, jsonArray, type SectionOptions } from "../../src/state/section.ts";
 import type { StateStore } from "../../src/state/store.ts";
 
 const disk = { text: undefined as string | undefined, full: false, writes: 0, aside: undefined as string | undefined };
@@ -29,7 +29,7 @@ const store: StateStore = {
 };
 
 /** A process that keeps a number, and timers that `pass` runs. */
-function start(given: { readonly idleChecks?: number; readonly store?: StateStore } = {}) {
+function start(given: Partial<Pick<SectionOptions, "idleChecks" | "store" | "recovered">> = {}) {
   const memory = { number: 0, revision: 0, lost: 0 };
   const warnings: string[] = [];
   const timers: (() => void)[] = [];
@@ -157,7 +157,12 @@ test.each([0, 1, 19, 20, 21, 40, 41])("%i items make a JSON array in pieces", (c
 });
 
 test("a full disk is warned of once, and what is new is written when there is room", async () => {
-  const one = start();
+  let recovered = 0;
+  const one = start({
+    recovered: () => {
+      recovered += 1;
+    },
+  });
   await one.section.start(false);
   disk.full = true;
   one.set(1);
@@ -166,7 +171,9 @@ test("a full disk is warned of once, and what is new is written when there is ro
   expect(one.section.failing()).toBe(true);
   disk.full = false;
   await one.pass();
-  expect([disk.text, one.section.failing()]).toEqual(['{"number":1}', false]);
+  one.set(2);
+  await one.pass();
+  expect([disk.text, one.section.failing(), recovered]).toEqual(['{"number":2}', false, 1]);
 });
 
 test("a section that somebody removed is written again, though nothing is new, and nobody else is blamed", async () => {

@@ -1,11 +1,14 @@
 /** What survives a restart, with real rules, counts and files, and without servers. */
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/config.ts";
+import { createEventHistory, type EventHistory } from "../../src/history/events.ts";
 import { createIdentity } from "../../src/ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../../src/ledger/ledger.ts";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
+import { createLastRules, type LastRules } from "../../src/rollout/rules-file.ts";
 import type { Rule } from "../../src/rules/rule.ts";
 import { createCredentialDigests, createSavedState, type SavedState } from "../../src/runtime/persistence.ts";
 import { createTotals } from "../../src/telemetry/totals.ts";
@@ -15,6 +18,8 @@ import { later } from "../support/take-down.ts";
 export interface StateProcess extends Rig {
   readonly saved: SavedState;
   readonly ledger: Ledger;
+  readonly history: EventHistory;
+  readonly lastRules: LastRules;
   /** What was logged. */
   readonly lines: readonly string[];
   /** Reads what was saved, then puts the rules into force. */
@@ -33,7 +38,7 @@ export function stateProcess(
   dir: string | undefined,
   { rules = [], native = true, timer = afterMs }: StateChoices = {},
 ): StateProcess {
-  const made = rig(undefined, { native });
+  const made: Rig = rig(undefined, { native, onEvent: (event) => void history.record(event) });
   const flags = {
     upstreamV2Url: "http://127.0.0.1:1",
     cutoverMode: "translate",
@@ -56,7 +61,9 @@ export function stateProcess(
     traits: createOperationTraits([]),
   });
   const totals = createTotals(wall);
-  const parts = { rollout: made.control, ledger, shadow: undefined, identity, totals };
+  const history = createEventHistory({ wall, process: randomBytes(4).toString("hex") });
+  const lastRules = createLastRules();
+  const parts = { rollout: made.control, ledger, shadow: undefined, identity, totals, history, lastRules };
   const log = { info: () => {}, warn: note, error: note } as unknown as Parameters<typeof createSavedState>[2]["log"];
   const saved = createSavedState(
     config,
@@ -74,6 +81,8 @@ export function stateProcess(
     },
     saved,
     ledger,
+    history,
+    lastRules,
     lines,
     start: async () => {
       await saved.start();

@@ -25,5 +25,6 @@ export const IDLE: MetricsOptions = {
     shadow: () => ({ running: 0, waiting: 0, heldBytes: 0, passed: {} }),
     comparisons: undefined,
   },
+  events: () => [],
   droppedLogLines: () => 0,
 };

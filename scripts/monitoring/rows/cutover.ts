@@ -129,6 +129,14 @@ export const cutover = {
       unit: "short",
       queries: [[`count by (rule, state) (carryover_rule_state{${OF}} == 1)`, "{{rule}} {{state}}"]],
     }),
+    lines({
+      title: "Events",
+      width: 24,
+      description:
+        "What happened within the last five minutes, over all instances: step backs, forced modes, changes of rules, starts and stops. carryover events lists each with its cause.",
+      unit: "short",
+      queries: [[`sum by (kind) (increase(carryover_events_total{${OF}}[5m])) > 0`, "{{kind}}"]],
+    }),
   ],
 };
 

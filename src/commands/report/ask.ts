@@ -1,9 +1,16 @@
 /** Asks instances for their progress (`GET /progress` on the admin port), and checks every member: a report must not guess. */
 import { z } from "zod";
 import type { InstanceResult } from "../../fleet/merge.ts";
+import { type EventsView, EventsViewSchema } from "../../history/events-view.ts";
 import { member, parsedJson } from "../../model/json.ts";
 import { optional, readRecord } from "../../rules/record.ts";
-import { type ConfirmedRule, ConfirmedRuleSchema, type ForceCommand, ForceStateSchema } from "../../rules/status.ts";
+import {
+  type ConfirmedRule,
+  ConfirmedRuleSchema,
+  type ForceCommand,
+  type ForceNote,
+  ForceStateSchema,
+} from "../../rules/status.ts";
 import { PROGRESS_VERSION, type Progress, ProgressSchema } from "../../telemetry/progress.ts";
 import { oneLine } from "../terminal.ts";
 import { HOW_TO_GIVE_ADMIN_TOKEN } from "./arguments.ts";
@@ -30,7 +37,9 @@ export async function ask(address: string, options: AskOptions): Promise<Instanc
 }
 
 /** The state that an instance returned for a command, or why it returned none. */
-type Said<T> = { readonly address: string; readonly state: T } | { readonly address: string; readonly fault: string };
+export type Said<T> =
+  | { readonly address: string; readonly state: T }
+  | { readonly address: string; readonly fault: string };
 
 /** `survives`: a restart keeps what was said; undefined: the instance is older. */
 const AnsweredForceSchema = ForceStateSchema.extend({ survives: optional(z.boolean()) });
@@ -42,14 +51,30 @@ export function askConfirm(address: string, rule: string, options: AskOptions): 
 }
 
 /** Sends `carryover force`; the answer is what is in force then. Never rejects. */
-export function askForce(address: string, force: ForceCommand, options: AskOptions): Promise<Said<AnsweredForce>> {
-  return say(address, { path: "/force", body: { force }, read: (value) => AnsweredForceSchema.parse(value) }, options);
+export function askForce(
+  address: string,
+  { force, ...note }: { readonly force: ForceCommand } & ForceNote,
+  options: AskOptions,
+): Promise<Said<AnsweredForce>> {
+  const read = (value: unknown) => AnsweredForceSchema.parse(value);
+  // An older instance refuses a body with more members. What it is told to do matters more than why.
+  const plainer = Object.keys(note).length === 0 ? undefined : { force };
+  return say(address, { path: "/force", body: { force, ...note }, plainer, read }, options);
+}
+
+/** `query`: of `GET /events`. Never rejects. */
+export function askEvents(address: string, query: string, options: AskOptions): Promise<Said<EventsView>> {
+  const read = (value: unknown) => readRecord(EventsViewSchema, value);
+  return say(address, { path: `/events${query}`, lacks: "keeps no events", read }, options);
 }
 
 async function say<T>(address: string, question: Question<T>, options: AskOptions): Promise<Said<T>> {
   try {
     return { address, state: await answerOf(address, question, options) };
   } catch (error) {
+    const { plainer, ...rest } = question;
+    if (plainer !== undefined && error instanceof InstanceError && error.isOfBody)
+      return say(address, { ...rest, body: plainer }, options);
     return { address, fault: faultText(error, options.timeoutMs) };
   }
 }
@@ -58,16 +83,28 @@ interface Question<T> {
   readonly path: string;
   /** To post as JSON; without it the path is read. */
   readonly body?: object;
+  /** To post instead where that is refused. */
+  readonly plainer?: object | undefined;
+  /** What an instance without this path does not do. */
+  readonly lacks?: string;
   /** Throws for what is no answer. */
   readonly read: (value: unknown) => T;
 }
 
 /** Its message is shown as it is. */
-class InstanceError extends Error {}
+class InstanceError extends Error {
+  /** The body of the request was refused. */
+  readonly isOfBody: boolean;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.isOfBody = status === 400 || status === 413;
+  }
+}
 
 async function answerOf<T>(
   address: string,
-  { path, body, read }: Question<T>,
+  { path, body, read, lacks }: Question<T>,
   { token, timeoutMs, fetch }: AskOptions,
 ): Promise<T> {
   const response = await fetch(`${address}${path}`, {
@@ -82,7 +119,7 @@ async function answerOf<T>(
     redirect: "manual",
   });
   const text = await textOf(response);
-  if (response.status !== 200) throw new InstanceError(refusalOf(response.status, text, token));
+  if (response.status !== 200) throw new InstanceError(refusalOf(response.status, text, token, lacks), response.status);
   try {
     return read(JSON.parse(text));
   } catch (error) {
@@ -105,7 +142,7 @@ async function textOf(response: Response): Promise<string> {
 }
 
 /** What a status other than 200 means, and what helps. */
-function refusalOf(status: number, text: string, token: string | undefined): string {
+function refusalOf(status: number, text: string, token: string | undefined, lacks = "tells no progress"): string {
   const message = ownMessage(text);
   if (message === undefined) return `is no carryover admin port: it answered ${status}`;
   if (status === 401) {
@@ -115,7 +152,7 @@ function refusalOf(status: number, text: string, token: string | undefined): str
   }
   if (status === 405) return "is an older version of carryover, which cannot be told that";
   if (status === 404 && message.includes("there is nothing here")) {
-    return "is an older version of carryover, which tells no progress, or its address lacks a path";
+    return `is an older version of carryover, which ${lacks}, or its address lacks a path`;
   }
   if (status === 404 && message.includes("none of the API's prefixes")) {
     return "is carryover's port for clients: give the admin port (admin.port, 8081 unless it was set)";

@@ -4,7 +4,15 @@ import { changeTokenPath } from "../../admin/change-token.ts";
 import { STATE_DIR_VARIABLE } from "../../config/command-variables.ts";
 import { ArgumentError } from "../../config/faults.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
-import { type ConfirmedRule, type ForceCommand, ForceCommands } from "../../rules/status.ts";
+import { isPrintable } from "../../model/text.ts";
+import {
+  type ConfirmedRule,
+  type ForceCommand,
+  ForceCommands,
+  type ForceNote,
+  LONGEST_BY,
+  LONGEST_REASON,
+} from "../../rules/status.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
   ADDRESSES_HELP,
@@ -18,11 +26,14 @@ import {
 import type { AnsweredForce, AskOptions } from "../report/ask.ts";
 import { oneLine, printable } from "../terminal.ts";
 
-interface SharedFlags {
+/** Of every command that asks instances. */
+export interface SharedFlags {
   readonly tokenFile?: string;
   readonly timeout: string;
   readonly json?: true;
 }
+
+interface ForceFlags extends SharedFlags, ForceNote {}
 
 interface GateFlags extends SharedFlags {
   readonly differencesBelow?: number;
@@ -96,14 +107,18 @@ export function addForce(program: Command, io: CommandIo, outcome: Outcome): voi
     .argument("<mode>", "native: back to native v1 with the next request; none: lift that", readForce);
   shared(command)
     .description("send every v1 request to native v1, whatever the rules say, or lift that; needs the admin token")
-    .action(async (mode: ForceCommand, addresses: readonly string[], flags: SharedFlags) => {
+    .option("--reason <text>", "why, for status and events", readNote(LONGEST_REASON))
+    .option("--by <name>", "who does it, for status and events", readNote(LONGEST_BY))
+    .action(async (mode: ForceCommand, addresses: readonly string[], { reason, by, ...flags }: ForceFlags) => {
       const options = withToken("force", addresses, flags, io);
+      const note = { ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
       const { askForce } = await import("../report/ask.ts");
       const results = await Promise.all(
-        readAddresses(addresses, io.env).map((address) => askForce(address, mode, options)),
+        readAddresses(addresses, io.env).map((address) => askForce(address, { force: mode, ...note }, options)),
       );
-      const text = (one: ChangeReport<AnsweredForce>) => changeText(`force ${mode}`, one, stateText);
-      const report = { version: 1, mode, results } as const;
+      const textOf = (state: AnsweredForce) => `${stateText(state)}${lostNoteText(note, state)}`;
+      const text = (one: ChangeReport<AnsweredForce>) => changeText(`force ${mode}`, one, textOf);
+      const report = { version: 1, mode, ...note, results } as const;
       show(report, text, options, flags, io);
       outcome.code = changeExitCode(results);
     });
@@ -142,12 +157,18 @@ function stateText({ effective, command, survives }: AnsweredForce): string {
   return `is still forced to ${effective}, by the rules file: lift it there, too`;
 }
 
+/** An older instance keeps no note. */
+function lostNoteText({ reason, by }: ForceNote, state: AnsweredForce): string {
+  const isKept = (reason ?? state.reason) === state.reason && (by ?? state.by) === state.by;
+  return isKept ? "" : "; it is an older version, which keeps no --reason and --by";
+}
+
 /** 0; 2: an instance did not do it. */
 function changeExitCode(results: readonly ChangeResult<unknown>[]): number {
   return results.some((one) => "fault" in one) ? 2 : 0;
 }
 
-function shared(command: Command): Command {
+export function shared(command: Command): Command {
   return command
     .argument("[addresses...]", ADDRESSES_HELP)
     .option("--token-file <file>", TOKEN_HELP)
@@ -155,7 +176,7 @@ function shared(command: Command): Command {
     .option("--json", "print one JSON document (docs/status.md)");
 }
 
-function optionsOf({ tokenFile, timeout }: SharedFlags, io: CommandIo): AskOptions {
+export function optionsOf({ tokenFile, timeout }: SharedFlags, io: CommandIo): AskOptions {
   const timeoutMs = readTimeout(timeout);
   return { token: readAdminToken(tokenFile, io.env, io), timeoutMs, fetch: io.fetch };
 }
@@ -193,7 +214,7 @@ async function askAll(args: readonly string[], flags: SharedFlags, io: CommandIo
 }
 
 /** Instances could return any text, even the token. */
-function show<T>(
+export function show<T>(
   view: T,
   text: (view: T) => string,
   { token }: Pick<Asked, "token">,
@@ -222,6 +243,15 @@ function readShare(text: string): number {
   const share = /^\d?\.?\d+$/.test(text) ? Number(text) : 0;
   if (share > 0 && share <= 1) return share;
   throw new InvalidArgumentError("expected a share above 0, at most 1: 0.02");
+}
+
+/** One line of text, white space joined. */
+function readNote(most: number): (text: string) => string {
+  return (text) => {
+    const note = text.replaceAll(/\s+/g, " ").trim();
+    if (note !== "" && note.length <= most && isPrintable(note)) return note;
+    throw new InvalidArgumentError(`expected 1 to ${most} printable characters`);
+  };
 }
 
 function readForce(text: string): ForceCommand {

@@ -28,7 +28,9 @@ test("says nothing where no state was kept", async () => {
 
 test("names rules whose saved state cannot be read, reads only, and may run while a carryover lives", async () => {
   const folder = stateFolder();
-  await stateProcess(folder, { rules: RULES }).start();
+  const one = stateProcess(folder, { rules: RULES });
+  await one.start();
+  await new Promise((resolve) => one.saved.afterSaving(resolve));
   const names = readdirSync(folder);
   expect(await check(folder)).toEqual(["ok DIR can be read"]);
   writeFileSync(join(folder, "rollout.json"), "{");

@@ -4,6 +4,8 @@ import { run } from "./support.ts";
 const TOKEN = "0123456789-admin-token";
 const env = { CARRYOVER_ADMIN_TOKEN: TOKEN };
 
+const OWN = [{ domain: "carryover" }];
+
 /** Answers as instances do: `a` forced by the command alone, `b` by its rules file as well, others refuse. */
 const fetch = async (input: unknown, init: RequestInit = {}): Promise<Response> => {
   const url = new URL(String(input));
@@ -14,8 +16,11 @@ const fetch = async (input: unknown, init: RequestInit = {}): Promise<Response> 
     new Headers(init.headers).get("content-type"),
   ];
   expect(sent).toEqual(["POST", "/force", `Bearer ${TOKEN}`, "application/json"]);
-  const { force } = JSON.parse(String(init.body));
-  if (url.hostname === "a") return Response.json({ effective: force, file: "none", command: force, survives: true });
+  const { force, ...note } = JSON.parse(String(init.body));
+  if (url.hostname === "a")
+    return Response.json({ effective: force, file: "none", command: force, survives: true, ...note });
+  // Versions without --reason refuse a body with more members.
+  if (Object.keys(note).length > 0) return Response.json({ message: "no", details: OWN }, { status: 400 });
   if (url.hostname === "b") return Response.json({ effective: "native", file: "native", command: force });
   const refusal = { message: "only GET and HEAD are allowed here", details: [{ domain: "carryover" }] };
   return Response.json(refusal, { status: 405 });
@@ -48,6 +53,18 @@ test("it ends with 2, and says so first, when an instance did not do it", async 
     mode: "none",
     results: [{ address: "http://a:1", state: { effective: "none", file: "none", command: "none", survives: true } }],
   });
+});
+
+test("a reason and a name are sent, and instances that keep none do it all the same", async () => {
+  const note = ["--reason", " v2 returns\n503 ", "--by", "anna"];
+  expect((await run(["force", "native", "a:1", "b:1", ...note], { env, fetch })).out).toBe(
+    "http://a:1 is forced to native v1 from the next request on\nhttp://b:1 is forced to native v1 from the next request on, until it restarts: it has no state.dir that can be written; it is an older version, which keeps no --reason and --by\n",
+  );
+  const { results } = JSON.parse((await run(["force", "none", "a:1", "--json", ...note], { env, fetch })).out);
+  expect(results[0].state).toMatchObject({ reason: "v2 returns 503", by: "anna" });
+  for (const bad of ["", " ", "a\u202eb", "a".repeat(101)]) {
+    expect((await run(["force", "native", "a:1", "--by", bad], { env, fetch })).code).toBe(64);
+  }
 });
 
 test("without a token, or for another mode, nothing is sent", async () => {

@@ -155,7 +155,8 @@ beforeAll(async () => {
       () => view("metrics"),
       (text) => !busy.test(text),
     );
-    for (const name of ["rules", "clients", "clients.txt", "samples", "progress", "unknown-fields"]) await view(name);
+    for (const name of ["rules", "clients", "clients.txt", "samples", "progress", "events", "unknown-fields"])
+      await view(name);
     outputs.set(`${values} explained`, await (await fetch(`${carryover.adminUrl}/explain?${PASTED}`)).text());
     for (const { name } of JSON.parse(outputs.get(`${values} clients`) ?? "").clients) {
       await view(`way-out.md?client=${encodeURIComponent(name)}`);

@@ -21,22 +21,35 @@ async function guarded(choices: Parameters<typeof cutover>[0] = {}) {
   const rig = await cutover({ rules: RULES, ...choices, flags: { adminTokenFile: tokenFile, ...choices?.flags } });
   const command = (...argv: readonly string[]) =>
     runCommand([...argv, rig.adminUrl], { env: { CARRYOVER_ADMIN_TOKEN: TOKEN } });
-  return { rig, command };
+  return { rig, command, view: (path: string) => viewOf(rig.adminUrl, path) };
+}
+
+/** A view of the admin port as JSON, with the token. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into views of every shape.
+async function viewOf(adminUrl: string, path: string): Promise<any> {
+  return (await fetch(`${adminUrl}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } })).json();
 }
 
 const modeOf = async (rig: CutoverRig) => (await rig.ask("GET", "/iam/v1/groups", as("ci"))).field("carryover-mode");
 
 it("force decides from the next request on, is visible everywhere, and is lifted by hand", async () => {
-  const { rig, command } = await guarded();
+  const { rig, command, view } = await guarded();
   expect(await modeOf(rig)).toBe("translate");
-  expect((await command("force", "native")).code).toBe(0);
+  expect((await command("force", "native", "--reason", "v2 returns 503", "--by", "anna")).code).toBe(0);
   expect(await modeOf(rig)).toBe("native");
   expect(await rig.metric("carryover_rules_force", { mode: "native" })).toBe(1);
-  expect(rig.lines.filter((line) => line.includes("carryover force native") && line.includes('"warn"'))).toHaveLength(
-    1,
-  );
-  expect((await command("status")).out.replaceAll("\n", " ")).toContain("force: native (by carryover force)");
-  expect((await command("gate", "rest")).out).toContain("is forced to native (by carryover force)");
+  const logged = rig.lines.map((line) => JSON.parse(line)).filter(({ reason }) => /force native/.test(reason));
+  expect(logged).toMatchObject([{ level: "warn", by: "anna", reason: "carryover force native: v2 returns 503" }]);
+  const { out } = await command("events", "--kind", "forced");
+  expect(out).toMatch(/Z {2}forced {2}none -> native {2}carryover force native: v2 returns 503, by anna\n/);
+  const said = { command: "native", reason: "v2 returns 503", by: "anna" };
+  const [{ events }, rules, progress] = await Promise.all(["/events?kind=forced", "/rules", "/progress"].map(view));
+  expect([events[0].id, rules.transitions[0].id]).toEqual([logged[0].event, logged[0].event]);
+  expect([rules.forcedBy, progress.forcedBy]).toMatchObject([said, said]);
+  expect(await rig.metric("carryover_events_total", { kind: "forced" })).toBe(1);
+  const since = /native \(by carryover force, since \d\d:\d\dZ by anna: v2 returns 503\)/;
+  expect((await command("status")).out.replaceAll(/\s+/g, " ")).toMatch(since);
+  expect((await command("gate", "rest")).out).toMatch(since);
   expect((await command("force", "none")).out).toContain("its rules decide");
   expect(await modeOf(rig)).toBe("translate");
   expect(await rig.metric("carryover_rules_force")).toBe(0);
@@ -44,9 +57,10 @@ it("force decides from the next request on, is visible everywhere, and is lifted
 
 it("force survives a restart with state.dir, and is lifted there", async () => {
   const { rig, command } = await guarded({ flags: { stateDir: join(await folder(), "state") } });
-  expect((await command("force", "native")).out).not.toContain("restart");
+  expect((await command("force", "native", "--by", "anna")).out).not.toContain("restart");
   await rig.close();
   const next = await rig.replica();
+  expect((await viewOf(next.adminUrl, "/progress")).forcedBy).toMatchObject({ command: "native", by: "anna" });
   const ask = async () => (await next.ask("GET", "/iam/v1/groups", as("ci"))).field("carryover-mode");
   expect(await ask()).toBe("native");
   const env = { CARRYOVER_ADMIN_TOKEN: TOKEN };
@@ -85,7 +99,7 @@ it("force and confirm work without admin.tokenFile where the instance runs, by a
   expect(await runCommand(["force", "native"], { env, files: "disk" })).toMatchObject({ code: 0 });
   expect(await modeOf(rig)).toBe("native");
   expect((await runCommand(["status"], { env, files: "disk" })).out).toMatch(
-    /is forced to native \(by carryover force\)/,
+    /is forced to native \(by carryover force, since/,
   );
   expect(await runCommand(["force", "none"], { env, files: "disk" })).toMatchObject({ code: 0 });
   expect(await modeOf(rig)).toBe("translate");

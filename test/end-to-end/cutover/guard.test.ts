@@ -108,6 +108,13 @@ describe("v2 fails reads that native v1 serves", () => {
     expect(clients[0].errors).toEqual({ platform: expect.any(Number), v2: expect.any(Number) });
     const alarms = rig.lines.filter((line) => line.includes("cutover: alarm"));
     expect(alarms).toHaveLength(1);
+    rig.sick.v2 = 0;
+    rig.clock.now += 901_000;
+    for (let at = 0; at < 3; at++) await rig.second();
+    const { events } = await rig.view("/events?rule=forward");
+    expect(events.map(({ kind }: { kind: string }) => kind)).toEqual(["failing", "alarm", "guard-cleared"]);
+    expect(new Set(events[1].requests).size).toBe(3);
+    expect(JSON.parse(alarms[0] ?? "")).toMatchObject({ event: events[1].id, requests: events[1].requests.join(", ") });
   });
 
   it("under guard: off: native is not asked", async () => {

@@ -102,7 +102,7 @@ describe("a wrong row that reads use", () => {
     expect(told).toMatchObject([{ level: "warn", rule: "forward", reason: expect.stringMatching(/differ/) }]);
     const view = await rig.view("/rules");
     expect(view.rules[0]).toMatchObject({ state: "back", mode: "translate", effective: "shadow", stepBacks: 1 });
-    expect(view.transitions[0]).toMatchObject({ kind: "stepped-back", rule: "forward" });
+    expect(view.transitions[0]).toMatchObject({ kind: "stepped-back", rule: "forward", id: told[0].event });
     expect((await rig.view("/progress")).rules[0]).toMatchObject({
       name: "forward",
       mode: "translate",

@@ -61,7 +61,7 @@ export const INSIDE = [
       ["the check of a saved rule", "if (check !== undefined && check !==", "if (check === 1 && check !=="],
       ["a damaged entry may be any rule's", "if (!isNamed) lost.set(EVERY_OTHER, null);", ""],
       ["a lost force is native", "force: forced ?? LOST_FORCE,", 'force: forced ?? { command: "none" },'],
-      ["earlier versions can read the transitions", "filter((one) => !known.includes(one))", "filter(() => false)"],
+      ["earlier versions can read the file", "transitions: [],", ""],
     ],
   ),
   ...guards(

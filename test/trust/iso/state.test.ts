@@ -16,6 +16,7 @@ const THE_LET_IN = "whoever the platform lets in may name himself as he likes: s
 
 /** Everything that outlives a request and has a key that follows from one. */
 const STATE: readonly Remembered[] = [
+  ["history/events.ts counts", "kind of event", "the kinds that there are", NOBODY],
   [
     "drain/hints.ts counts",
     `SHA-256 of ${DIGEST} and target`,
@@ -144,6 +145,7 @@ const STATE: readonly Remembered[] = [
 
 /** Maps of one request, of the start, or of a view: gone with it. */
 const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
+  ["history/events.ts", "byId", "often", "last"],
   ["grpc/descriptor-set.ts", "ownerOf", "nameOf"],
   ["grpc/descriptors.ts", "rpcs", "served"],
   ["grpc/enums.ts", "holders", "bearing"],
@@ -177,7 +179,7 @@ const passing = new Set(PASSING.flatMap(([file, ...variables]) => variables.map(
 
 /** Rooms that live as long as the process. */
 const ROOMS = [
-  ...["admin", "drain", "edge", "grpc", "ledger", "rollout", "rules", "runtime"],
+  ...["admin", "drain", "edge", "grpc", "history", "ledger", "rollout", "rules", "runtime"],
   ...["server", "shadow", "state", "telemetry", "upstream"],
 ];
 

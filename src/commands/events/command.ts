@@ -1,0 +1,125 @@
+/** The command `carryover events`. */
+import { type Command, InvalidArgumentError } from "commander";
+import { ConfigError } from "../../config/faults.ts";
+import { byIds, eventRecord } from "../../history/events.ts";
+import { EVENT_KINDS } from "../../model/event.ts";
+import type { CommandIo, Outcome } from "../command.ts";
+import { readAddresses, readWindow } from "../report/arguments.ts";
+import { optionsOf, type SharedFlags, shared, show } from "../status/command.ts";
+import { type EventsReport, eventsText } from "./text.ts";
+
+interface EventsFlags extends SharedFlags {
+  readonly from?: string;
+  readonly to?: string;
+  readonly rule?: string;
+  readonly client?: string;
+  readonly kind?: string;
+}
+
+/** Exit code: 0; 2 if an address did not respond, or is too old to have events. */
+export function addEvents(program: Command, io: CommandIo, outcome: Outcome): void {
+  shared(program.command("events"))
+    .description(
+      "list what happened: step backs, forced modes, changes of rules, starts and stops, each with its cause",
+    )
+    .option("--from <time>", "2026-11-28T02:00Z, 02:00 (UTC, the last one), or 6h ago (default: 24h before --to)")
+    .option("--to <time>", "the same (default: now)")
+    .option("--rule <name>", "only events of this rule")
+    .option("--client <name>", "only events that one client caused")
+    .option("--kind <kind>", `only events of this kind: ${EVENT_KINDS.join(", ")}`, readKind)
+    .action(async (addresses: readonly string[], flags: EventsFlags) => {
+      const { rule, client, kind } = flags;
+      const window = readWindowOf(flags, Date.now());
+      const query = new URLSearchParams({
+        from: instantOf(window.from),
+        ...(flags.to === undefined ? {} : { to: instantOf(window.to) }),
+        ...(rule === undefined ? {} : { rule }),
+        ...(client === undefined ? {} : { client }),
+        ...(kind === undefined ? {} : { kind }),
+      });
+      const options = optionsOf(flags, io);
+      const { askEvents } = await import("../report/ask.ts");
+      const results = await Promise.all(
+        readAddresses(addresses, io.env).map((address) => askEvents(address, `?${query}`, options)),
+      );
+      const responses = results.flatMap((one) => ("fault" in one ? [] : [one]));
+      const report: EventsReport = {
+        version: 1,
+        from: instantOf(window.from),
+        to: instantOf(window.to),
+        rule,
+        client,
+        kind,
+        events: mergedEvents(responses),
+        instances: responses.map(({ address, state: { instance, since, total, events } }) => {
+          return { address, instance, since, leftOut: Math.max(0, total - events.length) };
+        }),
+        silent: results.flatMap((one) => ("fault" in one ? [one] : [])),
+      };
+      show(report, eventsText, options, flags, io);
+      outcome.code = report.silent.length === 0 ? 0 : 2;
+    });
+}
+
+type Responses = readonly {
+  readonly address: string;
+  readonly state: { readonly events: readonly Parameters<typeof eventRecord>[0][] };
+}[];
+
+/** Each event once, with the addresses that have it; oldest first. */
+function mergedEvents(responses: Responses): EventsReport["events"] {
+  const found = new Map<string, { readonly event: Parameters<typeof eventRecord>[0]; readonly on: string[] }>();
+  for (const { address, state } of responses) {
+    for (const event of state.events) {
+      const known = found.get(event.id);
+      if (known === undefined) found.set(event.id, { event, on: [address] });
+      else known.on.push(address);
+    }
+  }
+  const sorted = [...found.values()].sort((a, b) => byIds(a.event, b.event));
+  return sorted.map(({ event, on }) => ({ ...eventRecord(event), on }));
+}
+
+function instantOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+const DAY_MS = 86_400_000;
+
+interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Milliseconds since 1970. Throws ConfigError. */
+export function readWindowOf({ from, to }: Pick<EventsFlags, "from" | "to">, now: number): Window {
+  const until = to === undefined ? now : readMoment(to, "--to", now);
+  const window = { from: from === undefined ? until - DAY_MS : readMoment(from, "--from", now), to: until };
+  // From 23:00 to 01:00 is over midnight, and may not be over yet.
+  const end = to !== undefined && CLOCK.test(to) && window.to <= window.from ? window.to + DAY_MS : window.to;
+  if (window.from < end) return { from: window.from, to: end };
+  throw new ConfigError([
+    { where: "--from", what: "it is not before --to", remedy: "exchange them, or name the days" },
+  ]);
+}
+
+const CLOCK = /^(\d\d:\d\d(?::\d\d)?)Z?$/;
+const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
+
+function readMoment(text: string, option: string, now: number): number {
+  if (/^\d+[a-z]$/.test(text)) return now - readWindow(text, option);
+  const [, clock] = CLOCK.exec(text) ?? [];
+  const [, date = instantOf(now).slice(0, 10), time = clock ?? "00:00", zone = "Z"] = DATE.exec(text) ?? [];
+  const isTime = clock !== undefined || DATE.test(text);
+  const at = isTime ? Date.parse(`${date}T${time}${zone}`) : Number.NaN;
+  // A day that its month does not have would be another one.
+  const isReal = !Number.isNaN(at) && (zone !== "Z" || instantOf(at).startsWith(date));
+  if (isReal) return clock !== undefined && at > now ? at - DAY_MS : at;
+  const remedy = "use 2026-11-28T02:00Z, 02:00 (UTC), or a time ago: 6h";
+  throw new ConfigError([{ where: option, what: `${JSON.stringify(text)} is not a time`, remedy }]);
+}
+
+function readKind(text: string): string {
+  if (EVENT_KINDS.some((kind) => kind === text)) return text;
+  throw new InvalidArgumentError(`expected one of ${EVENT_KINDS.join(", ")}`);
+}
