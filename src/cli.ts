@@ -41,6 +41,8 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: O
     ["gate", async (...parts) => (await import("./commands/status/command.ts")).addGate(...parts)],
     ["force", async (...parts) => (await import("./commands/status/command.ts")).addForce(...parts)],
     ["confirm", async (...parts) => (await import("./commands/status/command.ts")).addConfirm(...parts)],
+    ["forget", async (...parts) => (await import("./commands/status/command.ts")).addForget(...parts)],
+    ["way-out", async (...parts) => (await import("./commands/way-out/command.ts")).addWayOut(...parts)],
     ["report", async (...parts) => (await import("./commands/report/command.ts")).addReport(...parts)],
   ]);
 

@@ -38,7 +38,7 @@ export interface ConfigWatchParts {
     error(message: string, cause: undefined, facts: Readonly<Record<string, string>>): void;
   };
   /** Puts the names of `clients.names` into force. */
-  rename(names: readonly string[]): void;
+  rename(names: Config["clients"]["names"]): void;
 }
 
 /** Between two reads. */

@@ -2,7 +2,7 @@
 import { nearest } from "../model/text.ts";
 import { comparisonsNeeded, RISK, upperBound } from "../rollout/upper-bound.ts";
 import type { RuleEvidence } from "../rules/status.ts";
-import { percent } from "../rules/words.ts";
+import { boundWords, counted, neededWords, percent, plural } from "../rules/words.ts";
 import { differentRules, type Fleet, type FleetRule, type SilentInstance, troublesOf } from "./fleet.ts";
 import { durationText } from "./merge.ts";
 
@@ -44,11 +44,12 @@ export function judgeGate(fleet: Fleet, name: string, terms: GateTerms): GateVer
   if (first === undefined) {
     const names = [...new Set(rules.map((rule) => rule.name))];
     const near = nearest(name, names);
-    const hint = near === undefined ? `there are ${names.join(", ") || "none"}` : `did you mean ${near}?`;
+    const others = names.length === 0 ? "there are no rules" : `the rules are called ${names.join(", ")}`;
+    const hint = near === undefined ? others : `did you mean ${near}?`;
     const against = instances.length === 0 ? [] : [`there is no rule ${JSON.stringify(name)}: ${hint}`];
     return { ...verdict, mayGoFurther: "unknown", further: null, now: [], against, evidence: [] };
   }
-  const judged = lines.map((rule) => judgeRule(rule, terms));
+  const judged = lines.map((rule) => judgeRule(rule, terms, knownClients(fleet)));
   const has = new Set(lines.flatMap(({ on }) => on));
   const against = [
     ...instances.flatMap(troublesOf),
@@ -71,8 +72,8 @@ interface GateJudgement {
   readonly evidence: readonly string[];
 }
 
-/** Whether what is known of a rule is enough for it to go further. */
-export function judgeRule(rule: FleetRule, terms: GateTerms): GateJudgement {
+/** Whether what is known of a rule is enough for it to go further. `clientsKnown`: clients that the ledgers know; undefined: it is not asked. */
+export function judgeRule(rule: FleetRule, terms: GateTerms, clientsKnown?: number): GateJudgement {
   const { mode, state, evidence, age, on } = rule;
   if (state === "expired") return { against: ["it has expired, and matches nothing"], evidence: [] };
   const young = isYoung(age, terms)
@@ -82,7 +83,8 @@ export function judgeRule(rule: FleetRule, terms: GateTerms): GateJudgement {
   if (evidence === undefined)
     return { against: [`an instance is older, and tells no evidence (on ${on.join(", ")})`], evidence: [] };
   const isPromoted = state === "promoted";
-  const known = mode === "shadow" && !isPromoted ? compared(evidence, terms) : translated(evidence, terms);
+  const known =
+    mode === "shadow" && !isPromoted ? compared(evidence, terms, clientsKnown) : translated(evidence, terms);
   const heldBack = evidence.heldBack.map((one) => `${isPromoted ? "still native" : "not proved"}: ${one}`);
   return {
     against: [...stuckTexts(rule), ...troubleTexts(rule), ...young, ...known.against, ...heldBack],
@@ -112,20 +114,35 @@ function isYoung(age: number | undefined, { minAge }: GateTerms): boolean {
   return minAge > 0 && (age === undefined || age < minAge);
 }
 
-function compared(evidence: RuleEvidence, terms: GateTerms): GateJudgement {
+/** Of all instances together; a client that calls several counts once. */
+function knownClients({ instances }: Fleet): number {
+  return new Set(instances.flatMap(({ progress }) => progress.ledger.clients.map(({ name }) => name))).size;
+}
+
+function compared(evidence: RuleEvidence, terms: GateTerms, clientsKnown?: number): GateJudgement {
   const { comparisons, clients, clientsNeeded } = evidence;
+  const isShort = clients < clientsNeeded && clientsKnown !== undefined && clientsKnown < clientsNeeded;
+  const tooFew = isShort ? [tooFewText(clientsNeeded, clientsKnown)] : [];
   if (comparisons === 0) {
-    return {
-      against: ["nothing was compared yet: it takes requests, shadow.sample and upstream.v1.url"],
-      evidence: [],
-    };
+    const none = "nothing was compared yet: it takes requests, shadow.sample and upstream.v1.url";
+    return { against: [none, ...tooFew], evidence: [] };
   }
   const differed = judgeDifferences(evidence, terms);
   const who = {
     isBelow: clients >= clientsNeeded,
-    text: `${clients} of ${clientsNeeded} clients needed were compared`,
+    text:
+      clients < clientsNeeded
+        ? `${neededWords(clients, clientsNeeded, "client")} ${plural(clientsNeeded, "was", "were")} compared`
+        : `${counted(clients, "client")} ${plural(clients, "was", "were")} compared, ${clientsNeeded} needed`,
   };
-  return sorted([differed, who]);
+  const judged = sorted([differed, who]);
+  return { ...judged, against: [...judged.against, ...tooFew] };
+}
+
+/** For `carryover gate` and `check`: waiting does not help. */
+export function tooFewText(needed: number, known: number): string {
+  const most = known === 0 ? "" : `, or lower minClients to ${known} at most`;
+  return `minClients needs ${counted(needed, "client")}, and the ledger knows ${known}: the rule cannot move on before more clients call${most}`;
 }
 
 /** What it compares now is little, and its own shadow came before: comparisons speak against it only when some differ. */
@@ -177,7 +194,8 @@ interface CountedShare {
 
 function judgeShare({ bad, all, risk, below }: CountedShare, what: string): Judged {
   const bound = upperBound(bad, all, risk);
-  const found = `${bad} of ${all} ${what}: at most ${percent(bound, 3)} do (95 %)`;
+  const shown = boundWords({ bad, all, upper: bound }, (share) => percent(share, 3), "do");
+  const found = `${bad} of ${all} ${what}: ${shown}`;
   if (bound < below) return { isBelow: true, text: `${found}, below ${percent(below)}` };
   const more = comparisonsNeeded(below, bad, risk) - all;
   const enough = more > 0 && Number.isFinite(more) ? `; ${more} more without one are enough` : "";

@@ -6,6 +6,7 @@ import { createChooser } from "../rules/choose.ts";
 import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceState, OwnRuleStatus } from "../rules/status.ts";
+import { counted } from "../rules/words.ts";
 import { createGuardWatch, type GuardWatch } from "./guard-watch.ts";
 import { createRepeats } from "./repeats.ts";
 import {
@@ -240,7 +241,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       restored = [];
       lost = new Map();
       const at = wall();
-      if (rules.digest !== before.rules?.digest) report(replaced(before, present, at));
+      if (rules.digest !== before.rules?.digest) report(replaced(before, present, memories, at));
       if (present.force !== before.force) report(forced(before.force, forceState(), at));
       if (before.rules !== undefined) return;
       for (const state of present.states.values()) if (state.unknown !== undefined) report(unknownReport(state, at));
@@ -352,17 +353,29 @@ function forced(from: string, { effective, file }: ForceState, at: number, comma
   return { kind: "forced", rule: undefined, at, from, to: effective, reason };
 }
 
-function replaced(before: RulesInForce, after: RulesInForce, at: number): RolloutEvent {
-  const names = [...after.states.keys()];
-  const differs = (key: "identity" | "evidenceKey", name: string): boolean => {
-    const old = before.states.get(name)?.rule[key];
-    return old !== undefined && old !== after.states.get(name)?.rule[key];
-  };
-  const added = names.filter((name) => !before.states.has(name)).length;
-  const removed = [...before.states.keys()].filter((name) => !after.states.has(name)).length;
-  const changed = names.filter((name) => differs("identity", name)).length;
-  const reset = names.filter((name) => differs("evidenceKey", name)).length;
-  const reason = `${names.length} rules: ${added} new, ${changed} changed (${reset} without their evidence), ${removed} gone`;
+/** `memories`: of the rules before, which an earlier process may have saved. */
+function replaced(
+  before: RulesInForce,
+  after: RulesInForce,
+  memories: readonly RuleMemory[],
+  at: number,
+): RolloutEvent {
+  const keys = new Map(memories.map(({ name, evidenceKey }) => [name, evidenceKey]));
+  const rules = [...after.states.values()].map(({ rule }) => rule);
+  const known = rules.filter(({ name }) => keys.has(name));
+  const lost = known.filter(({ name, evidenceKey }) => keys.get(name) !== evidenceKey);
+  const changed = known.filter((rule) => {
+    const identity = before.states.get(rule.name)?.rule.identity ?? rule.identity;
+    return identity !== rule.identity || lost.includes(rule);
+  });
+  const gone = [...keys.keys()].filter((name) => !after.states.has(name)).length;
+  const parts = [
+    ...(known.length === rules.length ? [] : [`${rules.length - known.length} new`]),
+    ...(changed.length === 0 ? [] : [`${changed.length} changed`]),
+    ...(lost.length === 0 ? [] : [`${lost.length} without the evidence before`]),
+    ...(gone === 0 ? [] : [`${gone} gone`]),
+  ];
+  const reason = `${counted(rules.length, "rule")}: ${parts.length === 0 ? "as before" : parts.join(", ")}`;
   const [from, to] = [before.rules?.digest ?? "none", after.rules?.digest ?? "none"];
   return { kind: "rules", rule: undefined, at, from, to, reason };
 }

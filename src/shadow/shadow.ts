@@ -28,6 +28,8 @@ export interface Shadow {
   readonly tally: Omit<ComparisonTally, "add">;
   /** The view `/samples`. */
   samples(query: URLSearchParams): unknown;
+  /** Drops the samples of a client, and what was counted for it alone; returns how many of each. */
+  forget(client: string): { readonly comparisons: number; readonly samples: number };
   /** Ends all comparisons, and reports nothing more. */
   close(): Promise<void>;
 }
@@ -201,6 +203,7 @@ export function createShadow(options: ShadowOptions): Shadow {
     }),
     tally,
     samples: samples.view,
+    forget: (client) => ({ comparisons: tally.forget(client), samples: samples.forget(client) }),
     close() {
       closed = true;
       return jobs.close();

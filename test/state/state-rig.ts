@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config/config.ts";
 import { createIdentity } from "../../src/ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../../src/ledger/ledger.ts";
+import { createRetention, type Retention } from "../../src/ledger/retention.ts";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import type { Rule } from "../../src/rules/rule.ts";
 import { createCredentialDigests, createSavedState, type SavedState } from "../../src/runtime/persistence.ts";
@@ -15,6 +16,7 @@ import { later } from "../support/take-down.ts";
 export interface StateProcess extends Rig {
   readonly saved: SavedState;
   readonly ledger: Ledger;
+  readonly retention: Retention;
   /** What was logged. */
   readonly lines: readonly string[];
   /** Reads what was saved, then puts the rules into force. */
@@ -56,7 +58,8 @@ export function stateProcess(
     traits: createOperationTraits([]),
   });
   const totals = createTotals(wall);
-  const parts = { rollout: made.control, ledger, shadow: undefined, identity, totals };
+  const retention = createRetention({ after: 180 * 24 * 3_600_000, wall, now: () => made.at });
+  const parts = { retention, rollout: made.control, ledger, shadow: undefined, identity, totals };
   const log = { info: () => {}, warn: note, error: note } as unknown as Parameters<typeof createSavedState>[2]["log"];
   const saved = createSavedState(
     config,
@@ -74,6 +77,7 @@ export function stateProcess(
     },
     saved,
     ledger,
+    retention,
     lines,
     start: async () => {
       await saved.start();
