@@ -121,7 +121,8 @@ function knownClients({ instances }: Fleet): number {
 
 function compared(evidence: RuleEvidence, terms: GateTerms, clientsKnown?: number): GateJudgement {
   const { comparisons, clients, clientsNeeded } = evidence;
-  const isShort = clients < clientsNeeded && clientsKnown !== undefined && clientsKnown < clientsNeeded;
+  // A ledger that knows fewer than were compared was lost, and shows nothing.
+  const isShort = clientsKnown !== undefined && clients <= clientsKnown && clientsKnown < clientsNeeded;
   const tooFew = isShort ? [tooFewText(clientsNeeded, clientsKnown)] : [];
   if (comparisons === 0) {
     const none = "nothing was compared yet: it takes requests, shadow.sample and upstream.v1.url";
