@@ -60,7 +60,7 @@ export const ProgressSchema = z.object({
   saved: optional(z.boolean()),
   /** When what was counted before was lost, because it could not be read. */
   countsLostAt: optional(Time),
-  /** False: `carryover force` and `confirm` find no token in state.dir. Absent where they need none there. */
+  /** False: `carryover force`, `confirm` and `forget` find no token in state.dir. Absent where they need none there. */
   changeable: optional(z.boolean()),
   /** As `/readyz` says. */
   ready: optional(z.boolean()),

@@ -56,7 +56,7 @@ function rulesText({ rules }: MigrationStatus, room: number): readonly string[] 
   if (rules.length === 0) return ["No rules"];
   for (const most of [4, 3, 2, 1]) {
     const lines = rules.flatMap((rule) => ruleLines(rule, most));
-    if (lines.length < room) return ["Rules", ...lines];
+    if (lines.length < room) return ["Rules", ...lines, ...(lines.length + 1 < room ? cutText(lines) : [])];
   }
   const shown = rules.slice(0, Math.max(1, Math.floor((room - 2) / 2)));
   return ["Rules", ...shown.flatMap((rule) => ruleLines(rule, 1)), ...moreText(rules.length - shown.length)];
