@@ -207,7 +207,8 @@ describe("errors", () => {
     expect(names(ledger)).toEqual([]);
     ledger.observe(exchange("a"));
     for (const given of failures) ledger.observe(exchange("a", given));
-    expect(first(ledger)).toMatchObject({ requests: { v1: 6 }, needs: NO_NEEDS });
+    const needs = { ...NO_NEEDS, lacking: [{ resource: "group", operation: "sbom" }] };
+    expect(first(ledger)).toMatchObject({ requests: { v1: 6 }, needs });
     expect(first(ledger).operations.map(({ operation, requests, errors }) => [operation, requests, errors])).toEqual([
       ["list", 5, { client: 2, platform: 1, capacity: 1 }],
       ["sbom", 1, { translation: 1 }],

@@ -32,7 +32,7 @@ describe("the view", () => {
       ["raw:日本", "lacking"],
       ["new", "none"],
     ]);
-    expect(view.clients[1]?.why).toBe("uses operations that v2 lacks: repo size");
+    expect(view.clients[1]?.why).toBe("uses operations that v2 lacks: repo sbom, repo size");
     expect(view.clients.map(({ errors }) => errors)).toEqual([{ client: 2 }, { client: 1, translation: 2 }, undefined]);
     expect(view).toMatchObject({ version: 1, requests: { v1: 17, v2: 2 }, bound: 0 });
     expect(view.clients[0]).toMatchObject(snapshot.clients[0]!);

@@ -14,6 +14,8 @@ interface ReportColumn {
   readonly name: string;
   /** Aligned to the right, as numbers are. */
   readonly right?: true;
+  /** The last column, with sentences. */
+  readonly reason?: true;
 }
 
 const left = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name }));
@@ -233,7 +235,7 @@ function ruleSection({ rules: all, instances }: MigrationReport): ReportSection 
   const others = new Set(all.map(({ name }) => name)).size - new Set(moved.map(({ name }) => name)).size;
   return {
     title: "Rules that moved, or could",
-    columns: left("rule", "written", "does", "state", "on", "why"),
+    columns: [...left("rule", "written", "does", "state", "on"), { name: "why", reason: true }],
     rows: moved.map(({ name, mode, doing, state, on, detail }) => [
       name,
       mode,
@@ -366,7 +368,9 @@ export function warningsOf(report: MigrationReport, reason: boolean): readonly s
 const MOST_TEXT_ROWS = 50;
 /** Characters of one cell; the last column may be longer. */
 const WIDEST_TEXT_CELL = 40;
-const WIDEST_LAST = 400;
+const WIDEST_LAST = 120;
+/** A reason that is cut says nothing. */
+const WIDEST_REASON = 1_000;
 const WIDEST_LINE = 180;
 const GAP = "  ";
 
@@ -383,9 +387,11 @@ function sectionLines({ title, columns, rows, notes }: ReportSection): string {
 function textTable(columns: readonly ReportColumn[], rows: ReportSection["rows"]): readonly string[] {
   if (rows.length === 0) return [];
   const names = columns.map(({ name }) => name);
-  const lines = [names, ...rows].map((row) =>
-    row.map((cell, at) => cutLine(cell, at === columns.length - 1 ? WIDEST_LAST : WIDEST_TEXT_CELL)),
-  );
+  const widest = (at: number) => {
+    if (columns[at]?.reason === true) return WIDEST_REASON;
+    return at === columns.length - 1 ? WIDEST_LAST : WIDEST_TEXT_CELL;
+  };
+  const lines = [names, ...rows].map((row) => row.map((cell, at) => cutLine(cell, widest(at))));
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => lengthOf(line[at] ?? ""))));
   return lines.map((line) => {
     const cells = line.map((cell, at) => {
