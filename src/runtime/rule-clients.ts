@@ -33,11 +33,10 @@ export function askedRule(query: URLSearchParams, parts: RuleClientsParts): Aske
     const hint = near === undefined ? "see /rules" : `did you mean ${near}?`;
     throw new Problem("INVALID_REQUEST", `there is no rule ${JSON.stringify(name)}: ${hint}`);
   }
-  const known = new Map(parts.operations.map((one) => [`${one.resource} ${one.operation}`, one]));
   return {
     name,
     doing: parts.rollout.states().find((one) => one.name === name)?.doing ?? rule.mode,
-    takes: (entry) => takes(rule, rules, entry, known, parts),
+    takes: (entry) => takes(rule, rules, entry, parts),
   };
 }
 
@@ -48,11 +47,10 @@ function takes(
   rule: Rule,
   rules: readonly Rule[],
   { name: client, operations }: ClientEntry,
-  known: ReadonlyMap<string, RequestedOperation>,
-  { bucketOf, wall }: RuleClientsParts,
+  { bucketOf, wall, operations: known }: RuleClientsParts,
 ): TakenOperations {
   const about = operations.flatMap(({ resource, operation }) => {
-    const asked = known.get(`${resource} ${operation}`);
+    const asked = known.find((one) => one.resource === resource && one.operation === operation);
     return asked !== undefined && isAbout(rule.match, asked) ? [asked] : [];
   });
   if (about.length === 0) return { taken: [], why: "it calls nothing that the rule is about" };
