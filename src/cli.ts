@@ -42,6 +42,8 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: O
     ["force", async (...parts) => (await import("./commands/status/command.ts")).addForce(...parts)],
     ["confirm", async (...parts) => (await import("./commands/status/command.ts")).addConfirm(...parts)],
     ["events", async (...parts) => (await import("./commands/events/command.ts")).addEvents(...parts)],
+    ["forget", async (...parts) => (await import("./commands/status/command.ts")).addForget(...parts)],
+    ["way-out", async (...parts) => (await import("./commands/way-out/command.ts")).addWayOut(...parts)],
     ["report", async (...parts) => (await import("./commands/report/command.ts")).addReport(...parts)],
   ]);
 

@@ -22,7 +22,11 @@ export function embeddedConfigFile(): string {
 
 function typeOf(node: unknown, path: readonly string[]): string {
   const properties = member(node, "properties");
-  if (!isJsonObject(properties)) return leafType(String(member(node, "x-form")));
+  if (!isJsonObject(properties)) {
+    const items = member(member(node, "items"), "anyOf");
+    if (Array.isArray(items)) return `readonly (${items.map(itemType).join(" | ")})[]`;
+    return leafType(String(member(node, "x-form")));
+  }
   const indent = "  ".repeat(path.length);
   const members = Object.entries(properties).map(([key, child]) => {
     const own = [...path, key];
@@ -31,6 +35,22 @@ function typeOf(node: unknown, path: readonly string[]): string {
     return `${docOf(child, indent)}${indent}  readonly ${key}${required ? "" : "?"}: ${type};\n`;
   });
   return `{\n${members.join("")}${indent}}`;
+}
+
+/** The type of an item that may be a map: of texts, and of lists of texts. */
+function itemType(node: unknown): string {
+  const properties = member(node, "properties");
+  if (isJsonObject(properties)) {
+    const required = member(node, "required");
+    const members = Object.entries(properties).map(([key, child]) => {
+      const isRequired = Array.isArray(required) && required.includes(key);
+      return `readonly ${key}${isRequired ? "" : "?"}: ${itemType(child)}${isRequired ? "" : " | undefined"}`;
+    });
+    return `{ ${members.join("; ")} }`;
+  }
+  const types = member(node, "anyOf");
+  if (Array.isArray(types)) return types.map(itemType).join(" | ");
+  return member(node, "type") === "array" ? "readonly string[]" : "string";
 }
 
 function docOf(node: unknown, indent: string): string {
@@ -48,7 +68,7 @@ function shown(value: unknown): string {
 function leafType(form: string): string {
   if (form === "number") return "number";
   if (form === "number|none") return 'number | "none"';
-  if (form === "seconds" || form === "bytes") return "number | string";
+  if (form === "seconds" || form === "days" || form === "bytes") return "number | string";
   if (form === "list") return "readonly string[]";
   if (form === "true|false") return "boolean";
   if (form.includes("=")) {

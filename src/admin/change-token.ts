@@ -1,4 +1,4 @@
-/** The token of `POST /force` and `POST /confirm` for instances without `admin.tokenFile`: a file in `state.dir` that only carryover's own user can read. */
+/** The token of `POST /force`, `/confirm` and `/forget` for instances without `admin.tokenFile`: a file in `state.dir` that only carryover's own user can read. */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ export interface ChangeTokenParts {
 /** Milliseconds between two looks at the file. */
 const EVERY_MS = 5_000;
 
-/** Where the file is. `carryover force` and `carryover confirm` without a token read it there. */
+/** Where the file is. `carryover force`, `confirm` and `forget` without a token read it there. */
 export function changeTokenPath(stateDir: string): string {
   return join(stateDir, "change-token");
 }
@@ -50,7 +50,7 @@ export function createChangeToken(
       isWritten = false;
       if (!isFailing) {
         failed(
-          "carryover force and confirm cannot be used: their token cannot be written to state.dir, and admin.tokenFile is not set",
+          "carryover force, confirm and forget cannot be used: their token cannot be written to state.dir, and admin.tokenFile is not set",
           error,
         );
       }

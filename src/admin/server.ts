@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { isJsonObject, parsedJson } from "../model/json.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import { isPrintable } from "../model/text.ts";
+import { isPrintable, plainName } from "../model/text.ts";
 import { type ForceCommand, ForceCommands, type ForceNote, LONGEST_BY, LONGEST_REASON } from "../rules/status.ts";
 
 export interface AdminOptions {
@@ -14,7 +14,7 @@ export interface AdminOptions {
   readonly port: number;
   /** The token for views, or a function that returns the one in force; without it only this machine may read them. */
   readonly token?: string | (() => string) | undefined;
-  /** The token for `/force` and `/confirm` alone, used when there is no `token`. */
+  /** The token for `/force`, `/confirm` and `/forget` alone, used when there is no `token`. */
   readonly changeToken?: (() => string | undefined) | undefined;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   /** True while configured, listening and not stopping, whatever the state of the platform. */
@@ -27,6 +27,8 @@ export interface AdminOptions {
   readonly force?: (command: ForceCommand, note: ForceNote) => unknown;
   /** `POST /confirm`: lets the rule of that name go on, and returns what it does then. */
   readonly confirm?: (rule: string) => unknown;
+  /** `POST /forget`: drops the client of that name, and returns what was dropped. */
+  readonly forget?: (client: string) => unknown;
   /** Receives what a view or the metrics threw, which the client does not see. */
   readonly log?: (message: string, cause: unknown) => void;
 }
@@ -56,7 +58,8 @@ const noSchemas = (): never => {
 const MOST_BODY_BYTES = 8 * 1024;
 const FORCE = "/force";
 const CONFIRM = "/confirm";
-const CHANGES: ReadonlySet<string | undefined> = new Set([FORCE, CONFIRM]);
+const FORGET = "/forget";
+const CHANGES: ReadonlySet<string | undefined> = new Set([FORCE, CONFIRM, FORGET]);
 const NEEDS_TOKEN = "this needs a token: set admin.tokenFile, or state.dir and run the command where carryover runs";
 const UNWRITTEN_TOKEN =
   "this needs the token of the file change-token in state.dir, which cannot be written: see the log, or set admin.tokenFile";
@@ -66,7 +69,7 @@ const OF_CHANGE_TOKEN = "the token of the file change-token in state.dir (a new 
 
 export type AdminServer = ReturnType<typeof createAdminServer>;
 
-/** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force` and `/confirm` are never open. */
+/** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. `/force`, `/confirm` and `/forget` are never open. */
 export function createAdminServer(options: AdminOptions) {
   const server = fastify({
     logger: false,
@@ -111,7 +114,7 @@ export function createAdminServer(options: AdminOptions) {
   };
 }
 
-/** Only `/force` and `/confirm` change anything. No other body is read. */
+/** Only `CHANGES` change anything. No other body is read. */
 function refuseWriting({ method, routeOptions }: FastifyRequest, reply: FastifyReply, done: () => void): void {
   if (method === "GET" || method === "HEAD" || (method === "POST" && CHANGES.has(routeOptions.url))) {
     done();
@@ -125,7 +128,7 @@ function refuseWriting({ method, routeOptions }: FastifyRequest, reply: FastifyR
  * A change needs a token, on this machine as well. It also keeps pages in a local browser out: they cannot send `Authorization`
  * or JSON elsewhere without asking first (CORS), and are told no.
  */
-function addChanges(server: FastifyInstance, { force, confirm, token, changeToken }: AdminOptions): void {
+function addChanges(server: FastifyInstance, { force, confirm, forget, token, changeToken }: AdminOptions): void {
   // Any other type is refused.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: MOST_BODY_BYTES }, (_, body, done) =>
@@ -159,6 +162,7 @@ function addChanges(server: FastifyInstance, { force, confirm, token, changeToke
     });
   }
   if (confirm !== undefined) add(CONFIRM, (body) => confirm(confirmedRuleOf(body)));
+  if (forget !== undefined) add(FORGET, (body) => forget(forgottenClientOf(body)));
 }
 
 /** The members of a body that has no others than `names`; empty for any other body. */
@@ -192,6 +196,12 @@ function forceOf(body: unknown): { readonly command: ForceCommand; readonly note
 function noteOf(name: string, text: unknown, most: number): string {
   if (typeof text === "string" && text !== "" && text.length <= most && isPrintable(text)) return text;
   throw new Problem("INVALID_BODY", `${name}: expected one printable line of 1 to ${most} characters`, { options: [] });
+}
+
+function forgottenClientOf(body: unknown): string {
+  const client = membersOf(body, ["client"])["client"];
+  if (typeof client === "string" && plainName(client) === client) return client;
+  throw new Problem("INVALID_BODY", 'this takes {"client":"NAME"}, a name as /clients shows it', { options: [] });
 }
 
 /** What fastify throws for a body that it does not take. */

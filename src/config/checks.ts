@@ -4,6 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { createSecureContext } from "node:tls";
+import { type NamedClient, namedClient } from "../model/client-names.ts";
 import { RESERVED_NAMES } from "../model/text.ts";
 import type { Settings } from "./schema.ts";
 import { isLoopback } from "./values.ts";
@@ -176,21 +177,36 @@ export function pathsOfTheApi(settings: Settings, domains: ReadonlySet<string>):
 function nameContradictions({ clients }: Settings): readonly OptionRemark[] {
   const found: OptionRemark[] = [];
   const nameOf = new Map<string, string>();
-  for (const entry of clients.names) {
-    const [name = "", ...rest] = entry.split("=");
-    // It may be a credential, so it is shown nowhere.
-    const identity = rest.join("=").trim();
-    const before = nameOf.get(identity) ?? name;
-    nameOf.set(identity, name);
+  const entries = clients.names.map(namedClient);
+  for (const { name, identities } of entries) {
+    // They may be credentials, so they are shown nowhere.
+    const before = identities.map((identity) => nameOf.get(identity) ?? name).find((other) => other !== name);
+    for (const identity of identities) nameOf.set(identity, name);
     if (RESERVED_NAMES.includes(name)) {
       const what = `${name} stands for clients without a name`;
       found.push({ path: "clients.names", what, remedy: "choose another name" });
-    } else if (before !== name) {
+    } else if (before !== undefined) {
       const what = `${before} and ${name} are names of the same identity`;
       found.push({ path: "clients.names", what, remedy: "remove one of them" });
     }
   }
-  return found;
+  return [...found, ...ownerContradictions(entries)];
+}
+
+/** A report shows one owner and one contact for each client. */
+function ownerContradictions(entries: readonly NamedClient[]): readonly OptionRemark[] {
+  return (["owner", "contact"] as const).flatMap((member) => {
+    const known = new Map<string, string>();
+    return entries.flatMap(({ name, [member]: said }) => {
+      const before = known.get(name) ?? said;
+      if (said === undefined || before === undefined || before === said) {
+        if (said !== undefined) known.set(name, said);
+        return [];
+      }
+      const what = `${name} has two different values of ${member}: ${JSON.stringify(before)} and ${JSON.stringify(said)}`;
+      return [{ path: "clients.names", what, remedy: `give it one ${member}, in one of its entries or in all` }];
+    });
+  });
 }
 
 /** The option on the left must not exceed the option on the right. */

@@ -293,7 +293,10 @@ function faultsOf(issue: SettingsIssue, gathered: GatheredOptions, options: read
     return issue.keys.map((key) => ({
       where: gathered.locateKey(issue.path, key),
       what: "there is no such option",
-      remedy: remedyOfRemoved([...issue.path, key].join(".")) ?? didYouMean(nearestKey(issue.path, key, options)),
+      // The item of a list names its own keys.
+      remedy: issue.path.some((part) => typeof part === "number")
+        ? issue.message
+        : (remedyOfRemoved([...issue.path, key].join(".")) ?? didYouMean(nearestKey(issue.path, key, options))),
     }));
   }
   const path = issue.path.join(".");

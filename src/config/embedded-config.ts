@@ -190,14 +190,16 @@ export interface CarryoverConfig {
   readonly clients?: {
     /** How a client is identified; the first source with a value counts. Tokens are read for this, never trusted for access. Default: `user-agent`. */
     readonly identify?: readonly string[] | undefined;
-    /** Names of clients for rules, reports and metrics. */
-    readonly names?: readonly string[] | undefined;
+    /** Names of clients for rules, reports and metrics, each with its owner and contact where that is known. */
+    readonly names?: readonly (string | { readonly name: string; readonly identity: string | readonly string[]; readonly owner?: string | undefined; readonly contact?: string | undefined })[] | undefined;
     /** Keep clients without a configured name as keyed hashes only. Default: `false`. */
     readonly hash?: boolean | undefined;
     /** Clients remembered at most. Beyond that, v2-only clients and rare v1 callers are dropped first, and counts state their error. Default: `1000`. */
     readonly max?: number | undefined;
     /** Clients without a configured name that get their own metric series; all further ones share `other`. Default: `200`. */
     readonly metricSeries?: number | undefined;
+    /** How long a client that no longer calls is remembered, with its counts; carryover forget does it at once. Default: `180d`. */
+    readonly forgetAfter?: number | string | undefined;
     /** Clients outside the migration, such as health checks and scanners. */
     readonly exclude?: readonly string[] | undefined;
   } | undefined;

@@ -40,7 +40,7 @@ export interface ConfigWatchParts {
   };
   readonly record: RecordEvent;
   /** Puts the names of `clients.names` into force. */
-  rename(names: readonly string[]): void;
+  rename(names: Config["clients"]["names"]): void;
 }
 
 /** Between two reads. */

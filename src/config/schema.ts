@@ -1,9 +1,11 @@
 /** The schema of the configuration: every option with type, default, limits and description. */
 import * as z from "zod";
+import { plainName } from "../model/text.ts";
 import { form } from "../rules/leaves.ts";
 import { Mode } from "../rules/status.ts";
 import {
   bytes,
+  days,
   directory,
   file,
   isNetwork,
@@ -26,6 +28,48 @@ const USUAL = { "x-usual": true };
 const IDENTITY = "expected user-agent, header:NAME, or claim:NAME (several claims joined by +)";
 const CLIENT = "expected a client's name, or the beginning of one and *";
 const CLIENT_NAME = "expected NAME=IDENTITY, such as ci-bot=ci@example.com";
+const NAMED_CLIENT = `${CLIENT_NAME}, or a map of name, identity, owner and contact`;
+/** Identities may be credentials, so the entry is not shown. */
+const NO_NAMED_CLIENT = `this cannot be read; ${NAMED_CLIENT}`;
+const NAME = "expected a name of lower-case letters, digits and hyphens, such as ci-bot";
+const ONE_IDENTITY = "expected the text by which clients.identify finds the client, or a list of them";
+const PERSON = "expected a printable text of 1 to 128 characters, without blanks around it";
+const identity = z
+  .string({ error: ONE_IDENTITY })
+  .regex(/\S/, { error: ONE_IDENTITY })
+  .max(4096, { error: ONE_IDENTITY });
+const person = z
+  .string({ error: PERSON })
+  .min(1, { error: PERSON })
+  .max(128, { error: PERSON })
+  .refine((given) => given === "" || plainName(given) === given, { error: PERSON });
+/** A client by name: `NAME=IDENTITY`, or a map with who answers for it. */
+const namedClient = z.union(
+  [
+    z.string({ error: NO_NAMED_CLIENT }).regex(/^[a-z0-9][a-z0-9-]{0,62}=.+$/, { error: CLIENT_NAME }),
+    z.strictObject(
+      {
+        name: z.string({ error: NAME }).regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: NAME }),
+        identity: z
+          .union(
+            [
+              identity,
+              z
+                .array(identity, { error: ONE_IDENTITY })
+                .min(1, { error: ONE_IDENTITY })
+                .max(100, { error: "expected at most 100 identities" }),
+            ],
+            { error: ONE_IDENTITY },
+          )
+          .describe("The identity, or a list of identities, that clients.identify finds"),
+        owner: person.optional().describe("The team or person that owns the client, for reports"),
+        contact: person.optional().describe("How to reach the owner: an address, a channel or a link"),
+      },
+      { error: ({ code }) => (code === "unrecognized_keys" ? "use name, identity, owner and contact" : undefined) },
+    ),
+  ],
+  { error: NO_NAMED_CLIENT },
+);
 export const clients = z.strictObject({
   identify: listOf(
     z.string({ error: IDENTITY }).regex(/^(user-agent|header:[A-Za-z0-9-]{1,64}|claim:[A-Za-z0-9_.:/+-]{1,128})$/, {
@@ -38,12 +82,9 @@ export const clients = z.strictObject({
       "How a client is identified; the first source with a value counts. Tokens are read for this, never trusted for access",
     )
     .meta(USUAL),
-  names: listOf(
-    z.string({ error: CLIENT_NAME }).regex(/^[a-z0-9][a-z0-9-]{0,62}=.+$/, { error: CLIENT_NAME }),
-    CLIENT_NAME.slice(9),
-  )
+  names: listOf(namedClient, NAMED_CLIENT.slice(9))
     .default([])
-    .describe("Names of clients for rules, reports and metrics")
+    .describe("Names of clients for rules, reports and metrics, each with its owner and contact where that is known")
     .meta(USUAL),
   hash: onOff().prefault("false").describe("Keep clients without a configured name as keyed hashes only"),
   max: whole(10, 20_000)
@@ -54,6 +95,11 @@ export const clients = z.strictObject({
   metricSeries: whole(0, 2000)
     .default(200)
     .describe("Clients without a configured name that get their own metric series; all further ones share `other`"),
+  forgetAfter: days(1, 3650)
+    .prefault("180d")
+    .describe(
+      "How long a client that no longer calls is remembered, with its counts; carryover forget does it at once",
+    ),
   exclude: listOf(z.string({ error: CLIENT }).regex(/^[\x20-\x7e]{1,128}$/, { error: CLIENT }), CLIENT.slice(9))
     .default([])
     .describe("Clients outside the migration, such as health checks and scanners"),
@@ -431,15 +477,15 @@ function readRequirement(given: string | Record<string, string>): ListRequiremen
 }
 
 /**
- * The schema as JSON Schema (draft 2020-12) of a configuration file. Nothing is required in it: what a file lacks may
- * come from a variable or a flag.
+ * The schema as JSON Schema (draft 2020-12) of a configuration file. No option is required in it: what a file lacks may
+ * come from a variable or a flag. An item of a list is whole.
  */
 export function settingsJsonSchema(): z.core.JSONSchema.BaseSchema {
   return z.toJSONSchema(SettingsSchema, {
     io: "input",
     reused: "inline",
-    override: ({ jsonSchema }) => {
-      delete jsonSchema.required;
+    override: ({ jsonSchema, path }) => {
+      if (!path.includes("items")) delete jsonSchema.required;
       if (jsonSchema.type === "object") delete jsonSchema.default;
     },
   });

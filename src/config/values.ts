@@ -10,6 +10,8 @@ const SECONDS: ReadonlyMap<string, number> = new Map([
   ["m", 60],
   ["h", 3600],
 ]);
+/** `180d` is a duration of days only: no request or wait lasts that long. */
+const LASTING = /^(\d{1,6}(?:\.\d{1,3})?) ?(h|d)?$/;
 const SIZE = /^(\d{1,15}) ?(B|KiB|MiB|GiB)?$/;
 const BYTES: ReadonlyMap<string, number> = new Map([
   ["B", 1],
@@ -105,6 +107,20 @@ export function seconds(min: number, max: number) {
     .meta(form("seconds"));
 }
 
+/** Days of `180`, `"180d"`, `"36h"`. */
+export function days(min: number, max: number) {
+  const error = `expected a time from ${min} to ${max} days, such as ${max}, ${max}d or ${max * 24}h`;
+  return z
+    .union([z.number().min(min, { error }).max(max, { error }), z.string().regex(LASTING, { error })], { error })
+    .transform((value) => {
+      if (typeof value === "number") return value;
+      const [, count = "", unit] = LASTING.exec(value) ?? [];
+      return unit === "h" ? Number(count) / 24 : Number(count);
+    })
+    .refine((value) => value >= min && value <= max, { error })
+    .meta(form("days"));
+}
+
 export function bytes(min: number, max: number) {
   const error = `expected a size from ${showBytes(min)} to ${showBytes(max)}, such as ${max}, 64KiB or 1MiB`;
   return z
@@ -129,7 +145,7 @@ export function onOff() {
     .meta(form("true|false"));
 }
 
-export function listOf(item: z.ZodString, expected: string) {
+export function listOf<Item extends z.ZodType>(item: Item, expected: string) {
   return z.array(item, { error: `expected a list, each ${expected}` }).meta(form("list"));
 }
 

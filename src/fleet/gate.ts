@@ -32,11 +32,12 @@ export function judgeGate(fleet: Fleet, name: string, terms: GateTerms): GateVer
   if (first === undefined) {
     const names = [...new Set(rules.map((rule) => rule.name))];
     const near = nearest(name, names);
-    const hint = near === undefined ? `there are ${names.join(", ") || "none"}` : `did you mean ${near}?`;
+    const others = names.length === 0 ? "there are no rules" : `the rules are called ${names.join(", ")}`;
+    const hint = near === undefined ? others : `did you mean ${near}?`;
     const against = instances.length === 0 ? [] : [`there is no rule ${JSON.stringify(name)}: ${hint}`];
     return { ...verdict, mayGoFurther: "unknown", further: null, now: [], against, evidence: [], next: null };
   }
-  const judged = lines.map((rule) => judgeRule(rule, terms));
+  const judged = lines.map((rule) => judgeRule(rule, terms, knownClients(fleet)));
   const has = new Set(lines.flatMap(({ on }) => on));
   const against = [
     ...instances.flatMap(troublesOf),
@@ -53,6 +54,11 @@ export function judgeGate(fleet: Fleet, name: string, terms: GateTerms): GateVer
     evidence: [...new Set(judged.flatMap((one) => one.evidence))],
     next: nextOf(fleet, lines, terms),
   };
+}
+
+/** Of all instances together; a client that calls several counts once. */
+function knownClients({ instances }: Fleet): number {
+  return new Set(instances.flatMap(({ progress }) => progress.ledger.clients.map(({ name }) => name))).size;
 }
 
 /** Of the rule's lines, the first that has one. */

@@ -1,7 +1,7 @@
 /** Judges a rule by what instances tell of it, in words for people. */
 import { comparisonsNeeded, RISK, upperBound } from "../rollout/upper-bound.ts";
 import type { RuleEvidence } from "../rules/status.ts";
-import { percent } from "../rules/words.ts";
+import { boundWords, counted, neededWords, percent, plural } from "../rules/words.ts";
 import type { FleetRule } from "./fleet.ts";
 import { durationText } from "./merge.ts";
 
@@ -46,8 +46,8 @@ interface GateJudgement {
   readonly evidence: readonly string[];
 }
 
-/** Whether what is known of a rule is enough for it to go further. */
-export function judgeRule(rule: FleetRule, terms: GateTerms): GateJudgement {
+/** Whether what is known of a rule is enough for it to go further. `clientsKnown`: clients that the ledgers know; undefined: it is not asked. */
+export function judgeRule(rule: FleetRule, terms: GateTerms, clientsKnown?: number): GateJudgement {
   const { mode, state, evidence, age, on } = rule;
   if (state === "expired")
     return { lacks: [{ why: "expired", text: "it has expired, and matches nothing" }], evidence: [] };
@@ -60,7 +60,8 @@ export function judgeRule(rule: FleetRule, terms: GateTerms): GateJudgement {
     return { lacks: [{ why: "older-instance", text }], evidence: [] };
   }
   const isPromoted = state === "promoted";
-  const known = mode === "shadow" && !isPromoted ? compared(evidence, terms) : translated(evidence, terms);
+  const known =
+    mode === "shadow" && !isPromoted ? compared(evidence, terms, clientsKnown) : translated(evidence, terms);
   const heldBack = evidence.heldBack.map((one) => `${isPromoted ? "still native" : "not proved"}: ${one}`);
   const all = (why: Lack["why"], texts: readonly string[]) => texts.map((text): Lack => ({ why, text }));
   return {
@@ -109,18 +110,31 @@ function isYoung(age: number | undefined, { minAge }: GateTerms): boolean {
   return minAge > 0 && (age === undefined || age < minAge);
 }
 
-function compared(evidence: RuleEvidence, terms: GateTerms): GateJudgement {
+function compared(evidence: RuleEvidence, terms: GateTerms, clientsKnown?: number): GateJudgement {
   const { comparisons, clients, clientsNeeded } = evidence;
+  // A ledger that knows fewer than were compared was lost, and shows nothing.
+  const isShort = clientsKnown !== undefined && clients <= clientsKnown && clientsKnown < clientsNeeded;
+  const tooFew: readonly Lack[] = isShort ? [{ why: "clients", text: tooFewText(clientsNeeded, clientsKnown) }] : [];
   if (comparisons === 0) {
     const text = "nothing was compared yet: it takes requests, shadow.sample and upstream.v1.url";
-    return { lacks: [{ why: "nothing-compared", text }], evidence: [] };
+    return { lacks: [{ why: "nothing-compared", text }, ...tooFew], evidence: [] };
   }
   const who: Judged = {
     why: "clients",
     isBelow: clients >= clientsNeeded,
-    text: `${clients} of ${clientsNeeded} clients needed were compared`,
+    text:
+      clients < clientsNeeded
+        ? `${neededWords(clients, clientsNeeded, "client")} ${plural(clientsNeeded, "was", "were")} compared`
+        : `${counted(clients, "client")} ${plural(clients, "was", "were")} compared, ${clientsNeeded} needed`,
   };
-  return sorted([judgeDifferences(evidence, terms), who]);
+  const judged = sorted([judgeDifferences(evidence, terms), who]);
+  return { ...judged, lacks: [...judged.lacks, ...tooFew] };
+}
+
+/** For `carryover gate` and `check`: waiting does not help. */
+export function tooFewText(needed: number, known: number): string {
+  const most = known === 0 ? "" : `, or lower minClients to ${known} at most`;
+  return `minClients needs ${counted(needed, "client")}, and the ledger knows ${known}: the rule cannot move on before more clients call${most}`;
 }
 
 /** What it compares now is little, and its own shadow came before: comparisons speak against it only when some differ. */
@@ -172,7 +186,8 @@ interface CountedShare extends Pick<Lack, "why"> {
 
 function judgeShare({ why, bad, all, risk, below }: CountedShare, what: string): Judged {
   const bound = upperBound(bad, all, risk);
-  const found = `${bad} of ${all} ${what}: at most ${percent(bound, 3)} do (95 %)`;
+  const shown = boundWords({ bad, all, upper: bound }, (share) => percent(share, 3), "do");
+  const found = `${bad} of ${all} ${what}: ${shown}`;
   if (bound < below) return { why, isBelow: true, text: `${found}, below ${percent(below)}` };
   const needed = comparisonsNeeded(below, bad, risk) - all;
   const more = needed > 0 && Number.isFinite(needed) ? needed : undefined;

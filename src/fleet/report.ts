@@ -5,6 +5,7 @@ import type { ClientEntry, ClientNeeds, Difficulty, OperationErrors } from "../l
 import { grouped } from "../model/group.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
+import { counted } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
 import { type Fleet, fleetOf } from "./fleet.ts";
@@ -108,6 +109,9 @@ export interface ResourceLine {
 export interface ClientLine {
   readonly name: string;
   readonly label: string;
+  /** Who answers for it, and how to reach them (`clients.names`); null where that is not known. */
+  readonly owner: string | null;
+  readonly contact: string | null;
   /** It called v1 in the window. */
   readonly onV1: boolean;
   readonly v1: number;
@@ -269,6 +273,8 @@ function clientLine(client: ClientEntry, onV1: boolean, { resource }: ReportScop
   return {
     name: client.name,
     label: client.label,
+    owner: client.owner ?? null,
+    contact: client.contact ?? null,
     onV1,
     v1,
     v2: resource === undefined ? v2 : null,
@@ -355,7 +361,7 @@ interface V1Evidence {
 /** `no` only if nothing is uncertain: a gate before the removal of v1 must not open for lack of evidence. */
 function judgeV1({ merged, complete, from, onV1, calls }: V1Evidence): Pick<MigrationReport, "v1Left" | "why"> {
   if (merged === undefined) return { v1Left: "unknown", why: "no instance was heard" };
-  if (onV1 > 0) return { v1Left: "yes", why: `${onV1} ${onV1 === 1 ? "client" : "clients"} called ${calls}` };
+  if (onV1 > 0) return { v1Left: "yes", why: `${counted(onV1, "client")} called ${calls}` };
   if (merged.mayHide) {
     return { v1Left: "unknown", why: "a client calls more operations of v1 than the ledger tells apart" };
   }

@@ -1,4 +1,5 @@
 /** How a gRPC call ends: codes, messages and details, and the same of an error's JSON body. */
+
 import type { OutgoingHttpHeaders } from "node:http2";
 import {
   create,
@@ -15,6 +16,7 @@ import {
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { member, parsedJson } from "../model/json.ts";
 import { type Problem, problemBody, RpcCode, rpcOfHttp } from "../model/problem.ts";
+import { counted } from "../rules/words.ts";
 import { createErrorRegistry } from "./error-details.ts";
 
 /** The end of a call, as its trailers say it. */
@@ -123,7 +125,7 @@ export function statusTrailers({ code, message, details }: RpcStatus, room = MOS
 
 /** The end of a message whose details were cut. */
 function without(dropped: number): string {
-  const entries = dropped === 1 ? "1 entry" : `${dropped} entries`;
+  const entries = counted(dropped, "entry", "entries");
   return ` (without ${entries} of its details, which are too long for metadata)`;
 }
 

@@ -34,26 +34,24 @@ export interface DifficultyReason {
   readonly more: number;
 }
 
-/** Every reason, hardest first. */
+/** Every reason, hardest first: the first one is why `difficultyOf` returns what it does. */
 export function reasonsOf(entry: ClientUsage): readonly DifficultyReason[] {
   const { lastV1, needs } = entry;
   const { lacking, zeroedFields, longLists, unknownFields, unseen } = needs;
   const operation = (one: { resource: string; operation: string }) => `${one.resource} ${one.operation}`;
   const field = (one: { resource: string; field: string }) => `${one.resource} ${one.field}`;
+  const isUnseen = difficultyOf(entry) === "unknown";
   const reasons = [
     ...reason("uses operations that v2 lacks", lacking.filter((one) => !isUnknown(one)).map(operation)),
     ...(callsUnknown(entry) ? [{ what: "calls paths that carryover does not know", names: [], more: 0 }] : []),
     ...reason("relies on full-replace PUT, left to zero", zeroedFields.map(field)),
+    ...reason(`${isUnseen ? "unknown" : "perhaps more"}, nobody looked into`, unseen.map(operation)),
     ...reason(
       "relies on unpaginated lists, longest",
       longLists.map(({ resource, records }) => `${resource} ${records}`),
     ),
     ...reason("sends fields that v2 does not know", unknownFields.map(field)),
   ];
-  if (unseen.length > 0) {
-    const hidden = reasons.length === 0 ? "unknown, nobody looked into" : "perhaps more, nobody looked into";
-    return [...reasons, ...reason(hidden, unseen.map(operation))];
-  }
   const none = { what: lastV1 === undefined ? "does not call v1" : "renames only", names: [], more: 0 };
   return reasons.length === 0 ? [none] : reasons;
 }

@@ -64,6 +64,9 @@ const Entry = z
     name: Name,
     /** Its name in metrics: a configured name or a keyed hash. */
     label: Word,
+    /** Who answers for it, and how to reach them: as `clients.names` says. Never saved. */
+    owner: optional(Word),
+    contact: optional(Word),
     /** When the entry was made. It may have called v2 before, and v1 unless `bound` is 0. */
     firstSeen: Time,
     lastSeen: Time,

@@ -1,6 +1,7 @@
 /** Which client sent a request: the name under which it is shown, and the label under which metrics count it. */
 import { createHmac } from "node:crypto";
 import { bearerToken } from "../model/authorization.ts";
+import { type ClientNameEntry, type ClientOwner, namedClient, ownersOf } from "../model/client-names.ts";
 import type { HeaderList } from "../model/http.ts";
 import { isJsonObject, member } from "../model/json.ts";
 import { holdsToken, isSecretField } from "../model/secrets.ts";
@@ -18,8 +19,8 @@ import {
 export interface IdentityOptions {
   /** In order of preference. */
   readonly identify: readonly string[];
-  /** `NAME=IDENTITY`: names for identities. */
-  readonly names: readonly string[];
+  /** Names for identities. */
+  readonly names: readonly ClientNameEntry[];
   /** Identities without a name become `h-` and 16 hexadecimal digits. */
   readonly hash: boolean;
   /** Names, or prefixes that end in `*`, in any case. */
@@ -32,9 +33,15 @@ export interface ClientIdentity {
   /** The configured names: always the present ones. */
   readonly names: ReadonlySet<string>;
   /** Replaces the configured names (`clients.names`). Throws `Error` for an invalid one, and changes nothing then. */
-  rename(names: readonly string[]): void;
+  rename(names: readonly ClientNameEntry[]): void;
   /** The name of the client that sent `headers`: never empty, at most 128 printable characters. It proves nothing. */
   nameOf(headers: HeaderList): string;
+  /** Who answers for the client of that name; undefined where `clients.names` does not say it. */
+  ownerOf(name: string): ClientOwner | undefined;
+  /** Every source holds credentials: only configured names and hashes are shown. */
+  readonly readsCredentialsOnly: boolean;
+  /** The name of a client whose identity is `text`; undefined if that cannot be a name. */
+  nameOfIdentity(text: string): string | undefined;
   /** The current name of a client that was stored as `stored`: it may have a configured name now, or be kept as a hash only. */
   nameNow(stored: string): string;
   /** What the configured names stand for, to be saved. */
@@ -70,6 +77,7 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
   const readsOthers = options.identify.some((source) => source !== "user-agent");
   const mayReadSecrets = credentialFields(options.identify).length > 0;
   let names = readNames(options.names);
+  let owners = ownersOf(options.names);
   const excludedBy = createExclusion(options.exclude);
   const configured = new Set(names.exact.values());
   const own = new Set([...configured, ...RESERVED_NAMES]);
@@ -118,20 +126,26 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
   const nameOfIdentity = (identity: string): string | undefined => {
     if (HASHED.test(identity)) return nameOfHash(identity) ?? identity;
     const named = names.exact.get(identity);
-    // Products are in lower case.
-    const read = readsOthers ? identity : identity.toLowerCase();
+    // Products are in lower case, and without a version.
+    const read = readsOthers ? identity : (PRODUCT.exec(identity)?.[0] ?? identity).toLowerCase();
     return named ?? nameOfFound({ identity: read, secret: false, product: readsProducts });
   };
   return {
     names: configured,
     rename: (list) => {
       names = readNames(list);
+      owners = ownersOf(list);
       byHash = undefined;
       for (const set of [configured, own]) set.clear();
       for (const name of names.exact.values()) configured.add(name);
       for (const name of [...configured, ...RESERVED_NAMES]) own.add(name);
     },
     nameOf,
+    ownerOf: (name) => owners.get(name),
+    readsCredentialsOnly: options.identify.every(
+      (source) => source.startsWith("header:") && isSecretField(source.slice("header:".length).toLowerCase()),
+    ),
+    nameOfIdentity,
     nameNow,
     meanings: () => ({
       check: hashed(""),
@@ -183,15 +197,17 @@ interface ConfiguredNames {
   readonly lower: ReadonlyMap<string, string>;
 }
 
-function readNames(list: readonly string[]): ConfiguredNames {
+function readNames(list: readonly ClientNameEntry[]): ConfiguredNames {
   const exact = new Map<string, string>();
   const lower = new Map<string, string>();
   for (const entry of list) {
-    const at = entry.indexOf("=");
-    const [name, identity] = [entry.slice(0, Math.max(0, at)), entry.slice(at + 1).trim()];
-    if (name === "" || identity === "") throw new Error(`clients.names: ${JSON.stringify(entry)} is not NAME=IDENTITY`);
-    exact.set(identity, name);
-    lower.set(identity.toLowerCase(), name);
+    const { name, identities } = namedClient(entry);
+    if (name === "" || identities.length === 0 || identities.includes(""))
+      throw new Error(`clients.names: ${JSON.stringify(entry)} is not NAME=IDENTITY`);
+    for (const identity of identities) {
+      exact.set(identity, name);
+      lower.set(identity.toLowerCase(), name);
+    }
   }
   return { exact, lower };
 }

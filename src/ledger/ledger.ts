@@ -16,6 +16,7 @@ import {
   fillRecord,
   noteErrors,
   noteNeed,
+  type OperationTraits,
   operationOf,
 } from "./record.ts";
 import { mergeSnapshots } from "./snapshot.ts";
@@ -30,7 +31,8 @@ export interface LedgerOptions {
   readonly instance: string;
   /** Records of one v2 page: a client that gets more in one list relies on whole lists. */
   readonly pageSize: number;
-  readonly identity: Pick<ClientIdentity, "labelOf" | "isExcluded" | "nameNow">;
+  readonly identity: Pick<ClientIdentity, "labelOf" | "isExcluded" | "nameNow"> &
+    Partial<Pick<ClientIdentity, "ownerOf">>;
   readonly traits: OperationTraits;
 }
 
@@ -47,12 +49,15 @@ export interface Ledger {
   blameV2(exchange: Exchange): void;
   /** Adds the findings of a background translation of a request that native v1 served; counts nothing, makes no entry. */
   learn(findings: RequestFindings): void;
+  /** With the owners of `clients.names`. */
   snapshot(): LedgerSnapshot;
   /**
    * A snapshot that may be read while requests go on: each entry is as it is when it is read, and `head` is to be called last.
    * Counts of the head are then no smaller than those of the entries.
    */
   stream(): { readonly entries: Iterable<ClientEntry>; head(): Omit<LedgerSnapshot, "clients"> };
+  /** The clients, and when each called last; cheap. */
+  seen(): Iterable<{ readonly name: string; readonly lastSeen: number }>;
   /** How many clients called each version; cheap, for metrics. */
   callers(): VersionCounts;
   /**
@@ -62,6 +67,11 @@ export interface Ledger {
   restore(snapshot: LedgerSnapshot, nameOf?: (stored: string) => string): void;
   /** Gives each client its current name; entries of one name become one. */
   rename(nameOf: (stored: string) => string): void;
+  /**
+   * Drops the clients of these names. What they call later counts as a new client's. Who called v1 before the last v1 call of one of them is
+   * no longer known, so the ledger has been watching since then at the earliest. Returns the entries.
+   */
+  forget(names: Iterable<string>): readonly ClientEntry[];
   /** Grows with every change. */
   revision(): number;
 }
@@ -118,11 +128,18 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (operation !== undefined) operation.inspected += 1;
       noteNeeds(state, record, findings);
     },
-    snapshot: () => ({ ...headOf(state), clients: [...entriesOf(state)].sort(byCount) }),
+    snapshot: () => {
+      const clients = Array.from(entriesOf(state), (entry) => ({
+        ...entry,
+        ...options.identity.ownerOf?.(entry.name),
+      }));
+      return { ...headOf(state), clients: clients.sort(byCount) };
+    },
     stream: () => {
       const streamed = state;
       return { entries: entriesOf(streamed), head: () => headOf(streamed) };
     },
+    seen: () => state.clients.items(),
     callers: () => callers(state.clients.items()),
     restore: (snapshot, nameOf = options.identity.nameNow) => restore(state, snapshot, nameOf),
     rename: (nameOf) => {
@@ -133,13 +150,26 @@ export function createLedger(options: LedgerOptions): Ledger {
       state.revision = revision + 1;
       state.renamed = { nameOf, until: options.wall() + LONGEST_REQUEST };
     },
+    forget: (names) => [...names].flatMap((name) => forget(state, name) ?? []),
     revision: () => state.revision,
   };
 }
 
+function forget(state: LedgerState, name: string): ClientEntry | undefined {
+  const record = state.clients.find(name);
+  if (record === undefined) return undefined;
+  const entry = entryOf(record, state.options.traits);
+  state.clients.remove(name);
+  state.revision += 1;
+  // A later time is a mistake of the clock.
+  const lastV1 = Math.min(record.lastV1 ?? -1, state.options.wall());
+  state.watchedSince = Math.max(state.watchedSince, lastV1 + 1);
+  return entry;
+}
+
 function* entriesOf({ options, clients }: LedgerState): Generator<ClientEntry> {
   // A copy of the list: a new client may take the place of another meanwhile.
-  for (const record of [...clients.items()]) yield entryOf(record, options.traits.revealsNeeds);
+  for (const record of [...clients.items()]) yield entryOf(record, options.traits);
 }
 
 function headOf({ options, clients, instances, since, watchedSince, v1, v2 }: LedgerState) {
@@ -297,14 +327,6 @@ function eligibilityOf(exchange: Exchange): "yes" | "known" | "no" {
   if (wasLetIn(exchange)) return "yes";
   if (calls.some((call) => call.status === UNAUTHENTICATED)) return "no";
   return reason !== undefined || calls.some((call) => call.status !== 0) ? "known" : "no";
-}
-
-/** What the ledger must know of an operation, by the names that an `Exchange` has. */
-export interface OperationTraits {
-  /** v2 has no such operation, or carryover knows none: only native v1 serves it. */
-  readonly isLackingInV2: (resource: string, operation: string) => boolean;
-  /** Its content shows how hard the client is to move: the length of a list that v1 returned whole, or the body of a full replace. */
-  readonly revealsNeeds: (resource: string, operation: string) => boolean;
 }
 
 export function createOperationTraits(resources: readonly Resource[]): OperationTraits {

@@ -67,11 +67,16 @@ export function factsIn({ operations, needs }: ClientRecord): number {
   return Object.values(needs ?? {}).reduce((sum, facts) => sum + facts.length, operations.length);
 }
 
-/** The entry of a snapshot. `revealsNeeds`: operations whose content must be inspected before nothing more is to be found. */
-export function entryOf(
-  record: ClientRecord,
-  revealsNeeds: (resource: string, operation: string) => boolean,
-): ClientEntry {
+/** What must be known of an operation, by the names that an `Exchange` has. */
+export interface OperationTraits {
+  /** v2 has no such operation, or carryover knows none: only native v1 serves it. */
+  readonly isLackingInV2: (resource: string, operation: string) => boolean;
+  /** Its content shows how hard the client is to move: the length of a list that v1 returned whole, or the body of a full replace. */
+  readonly revealsNeeds: (resource: string, operation: string) => boolean;
+}
+
+/** The entry of a snapshot. */
+export function entryOf(record: ClientRecord, { isLackingInV2, revealsNeeds }: OperationTraits): ClientEntry {
   const { name, label, firstSeen, lastSeen, lastV1, v1, v2, over, operations, others } = record;
   const all = others === undefined ? operations : [...operations, others];
   return {
@@ -90,6 +95,8 @@ export function entryOf(
       .sort(byRequests),
     needs: shownNeeds(
       record,
+      // Whatever was answered: native v1 may answer 501 to what v2 lacks, and that is no answer by which a client is let in.
+      operations.filter(({ resource, name }) => resource !== "unknown" && isLackingInV2(resource, name)),
       // A failed request has no content to inspect.
       operations.filter(({ resource, name, amount, inspected, errors }) => {
         return inspected === 0 && amount > countErrors(errors) && revealsNeeds(resource, name);
@@ -98,7 +105,11 @@ export function entryOf(
   };
 }
 
-function shownNeeds({ needs }: ClientRecord, unseen: readonly ClientFact[]): ClientNeeds {
+function shownNeeds(
+  { needs }: ClientRecord,
+  lacking: readonly ClientFact[],
+  unseen: readonly ClientFact[],
+): ClientNeeds {
   const field = ({ resource, name }: ClientFact) => ({ resource, field: name });
   const operation = ({ resource, name }: ClientFact) => ({ resource, operation: name });
   return {
@@ -106,10 +117,20 @@ function shownNeeds({ needs }: ClientRecord, unseen: readonly ClientFact[]): Cli
       .map(({ resource, amount }) => ({ resource, records: amount }))
       .sort((a, b) => b.records - a.records || compareText(a.resource, b.resource)),
     zeroedFields: (needs?.zeroedFields ?? []).map(field).sort(byField),
-    lacking: (needs?.lacking ?? []).map(operation).sort(byOperation),
+    lacking: united(needs?.lacking ?? [], lacking)
+      .map(operation)
+      .sort(byOperation)
+      .slice(0, MAX_NEEDS),
     unknownFields: (needs?.unknownFields ?? []).map(field).sort(byField),
     unseen: unseen.map(operation).sort(byOperation),
   };
+}
+
+function united(noted: readonly ClientFact[], called: readonly ClientFact[]): readonly ClientFact[] {
+  if (called.length === 0) return noted;
+  const isNoted = (one: ClientFact) =>
+    noted.some(({ resource, name }) => resource === one.resource && name === one.name);
+  return [...noted, ...called.filter((one) => !isNoted(one))];
 }
 
 /** Restores `entry` into a new `record`. */

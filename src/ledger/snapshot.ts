@@ -71,6 +71,7 @@ function mergeEntries(a: ClientEntry, b: ClientEntry): ClientEntry {
     name: a.name,
     // The same, unless replicas have different keys.
     label: a.label < b.label ? a.label : b.label,
+    ...mergeOwners(a, b),
     firstSeen: Math.min(a.firstSeen, b.firstSeen),
     lastSeen: Math.max(a.lastSeen, b.lastSeen),
     lastV1: a.lastV1 === undefined || b.lastV1 === undefined ? (a.lastV1 ?? b.lastV1) : Math.max(a.lastV1, b.lastV1),
@@ -79,6 +80,15 @@ function mergeEntries(a: ClientEntry, b: ClientEntry): ClientEntry {
     operations: mergeOperations([...a.operations, ...b.operations]),
     needs: mergeNeeds(a, b),
   };
+}
+
+/** The same, unless replicas have different configurations: then one of them, whatever the order. */
+function mergeOwners(a: ClientEntry, b: ClientEntry): Pick<ClientEntry, "owner" | "contact"> {
+  const [first, second] = [a, b].map(({ owner, contact }) => ({ owner, contact }));
+  const textOf = (one: typeof first) => JSON.stringify([one?.owner ?? null, one?.contact ?? null]);
+  const hasNone = (one: typeof first) => one?.owner === undefined && one?.contact === undefined;
+  const chosen = hasNone(first) || (!hasNone(second) && textOf(second) < textOf(first)) ? second : first;
+  return hasNone(chosen) ? {} : { ...chosen };
 }
 
 const OTHER_OPERATION = { resource: OTHER_NAME, operation: OTHER_NAME };

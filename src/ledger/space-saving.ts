@@ -21,6 +21,11 @@ export interface SpaceSaving<T extends MonitoredItem> {
    */
   see(name: string): T | undefined;
   find(name: string): T | undefined;
+  /**
+   * Removes a name; does nothing where there is none. It may come back as a new one, and only what is counted from then on is within
+   * the bound.
+   */
+  remove(name: string): void;
   /** Restores an item; does nothing in a full summary. Its name must not be there. */
   load(item: T): void;
   /** From now on `bound()` is at least this. */
@@ -60,6 +65,10 @@ export function createSpaceSaving<T extends MonitoredItem>(
     add: (name) => count(state, name),
     see: (name) => see(state, name),
     find: (name) => state.byName.get(name),
+    remove(name) {
+      const item = state.byName.get(name);
+      if (item !== undefined) takeOut(state, item);
+    },
     load(item) {
       if (state.heap.length < max) insert(state, item);
     },
@@ -120,14 +129,22 @@ function insert<T extends MonitoredItem>(state: SummaryState<T>, item: T): void 
 }
 
 function makeRoom<T extends MonitoredItem>(state: SummaryState<T>): void {
-  const { heap, byName, dropped } = state;
-  const rarest = heap[0];
-  const last = heap.pop();
-  if (rarest === undefined || last === undefined) return;
-  byName.delete(rarest.name);
-  if (last !== rarest) sink(heap, put(heap, 0, last));
+  const rarest = state.heap[0];
+  if (rarest === undefined) return;
+  takeOut(state, rarest);
   state.bound = Math.max(state.bound, rarest.count);
-  dropped(rarest);
+}
+
+function takeOut<T extends MonitoredItem>({ heap, byName, dropped }: SummaryState<T>, item: T): void {
+  const last = heap.pop();
+  if (last === undefined) return;
+  byName.delete(item.name);
+  if (last !== item) {
+    const at = put(heap, item.heapIndex, last);
+    sink(heap, at);
+    rise(heap, last.heapIndex);
+  }
+  dropped(item);
 }
 
 function isRarer(a: MonitoredItem, b: MonitoredItem): boolean {

@@ -1,8 +1,9 @@
 /** The Markdown document that tells a client's owner what to change so that it no longer needs v1. */
 
 import type { Resource, Row } from "../model/resource.ts";
-import { utcMinute } from "./clients-view.ts";
-import { callsUnknown, isUnknown, reasonsOf } from "./difficulty.ts";
+import { counted } from "../rules/words.ts";
+import { ownerText, utcMinute } from "./clients-view.ts";
+import { callsUnknown, difficultyOf, isUnknown, reasonsOf } from "./difficulty.ts";
 import type { ClientEntry, ClientOperation } from "./entry.ts";
 import { replaces } from "./ledger.ts";
 import {
@@ -65,10 +66,12 @@ function summary(entry: ClientEntry): readonly string[] {
   const { requests, lastV1, over } = entry;
   const last = lastV1 === undefined ? "It has not called v1." : `Last v1 call: ${utcMinute(lastV1)}.`;
   const off = over === 0 ? "" : ` (perhaps ${over} fewer)`;
+  const owner = ownerText(entry);
   return [
-    `${requests.v1} v1${off} and ${requests.v2} v2 requests. ${last}`,
+    `${counted(requests.v1, "v1 request")}${off} and ${counted(requests.v2, "v2 request")}. ${last}`,
     "",
-    "How hard it is:",
+    ...(owner === "" ? [] : [`Owner: ${code(owner)}.`, ""]),
+    `Hardest need: ${difficultyOf(entry)}. All of them, hardest first:`,
     "",
     ...reasonsOf(entry).map(({ what, names, more }) => {
       return `- ${what}${names.length === 0 ? "" : `: ${codes(names)}`}${more > 0 ? `, and ${more} more` : ""}`;

@@ -238,7 +238,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       lost = new Map();
       const at = wall();
       const digest = before.rules?.digest ?? restoredDigest;
-      if (rules.digest !== digest) report(replaced(before, present, digest, at));
+      if (rules.digest !== digest) report(replaced(before, present, { digest, memories }, at));
       if (present.force !== before.force) report(forced(before.force, forceState(), at));
       if (before.rules !== undefined) return;
       for (const state of present.states.values()) if (state.unknown !== undefined) report(unknownReport(state, at));
@@ -350,20 +350,29 @@ function forced(from: string, { effective, file }: ForceState, at: number, comma
   return { kind: "forced", rule: undefined, at, from, to: effective, reason };
 }
 
-/** `digest`: of the rules before, which an earlier process may have had. */
-function replaced(before: RulesInForce, after: RulesInForce, digest: string | undefined, at: number): RolloutEvent {
-  const names = [...after.states.keys()];
-  const differs = (key: "identity" | "evidenceKey", name: string): boolean => {
-    const old = before.states.get(name)?.rule[key];
-    return old !== undefined && old !== after.states.get(name)?.rule[key];
-  };
-  const added = names.filter((name) => !before.states.has(name)).length;
-  const removed = [...before.states.keys()].filter((name) => !after.states.has(name)).length;
-  const changed = names.filter((name) => differs("identity", name)).length;
-  const reset = names.filter((name) => differs("evidenceKey", name)).length;
-  const changes = `${added} new, ${changed} changed (${reset} without their evidence), ${removed} gone`;
-  // What an earlier process had is not compared: all rules would look new.
-  const reason = `${counted(names.length, "rule")}${before.rules === undefined ? "" : `: ${changes}`}`;
+/** `digest`, `memories`: of the rules before, which an earlier process may have had. */
+function replaced(
+  before: RulesInForce,
+  after: RulesInForce,
+  { digest, memories }: { readonly digest: string | undefined; readonly memories: readonly RuleMemory[] },
+  at: number,
+): RolloutEvent {
+  const keys = new Map(memories.map(({ name, evidenceKey }) => [name, evidenceKey]));
+  const rules = [...after.states.values()].map(({ rule }) => rule);
+  const known = rules.filter(({ name }) => keys.has(name));
+  const lost = known.filter(({ name, evidenceKey }) => keys.get(name) !== evidenceKey);
+  const changed = known.filter((rule) => {
+    const identity = before.states.get(rule.name)?.rule.identity ?? rule.identity;
+    return identity !== rule.identity || lost.includes(rule);
+  });
+  const gone = [...keys.keys()].filter((name) => !after.states.has(name)).length;
+  const parts = [
+    ...(known.length === rules.length ? [] : [`${rules.length - known.length} new`]),
+    ...(changed.length === 0 ? [] : [`${changed.length} changed`]),
+    ...(lost.length === 0 ? [] : [`${lost.length} without the evidence before`]),
+    ...(gone === 0 ? [] : [`${gone} gone`]),
+  ];
+  const reason = `${counted(rules.length, "rule")}: ${parts.length === 0 ? "as before" : parts.join(", ")}`;
   const [from, to] = [digest ?? "none", after.rules?.digest ?? "none"];
   return { kind: "rules", rule: undefined, at, from, to, reason };
 }

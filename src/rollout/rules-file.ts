@@ -10,6 +10,7 @@ import {
   type WatchedFileOptions,
   type WatchedState,
 } from "../config/watched-file.ts";
+import { namedClient } from "../model/client-names.ts";
 import { member } from "../model/json.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { snakeCase } from "../model/text.ts";
@@ -137,7 +138,7 @@ export function readGivenRules(source: RulesSource): ParsedRules | undefined {
   const bytes = readRulesBytes(given, source.readFile);
   // Without a native v1 the default says nothing of how it would be with one.
   const fallback = config.upstream.v1 === undefined ? undefined : config.fallback;
-  const clients = new Set(config.clients.names.map((entry) => entry.slice(0, entry.indexOf("="))));
+  const clients = new Set(config.clients.names.map((entry) => namedClient(entry).name));
   return readRules(bytes, rulesContext(catalogue, { name: given.name, native, fallback, clients, now, expired }));
 }
 

@@ -1,7 +1,7 @@
 /** How log lines, reports and the admin port describe a rule's evidence. */
 
 import { FAILURE_KINDS, type FailureKind } from "../model/v2-failure.ts";
-import { counted, duration, percent } from "../rules/words.ts";
+import { boundWords, counted, duration, neededWords, percent } from "../rules/words.ts";
 import type { PromotionEvidence } from "./promotion.ts";
 import type { Slowness } from "./slowness.ts";
 import { type GuardCause, quietNeeded, type StepBack, type StepBackCause, translatedShare } from "./step-back.ts";
@@ -78,8 +78,16 @@ export function changeText(before: StepBack, after: StepBack): string {
 
 /** What a bound rests on: old comparisons are forgotten, so it says how many of the latest it counts. */
 export function evidenceText({ comparisons, differences, clients, bound }: PromotionEvidence, needed: number): string {
-  const by = `${counted(clients, "client")}${clients >= needed ? " or more" : ` of ${needed} needed`}`;
-  return `${differencesText(differences, latest(comparisons))} of ${by}: at most ${percent(bound)} differ (95 %)`;
+  const by = clients >= needed ? `${counted(clients, "client")} or more` : neededWords(clients, needed, "client");
+  return `${differencesText(differences, latest(comparisons))} of ${by}: ${boundText({ comparisons, differences, bound }, 4)}`;
+}
+
+/** `at most 3 % differ (95 %)`. */
+export function boundText(
+  { comparisons, differences, bound }: Pick<PromotionEvidence, "comparisons" | "differences" | "bound">,
+  digits = 2,
+): string {
+  return boundWords({ bad: differences, all: comparisons, upper: bound }, (share) => percent(share, digits));
 }
 
 /** `1 difference in 90 comparisons`; every text about comparisons says it this way. */

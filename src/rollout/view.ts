@@ -15,7 +15,16 @@ import {
   translates,
 } from "./rule-state.ts";
 import { isOfGuard, LONGEST_WAIT, quietNeeded, type StepBack, translatedShare } from "./step-back.ts";
-import { causeText, differencesText, evidenceText, failuresText, guardText, latest, slowText } from "./text.ts";
+import {
+  boundText,
+  causeText,
+  differencesText,
+  evidenceText,
+  failuresText,
+  guardText,
+  latest,
+  slowText,
+} from "./text.ts";
 
 /** `at`: milliseconds since 1970; `reading`: of the clock of its events. */
 interface Moment {
@@ -122,7 +131,7 @@ function detailText({ requests, failures, comparisons, differences, bound, heldB
     ...(requests === 0 ? [] : [`${failuresText(failures, requests)} since the rule was changed`]),
     ...(comparisons === 0
       ? []
-      : [`${differencesText(differences, latest(comparisons))}: at most ${percent(bound, 2)} differ (95 %)`]),
+      : [`${differencesText(differences, latest(comparisons))}: ${boundText({ comparisons, differences, bound })}`]),
     ...(heldBack.length === 0 ? [] : [`not to be translated yet: ${heldBack.join("; ")}`]),
   ];
   return parts.join("; ");
@@ -226,7 +235,10 @@ const MAX_NAMED = 10;
 function blockedOperationTexts(state: RuleState): readonly string[] {
   const found = blockedOperations(state);
   const more = found.length - MAX_NAMED;
-  return [...found.slice(0, MAX_NAMED).map(blockedOperationText), ...(more > 0 ? [`${more} more operations`] : [])];
+  return [
+    ...found.slice(0, MAX_NAMED).map(blockedOperationText),
+    ...(more > 0 ? [counted(more, "more operation")] : []),
+  ];
 }
 
 /**

@@ -1,9 +1,33 @@
 /** Words for people about rules, counts, shares and times. */
 import type { OnFailureSettings, PromoteSettings, RuleSettings, StepBackSettings } from "../model/rules.ts";
 
+/** `client` of one, `clients` of any other number. */
+export function plural(count: number, noun: string, many = `${noun}s`): string {
+  return count === 1 ? noun : many;
+}
+
 /** `1 client`, `2 clients`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+export function counted(count: number, noun: string, many?: string): string {
+  return `${count} ${plural(count, noun, many)}`;
+}
+
+/** `2 of 3 clients needed`; `5 clients, 3 needed` once there are enough. */
+export function neededWords(count: number, needed: number, noun: string): string {
+  return count < needed ? `${count} of ${counted(needed, noun)} needed` : `${counted(count, noun)}, ${needed} needed`;
+}
+
+/**
+ * What `bad` of `all` show of the whole, with the bound `upper` of the share: `at most 3 % differ (95 %)`. Where most of them are bad, the bound
+ * says less than the share itself.
+ */
+export function boundWords(
+  { bad, all, upper }: { readonly bad: number; readonly all: number; readonly upper: number },
+  shown: (share: number) => string = percent,
+  verb = "differ",
+): string {
+  if (all > 0 && bad === all) return `all of them ${verb}`;
+  if (bad * 2 > all) return `${percent(bad / all, 3)} of them ${verb}`;
+  return upper >= 1 ? "too few to say anything" : `at most ${shown(upper)} ${verb} (95 %)`;
 }
 
 /** `0.02` as `2 %`. */

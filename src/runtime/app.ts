@@ -23,6 +23,7 @@ import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { createMemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
+import { publishedResource, type RecordTimes } from "../model/resource.ts";
 import { clearLastMatch } from "../model/text.ts";
 import { createDeprecationNotice } from "../rollout/deprecation.ts";
 import { createHttpServer, type HttpServer } from "../server/server.ts";
@@ -172,6 +173,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   migration.subscribe({
     compared: options.onComparison ?? (() => {}),
     reloaded: metrics.reloaded,
+    forgotten: metrics.forget,
   });
   const unknownFields = createUnknownFields();
   const observe = (exchange: Exchange): void => {
@@ -242,6 +244,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...migration.progress(),
     ready: state.ready,
     native: upstreams.streams.has("v1"),
+    catalogue: { version: catalogue.version, recordTimes: config.v1.recordTimes },
     changeable: changeToken?.isWritten(),
     openBreakers: [...upstreams.breakers()].flatMap(([name, open]) => (open ? [name] : [])),
   });
@@ -260,6 +263,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     }),
     force: migration.force,
     confirm: migration.confirm,
+    forget: migration.forget,
     log: logError,
   };
   const admin = port === undefined ? undefined : createAdminServer({ ...adminOptions, port });
@@ -378,19 +382,21 @@ function createViews(
         () => ({
           ...asObject(rollout.view()),
           transitions: latestOfRules(history, MOST_TRANSITIONS),
+          missedNames: migration.missedNames(),
           rulesFile: rulesFile?.state() ?? null,
         }),
       ],
       ["events", (query) => eventsView(history, query, { instance: history.instance, at: history.wall() })],
-      ["clients", (query) => clientsView(ledger.snapshot(), query)],
-      ["samples", (query) => shadow?.samples(query) ?? []],
+      ["clients", (query) => clientsView(ledger.snapshot(), query, migration.clientsRollout(query))],
+      // Without a native v1 nothing is compared.
+      ["samples", (query) => shadow?.samples(query) ?? { values: config.shadow.values, samples: [] }],
       ["progress", status],
       ["unknown-fields", () => unknownFields.view()],
       ["explain", createExplainView(config, catalogue, migration.explain)],
     ]),
     texts: new Map<string, AdminTextView>([
-      ["clients.txt", (query) => clientsTable(ledger.snapshot(), query)],
-      ["way-out.md", (query) => wayOutOf(query, migration, catalogue)],
+      ["clients.txt", (query) => clientsTable(ledger.snapshot(), query, migration.clientsRollout(query))],
+      ["way-out.md", (query) => wayOutOf(query, migration, catalogue, config.v1.recordTimes)],
     ]),
   };
 }
@@ -403,12 +409,20 @@ function asObject(value: unknown): object {
 }
 
 /** `?client=NAME`: what this client must change, as Markdown. */
-function wayOutOf(query: URLSearchParams, { ledger }: Migration, catalogue: Catalogue): string {
+function wayOutOf(
+  query: URLSearchParams,
+  { ledger }: Migration,
+  { resources, version }: Catalogue,
+  recordTimes: RecordTimes,
+): string {
   const name = query.get("client");
   if (name === null)
     throw new Problem("INVALID_REQUEST", "which client? ask for /way-out.md?client=NAME, as /clients names it");
   const entry = ledger.snapshot().clients.find((client) => client.name === name);
   if (entry === undefined)
     throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`, { options: [] });
-  return wayOut(entry, { resources: catalogue.resources, version: catalogue.version });
+  return wayOut(entry, {
+    resources: recordTimes === "published" ? resources.map(publishedResource) : resources,
+    version,
+  });
 }

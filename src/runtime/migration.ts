@@ -2,14 +2,18 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError, faultText } from "../config/faults.ts";
-import { readRules } from "../config/rules.ts";
+import { readRules, requestedOperations } from "../config/rules.ts";
 import { faultsOf, readBounded } from "../config/watched-file.ts";
 import { PAGE_SIZE } from "../drain/limits.ts";
 import { discard } from "../edge/body-portions.ts";
 import type { EventHistory } from "../history/events.ts";
+import type { ClientsRollout } from "../ledger/clients-view.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
+import type { ForgottenClient } from "../ledger/forgotten.ts";
 import { type ClientIdentity, createIdentity, type NameMeanings } from "../ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../ledger/ledger.ts";
+import { createRetention } from "../ledger/retention.ts";
+import { type MissedName, missedNames, missedText } from "../ledger/rule-names.ts";
 import { later, TIME, type Timer } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
@@ -26,6 +30,7 @@ import {
   createRulesFile,
   type LastRules,
   type RulesFile,
+  resourceNames,
   rulesContext,
 } from "../rollout/rules-file.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
@@ -43,9 +48,11 @@ import { createPageTurns } from "../upstream/list-queue.ts";
 import { createToolbox } from "./calls.ts";
 import { createLifeEvents, logRolloutEvent } from "./events.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
+import { createForgetting } from "./forgetting.ts";
 import { createNativeReads } from "./native-reads.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
+import { askedRule } from "./rule-clients.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
 
 interface MigrationHooks {
@@ -72,6 +79,8 @@ interface MigrationHooks {
 interface MigrationListener {
   /** A comparison is over. */
   compared(comparison: Comparison): void;
+  /** A client is no longer known; `label`: its name in metrics. */
+  forgotten(label: string): void;
   /** The rules file was looked at; `at`: milliseconds since 1970. */
   reloaded(successful: boolean, at: number): void;
 }
@@ -93,6 +102,12 @@ export interface Migration {
   force(command: ForceCommand, note: ForceNote): Promise<ForceState & { readonly survives: boolean }>;
   /** `POST /confirm`: whether the rule was unknown, and what it does now, once that is saved. Rejects with `Problem` for an unknown name. */
   confirm(rule: string): Promise<ConfirmedRule>;
+  /** `POST /forget`: what was dropped of the client, once that is saved. */
+  forget(client: string): Promise<ForgottenClient>;
+  /** Rules that name a client otherwise than the ledger does. */
+  missedNames(): readonly MissedName[];
+  /** `?rule=NAME` of the query: which clients it takes now. Throws `Problem` for an unknown rule. */
+  clientsRollout(query: URLSearchParams): ClientsRollout;
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
   /** Calls `listener` from now on; to be called before `start`. */
@@ -102,7 +117,7 @@ export interface Migration {
   /** Looks at the rules file now. */
   reload(): Promise<void>;
   /** Replaces `clients.names`. */
-  rename(names: readonly string[]): void;
+  rename(names: Config["clients"]["names"]): void;
   /** Ends a `start` that waits for `state.dir`. */
   endWait(): void;
   /** True while this process may write to `state.dir`. */
@@ -110,6 +125,8 @@ export interface Migration {
   /** Ends comparisons, and saves everything. */
   close(): Promise<void>;
 }
+
+const DAY_MS = 24 * 3_600_000;
 
 /** Nothing is read or sent before `start`. */
 export function createMigration(
@@ -163,9 +180,29 @@ export function createMigration(
   const lastRules = config.cutover.rulesFile === undefined ? undefined : createLastRules();
   const rulesFile = watchedRulesFile(config, catalogue, { rollout, identity, lastRules }, hooks, (successful) => {
     for (const listener of listeners) listener.reloaded(successful, wall());
+    if (successful) warnOfMissedNames(missed(), log);
   });
-  const savedParts = { rollout, ledger, shadow, identity, digests, totals, history, lastRules };
+  const missed = (): readonly MissedName[] =>
+    missedNames(
+      rollout.rules()?.rules ?? [],
+      identity,
+      Array.from(ledger.seen(), ({ name }) => name),
+    );
+  const after = config.clients.forgetAfter * DAY_MS;
+  const retention = createRetention({ after, wall, now: hooks.now });
+  const savedParts = { rollout, ledger, shadow, identity, digests, totals, history, lastRules, retention };
   const saved = createSavedState(config, savedParts, hooks);
+  const forgetting = createForgetting({
+    ledger,
+    shadow,
+    retention,
+    later: hooks.later,
+    log,
+    save: saved.saveCounts,
+    forgotten: (client) => {
+      for (const listener of listeners) listener.forgotten(identity.labelOf(client));
+    },
+  });
   changed.push((event) => {
     const id = history.record(event);
     saved.afterSaving(() => logRolloutEvent(log, event, id));
@@ -225,6 +262,13 @@ export function createMigration(
       const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
       return { rule: name, wasUnknown, doing: status.doing, survives };
     },
+    forget: forgetting.forget,
+    missedNames: missed,
+    clientsRollout: (query) => {
+      const native = config.upstream.v1 !== undefined;
+      const operations = requestedOperations(resourceNames(catalogue.resources), native);
+      return { bucketOf, rule: askedRule(query, { rollout, bucketOf, wall, operations }) };
+    },
     observe: (exchange) => {
       rollout.observe(exchange);
       ledger.observe(exchange);
@@ -235,6 +279,7 @@ export function createMigration(
     endWait: saved.endWait,
     start: async () => {
       await saved.start();
+      forgetting.start();
       await rulesFile?.start().catch(asConfigError);
     },
     reload: async () => rulesFile?.check(),
@@ -243,8 +288,10 @@ export function createMigration(
       identity.rename(names);
       ledger.rename(identity.nameSince(before));
       warnOfLostNames(before, identity.names, rollout.rules()?.rules ?? [], log);
+      warnOfMissedNames(missed(), log);
     },
     close: async () => {
+      forgetting.close();
       rulesFile?.close();
       await shadow?.close();
       await saved.close();
@@ -279,6 +326,11 @@ function warnOfLostNames(before: NameMeanings, names: ReadonlySet<string>, rules
 }
 
 const RULES_BEFORE = "the rules before it stay in force";
+/** Such a rule takes no request of the client, in silence. */
+function warnOfMissedNames(missed: readonly MissedName[], log: Log): void {
+  for (const one of missed)
+    log.warn("a rule names a client otherwise than the ledger", undefined, { warning: missedText(one) });
+}
 
 function watchedRulesFile(
   config: Config,

@@ -8,6 +8,7 @@ import type { EventHistory } from "../history/events.ts";
 import { LedgerSchema } from "../ledger/entry.ts";
 import type { ClientIdentity } from "../ledger/identity.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { type Retention, readRetention } from "../ledger/retention.ts";
 import { LAST_TIME, type Timer } from "../model/clock.ts";
 import { member } from "../model/json.ts";
 import { type CredentialOf, createCredentials } from "../rollout/callers.ts";
@@ -65,6 +66,7 @@ interface SavedParts {
   readonly history: EventHistory;
   /** Undefined without a rules file. */
   readonly lastRules: LastRules | undefined;
+  readonly retention: Retention;
 }
 
 /** What is known of the process before this one. */
@@ -92,6 +94,8 @@ export interface SavedState {
   before(): ProcessBefore;
   /** Runs once the rules' states are on disk, so that what operators are told of survives a restart; else with `false`. */
   afterSaving(run: (isSaved: boolean) => void): void;
+  /** Saves the counts now; false if a restart would bring back older ones. Without `state.dir` nothing is kept that could come back. */
+  saveCounts(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -125,10 +129,11 @@ export function createSavedState(
       countsLostAt: () => undefined,
       before: () => ({}),
       afterSaving: (run) => run(false),
+      saveCounts: async () => true,
       close: async () => {},
     };
   }
-  const { rollout, ledger, shadow, identity, digests, totals, history, lastRules } = parts;
+  const { rollout, ledger, shadow, identity, digests, totals, history, lastRules, retention } = parts;
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
   const store = createFolderStore(dir, {
     host: hostname(),
@@ -215,6 +220,7 @@ export function createSavedState(
       const snapshot = readRecord(LedgerSchema, member(found, "ledger"), "ledger");
       totals.restore(member(found, "totals"));
       ledger.restore(snapshot, nameNow);
+      retention.restore(readRetention(member(found, "overdue"), nameNow));
       if (member(found, "basis") === basis) shadow?.tally.restore(comparisons);
       const lostAt = member(found, "lostAt");
       if (typeof lostAt === "number" && lostAt <= LAST_TIME) countsLostAt = lostAt;
@@ -305,6 +311,10 @@ export function createSavedState(
         once(!rules.failing());
       });
     },
+    saveCounts: async () => {
+      await counts.save();
+      return !counts.failing();
+    },
     close: async () => {
       const closed = (async () => {
         for (const section of sections) await section.close();
@@ -353,13 +363,13 @@ function basisOf({ upstream, v1, unknownFields, shadow }: Config): string {
 }
 
 function* savedCounts(
-  { identity, ledger, totals, shadow }: SavedParts,
+  { identity, ledger, totals, shadow, retention }: SavedParts,
   basis: string,
   lostAt: number | undefined,
 ): Generator<string> {
   const { entries, head } = ledger.stream();
   const comparisons = (shadow?.tally.rows() ?? []).map(({ results: _, controls: __, noisy: ___, ...counts }) => counts);
-  const first = { version: 1, basis, lostAt, names: identity.meanings(), comparisons };
+  const first = { version: 1, basis, lostAt, names: identity.meanings(), comparisons, overdue: retention.memory() };
   yield JSON.stringify(first).replace(/\}$/, ',"ledger":{"clients":');
   yield* jsonArray(entries);
   yield JSON.stringify(head()).replace(/^\{/, ",");

@@ -42,6 +42,8 @@ export interface Sample {
 
 export interface SampleStore {
   add(comparison: Comparison, asked: SampleSource): void;
+  /** Drops the samples of a client, and returns how many. */
+  forget(client: string): number;
   /** Newest first; `resource` and `operation` of `query` narrow. */
   view(query: URLSearchParams): { readonly values: "redact" | "show"; readonly samples: readonly Sample[] };
   /** Where the kept samples of a rule differ, most frequent first. */
@@ -59,7 +61,7 @@ export function createSamples(
   /** Oldest first. */
   const kept: { readonly sample: Sample; readonly size: number }[] = [];
   let size = 0;
-  const forget = (index: number): void => {
+  const drop = (index: number): void => {
     for (const gone of kept.splice(index, 1)) size -= gone.size;
   };
   return {
@@ -71,10 +73,15 @@ export function createSamples(
       const same = kept.flatMap((one, index) =>
         one.sample.resource === resource && one.sample.operation === operation ? [index] : [],
       );
-      if (same.length >= perOperation) forget(same[0] ?? 0);
+      if (same.length >= perOperation) drop(same[0] ?? 0);
       kept.push(entry);
       size += entry.size;
-      while (size > maxChars) forget(0);
+      while (size > maxChars) drop(0);
+    },
+    forget(client) {
+      const before = kept.length;
+      for (let at = before - 1; at >= 0; at--) if (kept[at]?.sample.client === client) drop(at);
+      return before - kept.length;
     },
     view(query) {
       const [resource, operation] = [query.get("resource"), query.get("operation")];

@@ -30,6 +30,8 @@ export interface Shadow {
   readonly causes: SampleStore["causes"];
   /** The view `/samples`. */
   samples(query: URLSearchParams): unknown;
+  /** Drops the samples of a client, and what was counted for it alone; returns how many of each. */
+  forget(client: string): { readonly comparisons: number; readonly samples: number };
   /** Ends all comparisons, and reports nothing more. */
   close(): Promise<void>;
 }
@@ -204,6 +206,7 @@ export function createShadow(options: ShadowOptions): Shadow {
     tally,
     samples: samples.view,
     causes: samples.causes,
+    forget: (client) => ({ comparisons: tally.forget(client), samples: samples.forget(client) }),
     close() {
       closed = true;
       return jobs.close();

@@ -23,6 +23,8 @@ export interface ComparisonTally {
   readonly failures: ReadonlyMap<string, number>;
   /** Of this process: calls made for comparisons. */
   readonly calls: Readonly<Comparison["calls"]>;
+  /** Drops the rows of a client; what they counted stays in the sums of their operations. Returns the number of comparisons. */
+  forget(client: string): number;
   /** Continues from the rows of an earlier process, which may name a client twice; to be called before the first comparison. */
   restore(rows: readonly ComparisonCounts[]): void;
 }
@@ -76,6 +78,14 @@ export function createComparisonTally(maxClients: number = MAX_CLIENTS): Compari
     rows: () => [...operations.values()].flatMap((rows) => [...rows.values()]),
     failures,
     calls,
+    forget(client) {
+      let comparisons = 0;
+      for (const rows of operations.values()) {
+        comparisons += rows.get(client)?.comparisons ?? 0;
+        if (rows.delete(client)) clients -= 1;
+      }
+      return comparisons;
+    },
     restore(saved) {
       for (const { client, comparisons, differences, ...operation } of saved) {
         const row = rowOf(operation, client);

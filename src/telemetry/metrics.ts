@@ -66,6 +66,8 @@ export interface Metrics {
   observe(exchange: Exchange): void;
   /** The rules file was read, or could not be; `at`: milliseconds since 1970. */
   reloaded(successful: boolean, at: number): void;
+  /** Ends the series of a client. */
+  forget(label: string): void;
   /** Takes carryover's metrics out of the `registry` of the options. */
   close(): void;
   readonly contentType: string;
@@ -86,7 +88,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const labels = resourceLabels(options.resources);
   const countRequest = createRequestCounts(make, labels);
   const countDetails = createDetailCounts(make, labels);
-  const countClient = createRolloutMetrics(make, labels, options.cutover);
+  const byClient = createRolloutMetrics(make, labels, options.cutover);
   const reload = { successful: true, at: 0 };
   make.gauge("config_last_reload_successful", () => Number(reload.successful));
   make.gauge("config_last_reload_successful_timestamp_seconds", () => reload.at / 1000);
@@ -100,7 +102,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     for (const { exchange, seconds } of all) {
       countRequest(exchange, seconds);
       countDetails(exchange);
-      countClient(exchange);
+      byClient.count(exchange);
     }
   });
   const leave = options.registry === undefined ? () => {} : joinRegistry(options.registry, own, batch.settle);
@@ -113,6 +115,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
     reloaded: (successful, at) => {
       reload.successful = successful;
       if (successful) reload.at = at;
+    },
+    forget: (label) => {
+      batch.settle();
+      byClient.forget(label);
     },
     contentType: registry.contentType,
     text: () => {

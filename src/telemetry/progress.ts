@@ -62,12 +62,14 @@ export const ProgressSchema = z.object({
   saved: optional(z.boolean()),
   /** When what was counted before was lost, because it could not be read. */
   countsLostAt: optional(Time),
-  /** False: `carryover force` and `confirm` find no token in state.dir. Absent where they need none there. */
+  /** False: `carryover force`, `confirm` and `forget` find no token in state.dir. Absent where they need none there. */
   changeable: optional(z.boolean()),
   /** As `/readyz` says. */
   ready: optional(z.boolean()),
   /** Whether there is a native v1 to go back to. Absent if the instance is older than the member. */
   native: optional(z.boolean()),
+  /** What decides which members clients see: the version of v2, and `v1.recordTimes`. */
+  catalogue: optional(z.object({ version: z.string().max(64), recordTimes: z.enum(["all", "published"]) })),
   /** Upstreams that do not respond: calls to them fail at once. */
   openBreakers: optional(z.array(z.string())),
   totals: TotalsSchema,

@@ -53,12 +53,12 @@ export interface RolloutMetricSources {
 /** Labels for requests that belong to no client with a label of its own. */
 const RESERVED_CLIENT_LABELS = ["unknown", "unauthenticated", "excluded"] as const;
 
-/** Counts a request by client; never throws. */
+/** `count` counts a request by client; never throws. `forget` ends the series of a label. */
 export function createRolloutMetrics(
   make: MetricFactory,
   labels: ResourceLabels,
   sources: RolloutMetricSources,
-): (exchange: Exchange) => void {
+): { readonly count: (exchange: Exchange) => void; readonly forget: (label: string) => void } {
   const reserved = new Set<string>(RESERVED_CLIENT_LABELS);
   const hasOwnSeries = (label: string): boolean => sources.clientNames.has(label) || reserved.has(label);
   const clients = createClientSeries(sources.metricSeries, hasOwnSeries);
@@ -66,13 +66,14 @@ export function createRolloutMetrics(
   exportComparisons(make, labels, sources);
   exportRules(make, sources);
   const rescued = make.counted("reads_after_v2_total");
-  return (exchange) => {
+  const count = (exchange: Exchange): void => {
     const { apiVersion, rule } = exchange;
     if (exchange.rescued !== undefined && rule !== undefined) rescued.at([rule]).count++;
     if (apiVersion !== "v1" && apiVersion !== "v2") return;
     const fault = apiVersion === "v1" ? faultOf(exchange) : undefined;
     clients.count(clientLabelOf(exchange, sources, clients), apiVersion, sources.wall(), fault);
   };
+  return { count, forget: clients.forget };
 }
 
 /** A caller that the platform did not let in can claim any name, so it gets no new series: as in the ledger. */
@@ -198,6 +199,8 @@ interface ClientSeries {
   /** True for a label with a row of its own. */
   has(label: string): boolean;
   rows(): Iterable<readonly [label: string, row: ClientRow]>;
+  /** Ends the row of a label, which leaves its place to another client. */
+  forget(label: string): void;
 }
 
 /** Requests after which a client counts as a regular one. */
@@ -208,8 +211,8 @@ const CANDIDATES = 4;
 /**
  * Each of `own` has a row from its first request on, outside of `max`: configured names are few. Of the `max` rows for all
  * other clients, half go to the first that call, the rest to clients that were seen 20 times: callers that come once each can
- * fill the first half only. A client keeps its row, so that no counter ever goes down; what was counted before stays with
- * `other`.
+ * fill the first half only. A client keeps its row until it is forgotten, so that no counter ever goes down; what was counted before
+ * stays with `other`.
  */
 export function createClientSeries(max: number, isOwn: (label: string) => boolean): ClientSeries {
   let taken = 0;
@@ -247,5 +250,10 @@ export function createClientSeries(max: number, isOwn: (label: string) => boolea
     },
     has: (label) => rows.has(label),
     rows: () => rows,
+    forget: (label) => {
+      if (label === OTHER_LABEL) return;
+      candidates.delete(label);
+      if (rows.delete(label) && !isOwn(label)) taken -= 1;
+    },
   };
 }

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 it("the paths tried here are all that there are", async () => {
   const { message } = (await (await fetch(`${carryover.adminUrl}/nothing`)).json()) as { message: string };
-  expect(message.match(/\/[a-z.-]+/g)?.toSorted()).toEqual([...PATHS, "/force", "/confirm"].toSorted());
+  expect(message.match(/\/[a-z.-]+/g)?.toSorted()).toEqual([...PATHS, "/force", "/confirm", "/forget"].toSorted());
 });
 
 it.each(PATHS)("the clients' port knows nothing of %s", async (path) => {

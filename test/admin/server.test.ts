@@ -285,6 +285,18 @@ describe("POST /force", () => {
     expect([await post('{"rule":"reads"}'), said]).toEqual([200, ["reads"]]);
   });
 
+  test("POST /forget takes the name of a client, with the token alone", async () => {
+    const said: string[] = [];
+    const url = await start({ token: TOKEN, forget: (client) => said.push(client) });
+    const post = async (body: unknown, headers: Record<string, string> = JSON_BODY) =>
+      (await ask(url, "/forget", headers, "POST", JSON.stringify(body))).status;
+    expect(await post({ client: "ci-bot" }, { "content-type": "application/json" })).toBe(401);
+    expect(await Promise.all(["", " a", "a\nb", "a".repeat(129), 1].map((client) => post({ client })))).toEqual([
+      400, 400, 400, 400, 400,
+    ]);
+    expect([await post({ client: "raw:日本" }), said]).toEqual([200, ["raw:日本"]]);
+  });
+
   test("a page of another origin is not told that it may ask", async () => {
     const { url } = await forcing();
     const preflight = await ask(url, "/force", { origin: "https://evil.example" }, "OPTIONS");

@@ -250,6 +250,28 @@ describe("values", () => {
     expect(config.clients.names).toEqual(["a=x", "a=y", "a=x", "b=X"]);
   });
 
+  test("clients.names takes maps with owners in the file, and names what is wrong with one", () => {
+    const names = (text: string) => load({ yaml: `clients: { names: [${text}] }` }).config.clients.names;
+    expect(names('a=x, { name: b, identity: [y, z], owner: Team, contact: "#b" }')).toEqual([
+      "a=x",
+      { name: "b", identity: ["y", "z"], owner: "Team", contact: "#b" },
+    ]);
+    expect(() => names("{ name: B, identity: y }")).toThrow("clients.names.0.name: got");
+    expect(() => names("{ name: b, identity: topsecret, owner: 3 }")).toThrow(
+      /clients\.names\.0: this cannot be read; (?!.*topsecret)/,
+    );
+    expect(() => names('{ name: b, identity: y, owner: "a\\nb" }')).toThrow("clients.names.0.owner: got");
+    expect(() => names("{ name: b, identity: y, ownr: T }")).toThrow(
+      /ownr: there is no such option; use name, identity/,
+    );
+    expect(() => names("{ name: b, identity: y, owner: T }, b=z, { name: b, identity: w, owner: U }")).toThrow(
+      'b has two different values of owner: "T" and "U"',
+    );
+    expect(() => names("{ name: b, identity: [y, x] }, a=x")).toThrow("b and a are names of the same identity");
+    expect(load({ flags: { clientsForgetAfter: "36h" } }).config.clients.forgetAfter).toBe(1.5);
+    expect(() => load({ flags: { clientsForgetAfter: "1h" } })).toThrow("expected a time from 1 to 3650 days");
+  });
+
   test("lists.require takes one word for all, or a map by resource", () => {
     const one = load({ env: { CARRYOVER_LISTS_REQUIRE: "count" } }).config.lists.require;
     expect(one).toEqual({ default: "count", resources: new Map() });

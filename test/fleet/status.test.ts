@@ -47,7 +47,7 @@ describe("carryover status", () => {
       "    12.8 % do (95 %), not yet below 2 %; 288 more without one are enough",
       "  roles            shadow    reads of role",
       "    shadow for 26 h; may go further; 0 of 200 comparisons differed: at most",
-      "    1.83 % do (95 %), below 2 %; 3 of 3 clients needed were compared",
+      "    1.83 % do (95 %), below 2 %; 3 clients were compared, 3 needed",
       "  repos            native    repo",
       "    native",
       "",

@@ -148,6 +148,17 @@ describe("names", () => {
     expect(nameOf([["x-client", bytes("\u0441i-bot")]])).toBe("raw:\u0441i-bot");
   });
 
+  test("an entry may name several identities, an owner and a contact, which change with the names", () => {
+    const entry = { name: "ci-bot", identity: ["ann", " ben "], owner: "Build team" };
+    const identity = of({ identify, names: ["ci-bot=cid", entry, { ...entry, identity: "dan", contact: "#build" }] });
+    const names = ["ann", "ben", "cid", "dan"].map((text) => identity.nameOf([["x-client", text]]));
+    expect(new Set(names)).toEqual(new Set(["ci-bot"]));
+    expect(identity.ownerOf("ci-bot")).toEqual({ owner: "Build team", contact: "#build" });
+    identity.rename([{ ...entry, owner: "Web team" }]);
+    expect([identity.ownerOf("ci-bot"), identity.ownerOf("ann")]).toEqual([{ owner: "Web team" }, undefined]);
+    expect(() => of({ names: [{ name: "a", identity: [" "] }] })).toThrow("is not NAME=IDENTITY");
+  });
+
   test("whatever is sent, a configured name is had by its identity alone", () => {
     const { nameOf } = of({ names, identify: ["header:x-client"] });
     const text = fc.oneof(fc.string(), fc.constantFrom("ci-bot", " ci-bot", "raw:ci-bot", "ci@example.com ", "tool"));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { difficultyOf } from "../../src/ledger/difficulty.ts";
 import { addErrors, type ClientEntry, LedgerSchema, type LedgerSnapshot } from "../../src/ledger/entry.ts";
 import { mergeSnapshots } from "../../src/ledger/snapshot.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
@@ -151,7 +152,7 @@ describe("an entry", () => {
     expect(first(ledger).needs.lacking).toEqual([unknown]);
   });
 
-  test("whoever was not let in adds no need to a client, whichever name it says", () => {
+  test("a caller that was not let in adds no field to a client's needs, whichever name it says", () => {
     const { ledger } = ledgerOf();
     ledger.observe(exchange("a"));
     ledger.observe(
@@ -161,9 +162,20 @@ describe("an entry", () => {
     for (const status of [400, 404, 501]) {
       ledger.observe(native("a", { operation: "sbom", status, calls: [call(status)], ...junk }));
     }
-    expect(first(ledger).needs).toEqual(NO_NEEDS);
-    ledger.observe(native("a", { operation: "sbom", status: 403, calls: [call(403)] }));
-    expect(first(ledger).needs.lacking).toEqual([{ resource: "group", operation: "sbom" }]);
+    const lacking = [{ resource: "group", operation: "sbom" }];
+    expect(first(ledger).needs).toEqual({ ...NO_NEEDS, lacking });
+  });
+
+  test("what v2 lacks is a need also where native v1 answers 501, and survives with the entry", () => {
+    const { ledger } = ledgerOf();
+    ledger.observe(native("a"));
+    ledger.observe(native("a", { operation: "sbom", status: 501, calls: [call(501)] }));
+    const again = ledgerOf();
+    again.ledger.restore(ledger.snapshot());
+    for (const one of [ledger, again.ledger]) {
+      expect(first(one).needs.lacking).toEqual([{ resource: "group", operation: "sbom" }]);
+      expect(difficultyOf(first(one))).toBe("lacking");
+    }
   });
 });
 
@@ -195,7 +207,8 @@ describe("errors", () => {
     expect(names(ledger)).toEqual([]);
     ledger.observe(exchange("a"));
     for (const given of failures) ledger.observe(exchange("a", given));
-    expect(first(ledger)).toMatchObject({ requests: { v1: 6 }, needs: NO_NEEDS });
+    const needs = { ...NO_NEEDS, lacking: [{ resource: "group", operation: "sbom" }] };
+    expect(first(ledger)).toMatchObject({ requests: { v1: 6 }, needs });
     expect(first(ledger).operations.map(({ operation, requests, errors }) => [operation, requests, errors])).toEqual([
       ["list", 5, { client: 2, platform: 1, capacity: 1 }],
       ["sbom", 1, { translation: 1 }],
@@ -217,6 +230,36 @@ describe("errors", () => {
       { operation: "other", errors: { client: 8 } },
       { operation: "new", errors: { client: 7 } },
     ]);
+  });
+});
+
+describe("a client that is forgotten", () => {
+  test("begins again as a new one, and v1 counts as watched only since its last v1 call", () => {
+    const { ledger, clock } = ledgerOf();
+    for (const [at, name] of [
+      [2000, "a"],
+      [3000, "b"],
+      [4000, "b"],
+    ] as const) {
+      clock.at = at;
+      ledger.observe(exchange(name));
+    }
+    clock.at = 5000;
+    const before = ledger.revision();
+    expect(ledger.forget(["a", "nobody"]).map(({ name, requests }) => [name, requests.v1])).toEqual([["a", 1]]);
+    expect(ledger.revision()).toBeGreaterThan(before);
+    expect(ledger.snapshot()).toMatchObject({ watchedSince: 2001, bound: 0, clients: [{ name: "b" }] });
+    ledger.observe(exchange("a"));
+    expect(ledger.snapshot().clients[1]).toMatchObject({ name: "a", firstSeen: 5000, requests: { v1: 1 }, over: 0 });
+    ledger.forget(["b"]);
+    expect(ledger.snapshot().watchedSince).toBe(4001);
+  });
+
+  test("is shown with its owner, who is in no saved entry", () => {
+    const { ledger } = ledgerOf({ identity: { ownerOf: () => ({ owner: "Build team", contact: "#build" }) } });
+    ledger.observe(exchange("a"));
+    expect(first(ledger)).toMatchObject({ owner: "Build team", contact: "#build" });
+    expect(JSON.stringify([...ledger.stream().entries])).not.toContain("Build");
   });
 });
 

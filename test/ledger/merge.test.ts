@@ -247,7 +247,7 @@ describe("difficulty", () => {
 
   test("says every reason, and what nobody looked into", () => {
     expect(difficultyWords({ operations, lastV1: 1, needs: { ...needs, unseen: operation } })).toBe(
-      "uses operations that v2 lacks: repo sbom · relies on full-replace PUT, left to zero: group name · relies on unpaginated lists, longest: group 900 · sends fields that v2 does not know: group name · perhaps more, nobody looked into: repo sbom",
+      "uses operations that v2 lacks: repo sbom · relies on full-replace PUT, left to zero: group name · perhaps more, nobody looked into: repo sbom · relies on unpaginated lists, longest: group 900 · sends fields that v2 does not know: group name",
     );
     expect(difficultyWords({ operations, lastV1: 1, needs: NO_NEEDS })).toBe("renames only");
     expect(difficultyWords({ operations, lastV1: undefined, needs: NO_NEEDS })).toBe("does not call v1");

@@ -47,6 +47,36 @@ describe("the bound", () => {
   });
 });
 
+test("names are removed from anywhere, and the rest keeps its order, its counts and the bound", () => {
+  const name = fc.integer({ min: 0, max: 12 }).map((n) => `c${n}`);
+  const step = fc.record({ name, remove: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 8 }), (steps, max) => {
+      const found = summary(max);
+      const exact = new Map<string, number>();
+      for (const { name, remove } of steps) {
+        if (remove) {
+          found.remove(name);
+          exact.delete(name);
+          expect(found.find(name)).toBeUndefined();
+        } else {
+          found.add(name);
+          exact.set(name, (exact.get(name) ?? 0) + 1);
+        }
+        const items = [...found.items()];
+        expect(found.bound()).toBeLessThanOrEqual(steps.length / max);
+        for (const [at, { name, count, over, heapIndex }] of items.entries()) {
+          const truth = exact.get(name) ?? 0;
+          expect([heapIndex, count >= truth, count - over <= truth]).toEqual([at, true, true]);
+          expect(items[(at - 1) >> 1]?.count ?? 0).toBeLessThanOrEqual(count);
+        }
+        for (const [name, truth] of exact)
+          if (found.find(name) === undefined) expect(truth).toBeLessThanOrEqual(found.bound());
+      }
+    }),
+  );
+});
+
 describe("room", () => {
   test("is made by the rarest, of equally rare ones by the one longest unused", () => {
     const gone: string[] = [];

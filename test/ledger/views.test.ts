@@ -32,7 +32,7 @@ describe("the view", () => {
       ["raw:日本", "lacking"],
       ["new", "none"],
     ]);
-    expect(view.clients[1]?.why).toBe("uses operations that v2 lacks: repo size");
+    expect(view.clients[1]?.why).toBe("uses operations that v2 lacks: repo sbom, repo size");
     expect(view.clients.map(({ errors }) => errors)).toEqual([{ client: 2 }, { client: 1, translation: 2 }, undefined]);
     expect(view).toMatchObject({ version: 1, requests: { v1: 17, v2: 2 }, bound: 0 });
     expect(view.clients[0]).toMatchObject(snapshot.clients[0]!);
@@ -60,7 +60,7 @@ describe("the table", () => {
       new      0   1  never              none
 
       3 of 3 clients; 17 v1 and 2 v2 requests, 1970-01-01 00:00Z to 2026-11-21 14:05Z
-      1 v2 requests are of clients that are not listed, or were not for a while: callers of v1 go first.
+      1 v2 request came from clients that are not listed, or were not for a while: callers of v1 go first.
       "
     `);
   });
@@ -71,13 +71,32 @@ describe("the table", () => {
     const lines = clientsTable(ledger.snapshot()).split("\n");
     expect(lines[2]).toMatch(/^c \(-1\) +2 +0 /);
     expect(lines[5]).toBe(
-      "v1 counts may be too high by the number in brackets; a client that is not listed made at most 1 v1 requests.",
+      "v1 counts may be too high by the number in brackets; a client that is not listed made at most 1 v1 request.",
     );
   });
 
   test("takes the same filters, and says how many there are in all", () => {
     expect(clientsTable(filled(), of("v1=only&client=ci-bot"))).toContain("1 of 3 clients; 17 v1 and 2 v2 requests");
     expect(() => clientsTable(filled(), of("v1="))).toThrow("v1: expected");
+  });
+
+  test("shows owners, buckets and what a rule takes, where there are any", () => {
+    const { ledger } = ledgerOf({ identity: { ownerOf: (name) => (name === "a" ? { owner: "Build" } : undefined) } });
+    for (const name of ["a", "b"]) ledger.observe(exchange(name));
+    const takes = ({ name }: { readonly name: string }) =>
+      name === "a" ? { taken: ["group list"], why: "all" } : { taken: [], why: "bucket 99.9999 is not below 10" };
+    const rollout = {
+      bucketOf: (name: string) => (name === "a" ? 1.26 : 99.99),
+      rule: { name: "few", doing: "translate", takes },
+    };
+    const lines = clientsTable(ledger.snapshot(), of(""), rollout).split("\n");
+    expect(lines[0]).toMatch(/^client {2}owner {2}v1 .* bucket {2}rule few +v1 errors/);
+    expect(lines[1]).toMatch(/^a {7}Build .* renames +1.2 {2}yes: all/);
+    expect(lines[2]).toMatch(/^b .* 99.9 {2}no: bucket 99.9999 is not below 10/);
+    expect(lines[5]).toBe("rule few (translate) takes requests of 1 of them now.");
+    const view = clientsView(ledger.snapshot(), of(""), rollout);
+    expect(view.rule).toEqual({ name: "few", doing: "translate", taken: 1 });
+    expect(view.clients[0]).toMatchObject({ owner: "Build", bucket: 1.2, rule: { taken: ["group list"] } });
   });
 
   test("of an empty ledger has a head and a foot", () => {

@@ -165,7 +165,7 @@ describe("whatever a client calls", () => {
 
   test("a client that never called v1 has nothing to change", () => {
     expect(told(client("c", [], {}, { lastV1: undefined }))).toBe(
-      "# Way out of v1 for `c`\n\n0 v1 and 0 v2 requests. It has not called v1.\n\nHow hard it is:\n\n- does not call v1\n",
+      "# Way out of v1 for `c`\n\n0 v1 requests and 0 v2 requests. It has not called v1.\n\nHardest need: none. All of them, hardest first:\n\n- does not call v1\n",
     );
   });
 });

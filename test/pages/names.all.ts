@@ -11,7 +11,21 @@ import { pagesToFollow, ROOT } from "./pages.ts";
 /** Programs whose flags are their own matter. */
 const OTHERS =
   /\b(?:amtool|helm|kubectl|vitest|npm|npx vitest|curl|envoy|promtool|prometheus|docker|podman|buildah|nginx|haproxy|caddy|systemctl|systemd|git|node|etcd|wrk|openssl|journalctl|vegeta|release\.mjs|run\.mjs)\b|scripts\//i;
-const COMMANDS = ["serve", "demo", "sandbox", "check", "explain", "status", "gate", "events", "force", "report"];
+const COMMANDS = [
+  "serve",
+  "demo",
+  "sandbox",
+  "check",
+  "explain",
+  "status",
+  "gate",
+  "events",
+  "force",
+  "confirm",
+  "forget",
+  "way-out",
+  "report",
+];
 const FLAG = /(?<![\w-])--[a-z][a-z0-9-]*/g;
 
 const pages = pagesToFollow();

@@ -3,9 +3,12 @@ import { rowOf, rulesLines } from "../../src/commands/check/rules.ts";
 import { shareWords } from "../../src/rules/conditions/canary.ts";
 import { EVERY_REQUEST, matchWords } from "../../src/rules/rule.ts";
 import {
+  boundWords,
+  counted,
   expiryWords,
   guardWords,
   modeWords,
+  neededWords,
   onFailureWords,
   promoteWords,
   stepBackWords,
@@ -15,6 +18,23 @@ import { makeRule } from "../rollout/make-rule.ts";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+
+describe("counts", () => {
+  it.each([
+    [counted(1, "rule"), "1 rule"],
+    [counted(0, "entry", "entries"), "0 entries"],
+    [neededWords(2, 3, "client"), "2 of 3 clients needed"],
+    [neededWords(0, 1, "client"), "0 of 1 client needed"],
+    [neededWords(3, 1, "client"), "3 clients, 1 needed"],
+    [boundWords({ bad: 0, all: 3, upper: 1 }), "too few to say anything"],
+    [boundWords({ bad: 0, all: 90, upper: 0.04 }), "at most 4 % differ (95 %)"],
+    [boundWords({ bad: 115, all: 115, upper: 1 }), "all of them differ"],
+    [boundWords({ bad: 84, all: 100, upper: 0.95 }), "84 % of them differ"],
+    [boundWords({ bad: 1, all: 2, upper: 1 }, undefined, "do"), "too few to say anything"],
+  ])("%s", (text, words) => {
+    expect(text).toBe(words);
+  });
+});
 
 describe("what a rule matches", () => {
   it.each([

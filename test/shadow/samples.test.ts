@@ -70,6 +70,13 @@ describe("samples", () => {
     ]);
   });
 
+  test("those of a client that is forgotten are dropped", () => {
+    const samples = createSamples({ perOperation: 9, values: "redact" });
+    for (const client of ["a", "b", "a"]) samples.add(over({ client }), ASKED);
+    expect([samples.forget("a"), samples.forget("a")]).toEqual([2, 0]);
+    expect(samples.view(ALL).samples.map(({ client }) => client)).toEqual(["b"]);
+  });
+
   test("one of a time that the published v1 does not have names the setting without it", () => {
     const samples = createSamples({ perOperation: 2, values: "redact" });
     const differences = (["extra", "missing", "value"] as const).flatMap((name) => [

@@ -42,6 +42,20 @@ describe("tally", () => {
     ]);
   });
 
+  test("a client that is forgotten loses its rows, and no operation its counts", () => {
+    const tally = createComparisonTally(1);
+    tally.add(over("value"), undefined);
+    tally.add(over("equal", { operation: "update" }), undefined);
+    expect(tally.forget("ci")).toBe(1);
+    expect(tally.forget("ci")).toBe(0);
+    tally.add(over("equal", { client: "web" }), undefined);
+    expect(tally.rows().map((row) => [row.operation, row.client, row.comparisons])).toEqual([
+      ["list", undefined, 2],
+      ["list", "web", 1],
+      ["update", undefined, 1],
+    ]);
+  });
+
   test("rows of an earlier process go on, and two clients that have one name now are one", () => {
     const tally = createComparisonTally(2);
     const row = { resource: "group", operation: "list", comparisons: 9, differences: 1 };

@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { later as afterMs } from "../../src/model/clock.ts";
+import { exchange } from "../ledger/samples.ts";
 import { rule } from "../rollout/control-rig.ts";
 import { takeDownAfterEach } from "../support/take-down.ts";
 import { stateFolder, stateProcess } from "./state-rig.ts";
@@ -48,6 +49,24 @@ test.each([
   writeFileSync(join(folder, "counts.json"), JSON.stringify({ version, ledger, totals, comparisons: [] }));
   await stateProcess(folder).saved.start();
   expect(readdirSync(folder).filter((name) => !/^(?:rollout\.damaged|events|last-rules)/.test(name))).toEqual(files);
+});
+
+test("a client that is forgotten does not come back with a restart, and how long others were overdue does", async () => {
+  const folder = stateFolder();
+  const one = stateProcess(folder);
+  await one.start();
+  for (const name of ["ann", "ben"]) one.ledger.observe(exchange(name));
+  await one.saved.saveCounts();
+  one.ledger.forget(["ann"]);
+  one.at += 181 * 24 * 3_600_000;
+  expect(one.retention.due(one.ledger.seen())).toEqual([]);
+  expect(await one.saved.saveCounts()).toBe(true);
+  expect(readFileSync(join(folder, "counts.json"), "utf8")).not.toContain("ann");
+  await one.saved.close();
+  const two = stateProcess(folder);
+  await two.start();
+  expect(two.ledger.snapshot().clients.map(({ name }) => name)).toEqual(["ben"]);
+  expect(two.retention.memory()).toEqual([["ben", 0]]);
 });
 
 test.each([

@@ -7,6 +7,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import { createEventHistory, type EventHistory } from "../../src/history/events.ts";
 import { createIdentity } from "../../src/ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../../src/ledger/ledger.ts";
+import { createRetention, type Retention } from "../../src/ledger/retention.ts";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import { createLastRules, type LastRules } from "../../src/rollout/rules-file.ts";
 import type { Rule } from "../../src/rules/rule.ts";
@@ -20,6 +21,7 @@ export interface StateProcess extends Rig {
   readonly ledger: Ledger;
   readonly history: EventHistory;
   readonly lastRules: LastRules;
+  readonly retention: Retention;
   /** What was logged. */
   readonly lines: readonly string[];
   /** Reads what was saved, then puts the rules into force. */
@@ -63,7 +65,9 @@ export function stateProcess(
   const totals = createTotals(wall);
   const history = createEventHistory({ wall, process: randomBytes(4).toString("hex") });
   const lastRules = createLastRules();
-  const parts = { rollout: made.control, ledger, shadow: undefined, identity, totals, history, lastRules };
+  const retention = createRetention({ after: 180 * 24 * 3_600_000, wall, now: () => made.at });
+  const shadow = undefined;
+  const parts = { retention, rollout: made.control, ledger, shadow, identity, totals, history, lastRules };
   const log = { info: () => {}, warn: note, error: note } as unknown as Parameters<typeof createSavedState>[2]["log"];
   const saved = createSavedState(
     config,
@@ -83,6 +87,7 @@ export function stateProcess(
     ledger,
     history,
     lastRules,
+    retention,
     lines,
     start: async () => {
       await saved.start();

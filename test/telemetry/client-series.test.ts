@@ -45,6 +45,15 @@ describe("clients with series of their own", () => {
     expect([...series.rows()]).toEqual([["a", { v1: 1, v2: 2, lastV1: 5 }]]);
   });
 
+  test("a client that is forgotten leaves its place to another one", () => {
+    const series = createClientSeries(2, (label) => label === "billing");
+    for (const label of ["a", "a", "billing"]) series.count(label, "v1", 5);
+    for (const label of ["a", "a", "billing", "other"]) series.forget(label);
+    expect([...series.rows()]).toEqual([]);
+    for (const label of [...times("b", 1), ...times("c", 20)]) series.count(label, "v1", 6);
+    expect([...series.rows()].map(([label]) => label).toSorted()).toEqual(["b", "c", "other"]);
+  });
+
   test("the time of the last v1 request stays, whatever is called later and wherever the clock goes", () => {
     const series = createClientSeries(2, () => false);
     for (const at of [10, 30, 20]) series.count("a", "v1", at);

@@ -70,8 +70,21 @@ async function checkRulesOnly(flags: CheckFlags, input: ConfigInput, io: Command
     const remedy = "name it with --rules, or in cutover.rulesFile";
     throw new ArgumentError({ where: "--rules-only", what: "there is no rules file", remedy });
   }
-  io.print(reportText(rules.findings, { platform: undefined, rules }, flags, io));
-  return exitCodeOf(verdictOf(rules.findings), flags.strict === true);
+  const findings = [...rules.findings, ...(await clientsOfRules(assumed, rules))];
+  io.print(reportText(findings, { platform: undefined, rules }, flags, io));
+  return exitCodeOf(verdictOf(findings), flags.strict === true);
+}
+
+/** Nothing where the options `clients.*` are not given: the rules may be for any configuration. */
+async function clientsOfRules(
+  { config, known }: AssumedConfig,
+  { given }: CheckRulesReport,
+): Promise<readonly Finding[]> {
+  // The salt is not read here, and hashes cannot be told without it.
+  const isHashed = config.clients.hash && config.cutover.saltFile !== undefined;
+  if (!known || isHashed) return [];
+  const { checkClients } = await import("./clients.ts");
+  return checkClients(config, given);
 }
 
 async function checkAll(
@@ -111,7 +124,9 @@ async function checkAll(
     });
     const { checkState } = await import("./state.ts");
     const state = await checkState(config, rules?.given, Date.now());
-    const findings = [...report.findings, ...(rules?.findings ?? []), ...state];
+    const { checkClients } = await import("./clients.ts");
+    const clients = await checkClients(config, rules?.given);
+    const findings = [...report.findings, ...(rules?.findings ?? []), ...clients, ...state];
     const platform = { url: config.upstream.v2.url, version: report.version };
     const text = reportText(findings, { platform, rules }, flags, io);
     // The platform could put anything into a name that is shown, this included.

@@ -1,9 +1,11 @@
 /** Probes of lists: whether they are answered, their page size, order, `skip` and `totalCount`. */
+
 import type { Config } from "../../config/config.ts";
 import { PAGE_SIZE } from "../../drain/limits.ts";
 import { grouped } from "../../model/group.ts";
 import { Problem } from "../../model/problem.ts";
 import type { CutoverMode } from "../../model/rules.ts";
+import { counted } from "../../rules/words.ts";
 import { isTypedRefusal, MISSING_OR_FORBIDDEN } from "../../translate/error.ts";
 import { fail, type Judgement, listed, note, ok, skipped, warn } from "./finding.ts";
 import {
@@ -244,7 +246,7 @@ export const totalCount: CheckProbe = {
       ...judgeTotals(config, short),
     ];
     if (findings.length > 0) return findings;
-    return [ok(`there, and right where the whole list was seen (${all.length} lists)`)];
+    return [ok(`there, and right where the whole list was seen (${counted(all.length, "list")})`)];
   },
 };
 

@@ -1,8 +1,10 @@
 /** Probes that write, in one fresh group below the one that the operator named. Everything is removed afterwards. */
+
 import type { Config } from "../../config/config.ts";
 import { PAGE_SIZE } from "../../drain/limits.ts";
 import { isJsonObject, member } from "../../model/json.ts";
 import { isUid, parentOf } from "../../model/uid.ts";
+import { counted } from "../../rules/words.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, skipped, warn } from "./finding.ts";
 import { type PlatformApi, type PlatformList, type PlatformResponse, readPage, shownStatus } from "./platform.ts";
 
@@ -85,7 +87,7 @@ async function removeAll(
   }
   if (left.length > 0)
     return fail(`left behind: ${left.join(", ")}`, "remove it by hand: records in a group first, then the group");
-  if (removed > 0) return ok(`nothing is left of it: ${removed} ${removed === 1 ? "record" : "records"} removed`);
+  if (removed > 0) return ok(`nothing is left of it: ${counted(removed, "record")} removed`);
   return warn(`the creation of ${name} was never answered`, `look whether there is a group called ${name} in ${under}`);
 }
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { InstanceResult } from "../../fleet/merge.ts";
 import { type EventsView, EventsViewSchema } from "../../history/events-view.ts";
+import { type ForgottenClient, ForgottenClientSchema } from "../../ledger/forgotten.ts";
 import { member, parsedJson } from "../../model/json.ts";
 import { optional, readRecord } from "../../rules/record.ts";
 import {
@@ -48,6 +49,12 @@ export type AnsweredForce = z.output<typeof AnsweredForceSchema>;
 /** Sends `carryover confirm`. Never rejects. */
 export function askConfirm(address: string, rule: string, options: AskOptions): Promise<Said<ConfirmedRule>> {
   return say(address, { path: "/confirm", body: { rule }, read: (value) => ConfirmedRuleSchema.parse(value) }, options);
+}
+
+/** Sends `carryover forget`. Never rejects. */
+export function askForget(address: string, client: string, options: AskOptions): Promise<Said<ForgottenClient>> {
+  const read = (value: unknown) => ForgottenClientSchema.parse(value);
+  return say(address, { path: "/forget", body: { client }, read }, options);
 }
 
 /** Sends `carryover force`; the answer is what is in force then. Never rejects. */

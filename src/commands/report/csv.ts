@@ -7,6 +7,8 @@ import { oneLine } from "../terminal.ts";
 const COLUMNS = [
   "client",
   "label",
+  "owner",
+  "contact",
   "calls_v1",
   "v1_requests",
   "v2_requests",
@@ -42,6 +44,8 @@ export function reportCsv(report: MigrationReport): string {
     return csvLine([
       client.name,
       client.label,
+      client.owner ?? "",
+      client.contact ?? "",
       client.onV1 ? "yes" : "no",
       ...[client.v1, client.v2 ?? "", client.over].map(String),
       client.difficulty,

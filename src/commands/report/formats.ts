@@ -5,15 +5,18 @@ import { CLOCKS_MAY_DIFFER, durationText } from "../../fleet/merge.ts";
 import { changeLines } from "../../fleet/next.ts";
 import { type BoundLine, errorsOf, type InstanceLine, type MigrationReport } from "../../fleet/report.ts";
 import { movedText } from "../../fleet/standing.ts";
+import { ownerText } from "../../ledger/clients-view.ts";
 import { isUnknown } from "../../ledger/difficulty.ts";
 import { FAULT_ORIGINS } from "../../model/problem.ts";
-import { counted } from "../../rules/words.ts";
+import { boundWords, counted, plural } from "../../rules/words.ts";
 import { cutLine, oneLine } from "../terminal.ts";
 
 interface ReportColumn {
   readonly name: string;
   /** Aligned to the right, as numbers are. */
   readonly right?: true;
+  /** The last column, with sentences. */
+  readonly reason?: true;
 }
 
 const left = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name }));
@@ -31,11 +34,11 @@ interface ReportSection {
 function headlines(report: MigrationReport): readonly string[] {
   const { standing, at, instances, complete } = report;
   if (at === null || standing === null) {
-    const asked = instances.length === 1 ? "1 address" : `any of ${amount(instances.length)} addresses`;
+    const asked = `${instances.length === 1 ? "" : "any of "}${amount(instances.length)} ${plural(instances.length, "address", "addresses")}`;
     return [`INCOMPLETE carryover report: nothing was heard from ${asked}`];
   }
   const silent = instances.filter(({ fault }) => fault !== null).length;
-  const missing = `; nothing was heard from ${silent} of ${instances.length} addresses`;
+  const missing = `; nothing was heard from ${silent} of ${counted(instances.length, "address", "addresses")}`;
   const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
   return [
     `${complete ? "" : "INCOMPLETE: "}${movedText(standing)}; next: ${standing.next}`,
@@ -151,7 +154,7 @@ function requestSection(report: MigrationReport): ReportSection {
     notes: [
       ...(rows.length === 0 ? ["There were none."] : []),
       ...(isWhole && others > 0
-        ? [`${amount(others)} of the v1 requests ${others === 1 ? "is" : "are"} of no client below: ${OTHERS}.`]
+        ? [`${amount(others)} of the v1 requests ${plural(others, "is", "are")} of no client below: ${OTHERS}.`]
         : []),
     ],
   };
@@ -165,7 +168,7 @@ function clientSection({ clients: all, ledger, window, scope }: MigrationReport)
   const others = all.length - onV1.length;
   const notes = [
     ...(onV1.length === 0 ? ["None."] : []),
-    ...(others === 0 ? [] : [`${amount(others)} more ${others === 1 ? "client" : "clients"} did not.`]),
+    ...(others === 0 ? [] : [`${amountOf(others, "more client")} did not.`]),
     ...(ledger.bound === 0
       ? []
       : [
@@ -173,11 +176,17 @@ function clientSection({ clients: all, ledger, window, scope }: MigrationReport)
         ]),
   ];
   const v1 = scope.resource === null ? "v1" : `v1 ${scope.resource}`;
+  const hasOwners = onV1.some(({ owner, contact }) => owner !== null || contact !== null);
   return {
     title: window.from === null ? `Clients that called ${v1}` : `Clients that called ${v1} since ${when(window.from)}`,
-    columns: [...left("client"), ...right("v1", "v2"), ...left("hardest need", "last v1", "v1 errors")],
+    columns: [
+      ...left("client", ...(hasOwners ? ["owner"] : [])),
+      ...right("v1", "v2"),
+      ...left("hardest need", "last v1", "v1 errors"),
+    ],
     rows: onV1.map((client) => [
       client.name,
+      ...(hasOwners ? [ownerText({ owner: client.owner ?? undefined, contact: client.contact ?? undefined })] : []),
       amount(client.v1),
       client.v2 === null ? "" : amount(client.v2),
       client.difficulty,
@@ -228,7 +237,7 @@ function ruleSection({ rules: all, instances }: MigrationReport): ReportSection 
   const others = new Set(all.map(({ name }) => name)).size - new Set(moved.map(({ name }) => name)).size;
   return {
     title: "Rules that moved, or could",
-    columns: left("rule", "written", "does", "state", "on", "why"),
+    columns: [...left("rule", "written", "does", "state", "on"), { name: "why", reason: true }],
     rows: moved.map(({ name, mode, doing, state, on, detail }) => [
       name,
       mode,
@@ -239,7 +248,7 @@ function ruleSection({ rules: all, instances }: MigrationReport): ReportSection 
     ]),
     notes: [
       ...(moved.length === 0 ? ["None."] : []),
-      ...(others === 0 ? [] : [`${amount(others)} more ${others === 1 ? "does" : "do"} what the file says.`]),
+      ...(others === 0 ? [] : [`${amount(others)} more ${plural(others, "does", "do")} what the file says.`]),
     ],
   };
 }
@@ -279,8 +288,8 @@ function breakLocation({ resource, operation, field }: BreakLine): string {
 }
 
 function sizeOf({ records, requests }: BreakLine): string {
-  if (records !== null) return `${amount(records)} records`;
-  return requests === null ? "" : `${amount(requests)} ${requests === 1 ? "request" : "requests"}`;
+  if (records !== null) return amountOf(records, "record");
+  return requests === null ? "" : amountOf(requests, "request");
 }
 
 function namesOf(clients: readonly string[]): string {
@@ -292,6 +301,11 @@ function namesOf(clients: readonly string[]): string {
 /** `12,345`. */
 export function amount(count: number): string {
   return String(Math.round(count)).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** `12,345 requests`. */
+function amountOf(count: number, noun: string): string {
+  return `${amount(count)} ${plural(count, noun)}`;
 }
 
 /** `35.7 %`; only nothing reads as 0, and only all as 100. */
@@ -308,8 +322,8 @@ export function when(time: string | null): string {
 
 /** `0 differences in 5,000 comparisons: at most 0.06 % differ (95 %)`. */
 function sayBound({ comparisons, differences, upper }: BoundLine): string {
-  const many = `${amount(differences)} ${differences === 1 ? "difference" : "differences"} in ${amount(comparisons)} ${comparisons === 1 ? "comparison" : "comparisons"}`;
-  return upper >= 1 ? `${many}: too few to say anything` : `${many}: at most ${atMost(upper)} differ (95 %)`;
+  const many = `${amountOf(differences, "difference")} in ${amountOf(comparisons, "comparison")}`;
+  return `${many}: ${boundWords({ bad: differences, all: comparisons, upper }, atMost)}`;
 }
 
 /** Two significant digits, rounded up, because it is an upper bound. */
@@ -357,6 +371,8 @@ const MOST_TEXT_ROWS = 50;
 /** Characters of one cell; the last column may be longer. */
 const WIDEST_TEXT_CELL = 40;
 const WIDEST_LAST = 120;
+/** A reason that is cut says nothing. */
+const WIDEST_REASON = 1_000;
 const WIDEST_LINE = 180;
 const GAP = "  ";
 
@@ -373,9 +389,11 @@ function sectionLines({ title, columns, rows, notes }: ReportSection): string {
 function textTable(columns: readonly ReportColumn[], rows: ReportSection["rows"]): readonly string[] {
   if (rows.length === 0) return [];
   const names = columns.map(({ name }) => name);
-  const lines = [names, ...rows].map((row) =>
-    row.map((cell, at) => cutLine(cell, at === columns.length - 1 ? WIDEST_LAST : WIDEST_TEXT_CELL)),
-  );
+  const widest = (at: number) => {
+    if (columns[at]?.reason === true) return WIDEST_REASON;
+    return at === columns.length - 1 ? WIDEST_LAST : WIDEST_TEXT_CELL;
+  };
+  const lines = [names, ...rows].map((row) => row.map((cell, at) => cutLine(cell, widest(at))));
   const widths = columns.map((_, at) => Math.max(...lines.map((line) => lengthOf(line[at] ?? ""))));
   return lines.map((line) => {
     const cells = line.map((cell, at) => {

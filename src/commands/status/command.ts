@@ -1,9 +1,10 @@
-/** The commands `carryover status`, `carryover gate`, `carryover force` and `carryover confirm`. */
+/** The commands `carryover status`, `gate`, `force`, `confirm` and `forget`. */
 import { type Command, InvalidArgumentError } from "commander";
 import { changeTokenPath } from "../../admin/change-token.ts";
 import { STATE_DIR_VARIABLE } from "../../config/command-variables.ts";
 import { ArgumentError } from "../../config/faults.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
+import type { ForgottenClient } from "../../ledger/forgotten.ts";
 import { isPrintable } from "../../model/text.ts";
 import {
   type ConfirmedRule,
@@ -13,6 +14,7 @@ import {
   LONGEST_BY,
   LONGEST_REASON,
 } from "../../rules/status.ts";
+import { counted } from "../../rules/words.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
   ADDRESSES_HELP,
@@ -100,6 +102,24 @@ export function addConfirm(program: Command, io: CommandIo, outcome: Outcome): v
     });
 }
 
+/** Exit code: 0; 1 if no instance knows the client; 2 if one did not respond, or did not do it. */
+export function addForget(program: Command, io: CommandIo, outcome: Outcome): void {
+  shared(program.command("forget").argument("<client>", "name of a client, as /clients shows it"))
+    .description("drop a client with all that is counted of it, from every instance; needs the admin token")
+    .action(async (client: string, addresses: readonly string[], flags: SharedFlags) => {
+      const options = withToken("forget", addresses, flags, io);
+      const { askForget } = await import("../report/ask.ts");
+      const results = await Promise.all(
+        readAddresses(addresses, io.env).map((address) => askForget(address, client, options)),
+      );
+      const text = (one: ChangeReport<ForgottenClient>) => changeText(`forget ${client}`, one, forgottenText);
+      const report = { version: 1, client, results } as const;
+      show(report, text, options, flags, io);
+      const isUnknown = results.every((one) => "state" in one && !one.state.known);
+      outcome.code = isUnknown ? 1 : changeExitCode(results);
+    });
+}
+
 /** Exit code: 0; 2 if an instance did not do it. */
 export function addForce(program: Command, io: CommandIo, outcome: Outcome): void {
   const command = program
@@ -146,6 +166,22 @@ function confirmedText({ rule, wasUnknown, doing, survives }: ConfirmedRule): st
   if (!wasUnknown) return `knows the state of ${rule}, so that nothing was to be confirmed: it does ${doing}`;
   const until = survives ? "" : ", until a restart: its state.dir cannot be written";
   return `lets ${rule} go on: it does ${doing}, and its evidence begins at zero${until}`;
+}
+
+function forgottenText({ client, known, near, entry, comparisons, samples, survives }: ForgottenClient): string {
+  if (!known) return `knows no client ${client}${near === undefined ? "" : `: did you mean ${near}?`}`;
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const parts = [
+    ...(entry === undefined
+      ? []
+      : [
+          `${counted(entry.v1, "v1 request")} of ${counted(entry.operations, "operation")} and ${counted(entry.v2, "v2 request")}, from ${day(entry.firstSeen)} to ${day(entry.lastSeen)}`,
+        ]),
+    ...(comparisons === 0 ? [] : [counted(comparisons, "comparison")]),
+    ...(samples === 0 ? [] : [counted(samples, "sample")]),
+  ];
+  const until = survives ? "" : "; a restart brings it back: its state.dir cannot be written";
+  return `has forgotten ${client}: ${parts.join("; ")}${until}`;
 }
 
 function stateText({ effective, command, survives }: AnsweredForce): string {

@@ -3,19 +3,19 @@
 import { changeLines } from "../../fleet/next.ts";
 import { movedText } from "../../fleet/standing.ts";
 import type { MigrationStatus, RuleLineStatus } from "../../fleet/status.ts";
+import { counted } from "../../rules/words.ts";
 import { cutLine } from "../terminal.ts";
 
 const WIDTH = 80;
 const HEIGHT = 24;
 const MOST_TROUBLES = 5;
+/** Lines for them, as long as each has one. */
+const MOST_TROUBLE_LINES = 8;
 
 /** One screen of a terminal: what does not fit is counted. */
 export function statusText(status: MigrationStatus): string {
   const { standing, countsSince, next, change, attention } = status;
-  const troubles = [
-    ...attention.slice(0, MOST_TROUBLES).flatMap((text) => wrapped(text, 2, attention.length > 2 ? 1 : 2)),
-    ...moreText(attention.length - MOST_TROUBLES),
-  ];
+  const troubles = troublesText(attention);
   if (standing === null) return ["No instance responded", ...troubles].join("\n");
   const moved = `${movedText(standing)}${countsSince === null ? "" : ` (since ${countsSince.slice(0, 10)})`}`;
   const first = `${moved}; next: ${next}`;
@@ -32,18 +32,33 @@ export function statusText(status: MigrationStatus): string {
 function settingsText({ instances, at }: MigrationStatus): string {
   const one = (texts: readonly string[]) => (new Set(texts).size === 1 ? texts[0] : "they differ");
   return [
-    `${instances.length === 1 ? "1 instance" : `${instances.length} instances`}, ${at?.slice(0, 16).replace("T", " ")}Z`,
+    `${counted(instances.length, "instance")}, ${at?.slice(0, 16).replace("T", " ")}Z`,
     `without a rule: ${one(instances.map(({ mode }) => mode))}`,
     `force: ${one(instances.map((instance) => instance.forceText))}`,
   ].join("; ");
 }
 
+/** With whole sentences where the room allows it. */
+function troublesText(attention: readonly string[]): readonly string[] {
+  for (const most of [4, 3, 2, 1]) {
+    const lines = attention.slice(0, MOST_TROUBLES).flatMap((text) => wrapped(text, 2, most));
+    if (lines.length <= MOST_TROUBLE_LINES || most === 1)
+      return [...lines, ...moreText(attention.length - MOST_TROUBLES), ...cutText(lines)];
+  }
+  return [];
+}
+
+/** Says where the rest of what was cut is. */
+function cutText(lines: readonly string[]): readonly string[] {
+  return lines.some((line) => line.endsWith("…")) ? ["  … is cut: --json has all of it"] : [];
+}
+
 /** The rules in at most `room` lines: with all that there is to say, in short, or the first ones. */
 function rulesText({ rules }: MigrationStatus, room: number): readonly string[] {
   if (rules.length === 0) return ["No rules"];
-  for (const most of [2, 1]) {
+  for (const most of [4, 3, 2, 1]) {
     const lines = rules.flatMap((rule) => ruleLines(rule, most));
-    if (lines.length < room) return ["Rules", ...lines];
+    if (lines.length < room) return ["Rules", ...lines, ...(lines.length + 1 < room ? cutText(lines) : [])];
   }
   const shown = rules.slice(0, Math.max(1, Math.floor((room - 2) / 2)));
   return ["Rules", ...shown.flatMap((rule) => ruleLines(rule, 1)), ...moreText(rules.length - shown.length)];

@@ -1,4 +1,5 @@
 /** Explaining a request: the same decisions as in `proxy.ts`, with a recorder in place of the platform. */
+
 import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import { limitsOf } from "../../drain/limits.ts";
@@ -11,6 +12,7 @@ import type { Examples, Resource } from "../../model/resource.ts";
 import { withoutTokens } from "../../model/secrets.ts";
 import { formAsGet, runsAsGet } from "../../router/form.ts";
 import type { Router } from "../../router/router.ts";
+import { counted } from "../../rules/words.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
 import { createDecisions } from "../proxy.ts";
 import { explainAnswer } from "./answer.ts";
@@ -181,7 +183,7 @@ function summaryOf(
   const native = foreign
     ? "no operation of v1, handed to native v1 all the same"
     : "not translated, native v1 serves it";
-  const count = calls.length === 1 ? "1 call" : `${calls.length} calls`;
+  const count = counted(calls.length, "call");
   switch (pass?.upstream) {
     case "v2":
       return { mode: "pass", summary: "a v2 request: passes through untouched" };

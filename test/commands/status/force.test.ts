@@ -95,3 +95,27 @@ test("carryover confirm lets a rule go on, and says so where nothing was to be c
   });
   expect((await run(["confirm", "reads", "a:1"], { fetch: answers })).code).toBe(64);
 });
+
+test("carryover forget drops a client everywhere, and says what was dropped or which client may be meant", async () => {
+  const entry = { v1: 1876, v2: 1, operations: 2, firstSeen: 0, lastSeen: 86_400_000 };
+  const answers = async (input: unknown, init: RequestInit = {}): Promise<Response> => {
+    const { hostname, pathname } = new URL(String(input));
+    expect([init.method, pathname, init.body]).toEqual(["POST", "/forget", '{"client":"ci-bot"}']);
+    if (hostname === "gone") throw new Error("no route");
+    const dropped = { client: "ci-bot", comparisons: 12, samples: 0, survives: true };
+    return Response.json(
+      hostname === "a"
+        ? { ...dropped, known: true, entry }
+        : { ...dropped, comparisons: 0, known: false, ...(hostname === "b" ? { near: "cd-bot" } : {}) },
+    );
+  };
+  const forget = (...addresses: string[]) => run(["forget", "ci-bot", ...addresses], { env, fetch: answers });
+  expect(await forget("a:1", "b:1")).toMatchObject({
+    code: 0,
+    out: "http://a:1 has forgotten ci-bot: 1876 v1 requests of 2 operations and 1 v2 request, from 1970-01-01 to 1970-01-02; 12 comparisons\nhttp://b:1 knows no client ci-bot: did you mean cd-bot?\n",
+  });
+  expect((await forget("b:1", "c:1")).code).toBe(1);
+  const part = await forget("a:1", "gone:1");
+  expect([part.code, part.out.split("\n")[0]]).toEqual([2, "NOT DONE on 1 of 2: carryover forget ci-bot"]);
+  expect((await run(["forget", "ci-bot", "a:1"], { fetch: answers })).code).toBe(64);
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { GateVerdict } from "../../../src/fleet/gate.ts";
 import type { Progress } from "../../../src/telemetry/progress.ts";
+import { client } from "../report/support.ts";
 import { HOUR, instances, NOW, progress, rule, run, TROUBLE } from "./support.ts";
 
 /** The exit code of `carryover gate reads`, and what it says, for instances a, b, … */
@@ -50,6 +51,18 @@ describe("a shadow rule may translate", () => {
     const heldBack = ["repo create: 12 requests, 0 compared: cannot be compared"];
     expect(await against({ ...PROVED, heldBack })).toEqual([`not proved: ${heldBack[0]}`]);
     expect(await against({})).toEqual([expect.stringContaining("nothing was compared yet")]);
+  });
+
+  test("not before more clients call than the ledger knows, which waiting alone does not change", async () => {
+    const seven = Array.from({ length: 7 }, (_, at) => client(`c${at}`));
+    const few = rule("reads", "shadow", { ...PROVED, clients: 5, clientsNeeded: 20 });
+    const [a, b] = [seven.slice(0, 5), seven.slice(2)].map((clients, at) =>
+      progress({ instance: `${at}`, rules: [few], ledger: { instances: [`${at}`], clients } }),
+    );
+    expect((await gate([a, b])).against).toEqual([
+      "5 of 20 clients needed were compared",
+      "minClients needs 20 clients, and the ledger knows 7: the rule cannot move on before more clients call, or lower minClients to 7 at most",
+    ]);
   });
 
   test("with what instances found together, each counted once", async () => {

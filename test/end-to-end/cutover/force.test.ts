@@ -68,6 +68,32 @@ it("force survives a restart with state.dir, and is lifted there", async () => {
   expect(await ask()).toBe("translate");
 });
 
+it("a client that is forgotten is gone from report and metrics, also after a restart, until it calls again", async () => {
+  const { rig, command } = await guarded({
+    flags: { stateDir: join(await folder(), "state"), clientsNames: "ci-bot=ci" },
+  });
+  const clients = async (address: string): Promise<unknown[]> => {
+    const { out } = await runCommand(["report", "--json", address], { env: { CARRYOVER_ADMIN_TOKEN: TOKEN } });
+    return JSON.parse(out).clients.map(({ name, v1 }: { name: string; v1: number }) => [name, v1]);
+  };
+  const call = (front: Pick<CutoverRig, "ask">) =>
+    front.ask("GET", "/iam/v1/groups", { headers: { "user-agent": "ci/1" } });
+  for (let n = 0; n < 3; n++) await call(rig);
+  expect(await clients(rig.adminUrl)).toEqual([["ci-bot", 3]]);
+  const { code, out } = await command("forget", "ci-bot");
+  expect([code, out]).toEqual([
+    0,
+    expect.stringContaining("has forgotten ci-bot: 3 v1 requests of 1 operation and 0 v2 requests"),
+  ]);
+  expect(await rig.metric("carryover_client_requests_total", { client: "ci-bot" })).toBe(0);
+  expect((await command("forget", "ci-bot")).code).toBe(1);
+  await rig.close();
+  const next = await rig.replica();
+  expect(await clients(next.adminUrl)).toEqual([]);
+  await call(next);
+  expect(await clients(next.adminUrl)).toEqual([["ci-bot", 1]]);
+});
+
 it("a rule whose saved state is lost stays on native v1, everywhere visible, until it is confirmed", async () => {
   const stateDir = join(await folder(), "state");
   const { rig } = await guarded({ flags: { stateDir } });

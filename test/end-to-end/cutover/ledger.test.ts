@@ -1,8 +1,10 @@
 /** Who still calls v1 and how each gets away, of a running carryover. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ClientEntry } from "../../../src/ledger/entry.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { type CutoverRig, cutover, type Front, platform } from "./rig.ts";
+import { type CutoverRig, cutover, type Front, folder, platform } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -58,6 +60,32 @@ describe("a client is known", () => {
     expect(await rig.metric("carryover_client_requests_total", { client: "ci-bot", api_version: "v1" })).toBe(1);
     // All of them are still requests.
     expect(await rig.metric("carryover_requests_total", { api_version: "v1" })).toBe(7);
+  });
+
+  it("with its owner and its bucket, and a rule that names it otherwise is told so", async () => {
+    const config = join(await folder(), "carryover.yaml");
+    const named = '[{ name: ci-bot, identity: ci, owner: Build team, contact: "#build" }]';
+    await writeFile(config, `clients: { identify: ["header:x-team"], names: ${named} }\n`);
+    const rig = await knowing(
+      { config },
+      `version: carryover/v1
+rules:
+  - { name: few, match: { client: [raw:ann, ci-bot], percent: 0 }, mode: translate }
+  - { name: rest, match: {}, mode: native }
+`,
+    );
+    for (const team of ["ann", "ci", "ci-bot"]) await get(rig, { "x-team": team });
+    const [view, few] = [await rig.view("/clients?client=ci-bot"), await rig.view("/clients?rule=few")];
+    expect(view.clients).toMatchObject([{ name: "ci-bot", owner: "Build team", contact: "#build" }]);
+    expect(view.clients[0].bucket).toBeLessThan(100);
+    expect(few.rule).toEqual({ name: "few", doing: "translate", taken: 0 });
+    const { missedNames } = await rig.view("/rules");
+    expect(missedNames.map((one: { client: string; ledger: string }) => [one.client, one.ledger])).toEqual([
+      ["raw:ann", "ann"],
+      ["ci-bot", "raw:ci-bot"],
+    ]);
+    expect(rig.lines.join("")).toContain('write client: \\"ann\\"');
+    expect(await rig.text("/way-out.md?client=ci-bot")).toContain("Owner: `Build team (#build)`");
   });
 
   it("hashed where the operator asks: the identity itself is nowhere, names stay, and replicas agree", async () => {
