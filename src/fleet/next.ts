@@ -81,9 +81,8 @@ function stepOfInstances({ instances, silent, rules }: Fleet): Next | undefined 
   if (unheard !== undefined) return person(`find out why ${unheard.address} does not respond: ${unheard.fault}`);
   const stale = instances.find(({ progress }) => !progress.lastReloadSuccessful);
   if (stale !== undefined) {
-    return person(
-      `correct the rules file of ${stale.address}: carryover check --rules-only --rules FILE names its faults`,
-    );
+    const how = "carryover check --rules-only --rules FILE names its faults";
+    return person(`correct the rules file of ${stale.address}: ${stale.progress.rulesFault?.says ?? how}`);
   }
   const [different] = differentRules(instances);
   if (different !== undefined) return person(`give all instances the same rules file: ${different}`);

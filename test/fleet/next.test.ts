@@ -37,6 +37,16 @@ const SITUATIONS: readonly Situation[] = [
     "correct the rules file of a: carryover check --rules-only --rules FILE names its faults",
   ],
   [
+    "the rules file is broken at a known place",
+    { lastReloadSuccessful: false, rulesFault: { at: NOW, says: "rules.yaml:3:5 mode: unknown" } },
+    "correct the rules file of a: rules.yaml:3:5 mode: unknown",
+  ],
+  [
+    "clients fail while an address is silent",
+    [progress({ rules: [rule("r", "translate", { requests: 40 }, { guard: TROUBLE })] }), "timed out"],
+    "find out why v2 fails clients of r, or carryover force native: since 21:29:00Z v2 failed 12 of 40 requests for group list",
+  ],
+  [
     "instances have different rules",
     [progress({ digest: "1" }), progress({ digest: "2", instance: "i2" })],
     "give all instances the same rules file: instances have different rules: a has 1, b has 2",
