@@ -14,6 +14,7 @@ import { createCrowd } from "../edge/crowd.ts";
 import type { EdgeOptions } from "../edge/edge.ts";
 import { createProcessorShare } from "../edge/processor-share.ts";
 import type { GrpcServer } from "../grpc/server.ts";
+import { type AskedTimes, readTimes } from "../history/requests.ts";
 import { clientsTable, clientsView } from "../ledger/clients-view.ts";
 import { wayOut } from "../ledger/way-out.ts";
 import { TIME, type Time } from "../model/clock.ts";
@@ -228,8 +229,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     callers,
     processorShare,
   });
-  const status = (): Progress => ({
-    ...migration.progress(),
+  const status = (times?: AskedTimes): Progress => ({
+    ...migration.progress(times),
     ready: state.ready,
     native: upstreams.streams.has("v1"),
     changeable: changeToken?.isWritten(),
@@ -350,7 +351,7 @@ function createViews(
   }: {
     readonly migration: Migration;
     readonly unknownFields: UnknownFields;
-    readonly status: () => Progress;
+    readonly status: (times?: AskedTimes) => Progress;
   },
 ): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
   const { ledger, rollout, shadow, rulesFile } = migration;
@@ -359,7 +360,7 @@ function createViews(
       ["rules", () => ({ ...asObject(rollout.view()), rulesFile: rulesFile?.state() ?? null })],
       ["clients", (query) => clientsView(ledger.snapshot(), query)],
       ["samples", (query) => shadow?.samples(query) ?? []],
-      ["progress", status],
+      ["progress", (query) => status(readTimes(query))],
       ["unknown-fields", () => unknownFields.view()],
       ["explain", createExplainView(config, catalogue, migration.explain)],
     ]),

@@ -7,6 +7,7 @@ import { readRules } from "../config/rules.ts";
 import { faultsOf, readBounded } from "../config/watched-file.ts";
 import { PAGE_SIZE } from "../drain/limits.ts";
 import { discard } from "../edge/body-portions.ts";
+import { type AskedTimes, createRequestHistory } from "../history/requests.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
 import { type ClientIdentity, createIdentity, type NameMeanings } from "../ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../ledger/ledger.ts";
@@ -30,9 +31,8 @@ import { ComparisonError } from "../shadow/outcome.ts";
 import type { ShadowOptions, TranslateInShadow } from "../shadow/request.ts";
 import { createShadow, type Shadow } from "../shadow/shadow.ts";
 import type { Log } from "../telemetry/log.ts";
-import { PROGRESS_VERSION, type Progress, type RequestTotals } from "../telemetry/progress.ts";
+import { PROGRESS_VERSION, type Progress, type RequestTotals, type RequestWindow } from "../telemetry/progress.ts";
 import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
-import { createTotals } from "../telemetry/totals.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
 import { createToolbox } from "./calls.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
@@ -75,8 +75,8 @@ export interface Migration {
   readonly identity: ClientIdentity;
   readonly shadow: Shadow | undefined;
   readonly rulesFile: RulesFile | undefined;
-  /** `GET /progress`. */
-  progress(): Progress;
+  /** `GET /progress`. `times`: with the requests of this time. */
+  progress(times?: AskedTimes): Progress;
   /** `POST /force`: what is in force then, once it is saved. Rejects with `Problem` where there is no native v1. */
   force(command: ForceCommand): Promise<ForceState & { readonly survives: boolean }>;
   /** `POST /confirm`: whether the rule was unknown, and what it does now, once that is saved. Rejects with `Problem` for an unknown name. */
@@ -119,7 +119,7 @@ export function createMigration(
     identity,
     traits: createOperationTraits(catalogue.resources),
   });
-  const totals = createTotals(wall);
+  const requests = createRequestHistory(wall);
   const bucketOf = createBucket(salt);
   const changed: ((event: RolloutEvent) => void)[] = [];
   const rollout = createRollout({
@@ -152,7 +152,7 @@ export function createMigration(
   const rulesFile = watchedRulesFile(config, catalogue, { rollout, identity }, hooks, (successful) => {
     for (const listener of listeners) listener.reloaded(successful, wall());
   });
-  const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests, totals }, hooks);
+  const saved = createSavedState(config, { rollout, ledger, shadow, identity, digests, requests }, hooks);
   changed.push((event) => saved.afterSaving(() => logRolloutEvent(log, event)));
   const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
   const since = wall();
@@ -178,7 +178,7 @@ export function createMigration(
     identity,
     shadow,
     rulesFile,
-    progress: () =>
+    progress: (times) =>
       progressOf({
         instance,
         since,
@@ -189,7 +189,8 @@ export function createMigration(
         lastReloadSuccessful,
         saved: () => !saved.failing(),
         countsLostAt: saved.countsLostAt,
-        totals: totals.snapshot,
+        totals: requests.snapshot,
+        window: () => times && requests.window(times),
         ledger: ledger.snapshot,
       }),
     force: async (command) => {
@@ -212,7 +213,7 @@ export function createMigration(
     observe: (exchange) => {
       rollout.observe(exchange);
       ledger.observe(exchange);
-      totals.observe(exchange);
+      requests.observe(exchange);
     },
     subscribe: (listener) => listeners.push(listener),
     holdsState: saved.isHeld,
@@ -417,6 +418,7 @@ interface ProgressSources {
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
   readonly totals: () => RequestTotals;
+  readonly window: () => RequestWindow | undefined;
   readonly ledger: () => LedgerSnapshot;
 }
 
@@ -436,6 +438,7 @@ export function progressOf(sources: ProgressSources): Progress {
     countsLostAt: sources.countsLostAt(),
     lastReloadSuccessful: sources.lastReloadSuccessful(),
     totals: sources.totals(),
+    window: sources.window(),
     ledger: sources.ledger(),
     bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
       return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { later as afterMs } from "../../src/model/clock.ts";
-import { rule } from "../rollout/control-rig.ts";
+import { finished, rule } from "../rollout/control-rig.ts";
 import { takeDownAfterEach } from "../support/take-down.ts";
 import { stateFolder, stateProcess } from "./state-rig.ts";
 
@@ -47,6 +47,27 @@ test.each([
   writeFileSync(join(folder, "counts.json"), JSON.stringify({ version, ledger, totals, comparisons: [] }));
   await stateProcess(folder).saved.start();
   expect(readdirSync(folder).filter((name) => !name.startsWith("rollout.damaged"))).toEqual(files);
+});
+
+test("counts over time that cannot be read begin again, and everything else is kept", async () => {
+  const folder = stateFolder();
+  const one = stateProcess(folder);
+  await one.start();
+  one.history.observe(finished("ci"));
+  one.ledger.observe(finished("ci"));
+  await one.saved.close();
+  const file = join(folder, "counts.json");
+  const { check: _, ...counts } = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...counts, history: { version: 2 } }));
+  const two = stateProcess(folder);
+  await two.start();
+  expect(two.lines.join()).toMatch(
+    /parts of .*counts\.json cannot be used \(it is kept as .*\): history\.version: expected 1/,
+  );
+  expect(two.saved.countsLostAt()).toBeUndefined();
+  const all = { from: undefined, to: undefined };
+  expect([two.history.snapshot().rows[0]?.requests, two.history.window(all).rows]).toEqual([1, []]);
+  expect(two.ledger.snapshot().clients.map(({ name }) => name)).toEqual(["ci"]);
 });
 
 test.each([

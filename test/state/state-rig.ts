@@ -3,17 +3,18 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/config.ts";
+import { createRequestHistory, type RequestHistory } from "../../src/history/requests.ts";
 import { createIdentity } from "../../src/ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../../src/ledger/ledger.ts";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import type { Rule } from "../../src/rules/rule.ts";
 import { createCredentialDigests, createSavedState, type SavedState } from "../../src/runtime/persistence.ts";
-import { createTotals } from "../../src/telemetry/totals.ts";
 import { type Rig, rig, rulesOf } from "../rollout/control-rig.ts";
 import { later } from "../support/take-down.ts";
 
 export interface StateProcess extends Rig {
   readonly saved: SavedState;
+  readonly history: RequestHistory;
   readonly ledger: Ledger;
   /** What was logged. */
   readonly lines: readonly string[];
@@ -55,8 +56,8 @@ export function stateProcess(
     identity,
     traits: createOperationTraits([]),
   });
-  const totals = createTotals(wall);
-  const parts = { rollout: made.control, ledger, shadow: undefined, identity, totals };
+  const requests = createRequestHistory(wall);
+  const parts = { rollout: made.control, ledger, shadow: undefined, identity, requests };
   const log = { info: () => {}, warn: note, error: note } as unknown as Parameters<typeof createSavedState>[2]["log"];
   const saved = createSavedState(
     config,
@@ -74,6 +75,7 @@ export function stateProcess(
     },
     saved,
     ledger,
+    history: requests,
     lines,
     start: async () => {
       await saved.start();
