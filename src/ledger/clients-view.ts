@@ -1,6 +1,7 @@
 /** The views `/clients` (JSON) and `/clients.txt` (a table) of the ledger. */
 
 import { FAULT_ORIGINS, Problem } from "../model/problem.ts";
+import { type ClientDaysView, daysView } from "./days.ts";
 import { difficultyOf, difficultyWords } from "./difficulty.ts";
 import {
   addErrors,
@@ -16,7 +17,8 @@ export interface ClientsView extends Omit<LedgerSnapshot, "clients"> {
   readonly clients: readonly ClientView[];
 }
 
-interface ClientView extends ClientEntry {
+interface ClientView extends Omit<ClientEntry, "days"> {
+  readonly days: ClientDaysView;
   /** The sum of its operations' errors; absent where there is none. */
   readonly errors?: OperationErrors | undefined;
   readonly difficulty: Difficulty;
@@ -30,6 +32,7 @@ interface ClientView extends ClientEntry {
 export function clientsView(snapshot: LedgerSnapshot, query = new URLSearchParams()): ClientsView {
   const clients = selected(snapshot, query).map((entry) => ({
     ...entry,
+    days: daysView(entry.days),
     errors: errorsOf(entry),
     difficulty: difficultyOf(entry),
     why: difficultyWords(entry),
