@@ -1,6 +1,6 @@
 /** The status of a migration on one screen of a terminal. */
 
-import { movedText } from "../../fleet/standing.ts";
+import { movedText, shareText } from "../../fleet/standing.ts";
 import type { MigrationStatus, RuleLineStatus } from "../../fleet/status.ts";
 import { cutLine } from "../terminal.ts";
 
@@ -10,21 +10,29 @@ const MOST_TROUBLES = 5;
 
 /** One screen of a terminal: what does not fit is counted. */
 export function statusText(status: MigrationStatus): string {
-  const { standing, countsSince, next, attention } = status;
+  const { standing, window, next, attention } = status;
   const troubles = [
     ...attention.slice(0, MOST_TROUBLES).flatMap((text) => wrapped(text, 2, attention.length > 2 ? 1 : 2)),
     ...moreText(attention.length - MOST_TROUBLES),
   ];
   if (standing === null) return ["No instance responded", ...troubles].join("\n");
-  const moved = `${movedText(standing)}${countsSince === null ? "" : ` (since ${countsSince.slice(0, 10)})`}`;
+  const moved = movedText(standing, window);
   const first = `${moved}; next: ${next}`;
   const head = [
-    ...(first.length <= WIDTH ? [first] : [`${moved};`, cutLine(`next: ${next}`, WIDTH)]),
+    ...(first.length <= WIDTH ? [first] : [...wrapped(`${moved};`, 0, 2), cutLine(`next: ${next}`, WIDTH)]),
+    ...allTimeText(status),
     ...wrapped(settingsText(status), 0, 2),
   ];
   const tail = [attention.length === 0 ? "Nothing needs attention" : "Needs attention", ...troubles];
   const rules = rulesText(status, HEIGHT - head.length - tail.length - 2);
   return [...head, "", ...rules, "", ...tail].join("\n");
+}
+
+/** Counts of a window say little about how far the migration came. */
+function allTimeText({ allTime, countsSince, window }: MigrationStatus): readonly string[] {
+  const isAll = window.from === null && window.to === null;
+  if (isAll || countsSince === null || allTime.served === 0) return [];
+  return [`in all since ${countsSince.slice(0, 10)}: ${shareText(allTime)}`];
 }
 
 function settingsText({ instances, at }: MigrationStatus): string {
