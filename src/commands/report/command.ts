@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../config/faults.ts";
 import type { MigrationReport } from "../../fleet/report.ts";
+import { TIME } from "../../model/clock.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { printable } from "../terminal.ts";
 import {
@@ -61,7 +62,7 @@ export function addReport(program: Command, io: CommandIo, outcome: Outcome): vo
 async function report(args: readonly string[], flags: ReportFlags, io: CommandIo): Promise<number> {
   const show = await formatOf(flags);
   const addresses = readAddresses(args, io.env);
-  const times = readWindowFlags(flags, Date.now());
+  const times = readWindowFlags(flags, TIME.wall());
   const timeoutMs = readTimeout(flags.timeout ?? DEFAULT_TIMEOUT);
   const token = readAdminToken(flags.tokenFile, io.env, io);
   // Loaded only for this command, so that `serve` starts fast.

@@ -5,6 +5,7 @@ import { STATE_DIR_VARIABLE } from "../../config/command-variables.ts";
 import { ConfigError } from "../../config/faults.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { AskedTimes } from "../../history/requests.ts";
+import { TIME } from "../../model/clock.ts";
 import { type ConfirmedRule, type ForceCommand, ForceCommands } from "../../rules/status.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
@@ -44,7 +45,7 @@ export function addStatus(program: Command, io: CommandIo, outcome: Outcome): vo
     .option("--from <time>", FROM_HELP)
     .option("--to <time>", TO_HELP)
     .action(async (addresses: readonly string[], flags: SharedFlags & WindowFlags) => {
-      const times = readWindowFlags(flags, Date.now());
+      const times = readWindowFlags(flags, TIME.wall());
       const asked = await askAll(addresses, flags, io, times);
       const [{ createStatus, statusExitCode }, { statusText }] = await Promise.all([
         import("../../fleet/status.ts"),
