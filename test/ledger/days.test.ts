@@ -136,10 +136,10 @@ describe("a ledger", () => {
   test("gives the place of a client that is dropped to the next one, empty", () => {
     const { ledger, clock } = ledgerOf({ max: 2 });
     clock.at = at;
-    for (const name of ["a", "a", "b", "c"]) ledger.observe(exchange(name));
+    for (const name of ["a", "a", "b", "b", "c", "d"]) ledger.observe(exchange(name));
     expect(ledger.snapshot().clients.map(({ name, days }) => [name, days?.v1])).toEqual([
-      ["a", [2]],
       ["c", [1]],
+      ["d", [1]],
     ]);
   });
 
