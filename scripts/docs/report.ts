@@ -98,7 +98,7 @@ export async function onInstances<T>(
 }
 
 async function printed(addresses: readonly string[], real: typeof fetch): Promise<string> {
-  const { code, out, err } = await runCommand(["report", ...addresses, "--since", "7d"], { fetch: real });
+  const { code, out, err } = await runCommand(["report", ...addresses, "--window", "7d"], { fetch: real });
   if (code === 2 && err === `${addresses[1]} cannot be reached (ECONNREFUSED)\n`) return out;
   throw new Error(`docs/report.md: the report ended with ${code}: ${err}`);
 }

@@ -1,11 +1,12 @@
 /** What would break if carryover were removed now. */
 
 import { isUnknown } from "../ledger/difficulty.ts";
-import type { ClientEntry } from "../ledger/entry.ts";
+import type { ClientEntry, ClientOperation } from "../ledger/entry.ts";
 import { compareText } from "../ledger/record.ts";
 import { grouped } from "../model/group.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { largest, sum } from "./merge.ts";
+import { isSeenIn, type ReportWindow } from "./window.ts";
 
 /** Hardest first. */
 export const BREAKS = [
@@ -40,17 +41,23 @@ type BreakCandidate = Pick<BreakLine, "kind" | "resource" | "operation" | "field
   readonly client: string | undefined;
 };
 
-/**
- * What would break if carryover were removed now, hardest first, then by name. `clients`: those that called v1 in the window,
- * which starts at `from`; `rows`: counts of all requests; `counted`: they count from the same time as the ledger.
- */
-export function breaksOf(
-  clients: readonly ClientEntry[],
-  rows: readonly RequestTotalsRow[],
-  { from, counted }: { readonly from: number; readonly counted: boolean },
-): readonly BreakLine[] {
-  const native = nativeCandidates(rows, from).map((one) => (counted ? one : { ...one, requests: null }));
-  const candidates = [...clients.flatMap((client) => candidatesOf(client, from)), ...native];
+interface BreakSource {
+  /** Those that called v1 in the window. */
+  readonly clients: readonly ClientEntry[];
+  /** Counts of all requests in the window. Undefined: only whether something was called is known, by its time. */
+  readonly rows: readonly RequestTotalsRow[] | undefined;
+  /** Counts of all requests since instances count. */
+  readonly allRows: readonly RequestTotalsRow[];
+  /** True for an operation of a client that was called in the window. */
+  readonly isCalled: (one: ClientOperation) => boolean;
+  readonly window: Pick<ReportWindow, "from" | "isAll">;
+  /** Requests of rows may be shown: they count from the same time as the ledger. */
+  readonly counted: boolean;
+}
+
+/** What would break if carryover were removed now, of that which was called in the window: hardest first, then by name. */
+export function breaksOf(source: BreakSource): readonly BreakLine[] {
+  const candidates = [...source.clients.flatMap((client) => candidatesOf(client, source)), ...nativeCandidates(source)];
   const groups = grouped(candidates, ({ kind, resource, operation, field }) => [kind, resource, operation, field]);
   const lines = groups.map((group): BreakLine => {
     const [{ kind, resource, operation, field }] = group;
@@ -62,7 +69,7 @@ export function breaksOf(
       operation,
       field,
       records: records.length === 0 ? null : largest(records),
-      requests: requests.length === 0 ? null : sum(requests, (one) => one),
+      requests: kind === "operation" && !source.window.isAll ? requestsOf(source, group[0]) : sumOf(requests),
       clients: [...new Set(group.flatMap(({ client }) => client ?? []))].sort(),
     };
   });
@@ -70,7 +77,22 @@ export function breaksOf(
   return lines.sort((a, b) => BREAKS.indexOf(a.kind) - BREAKS.indexOf(b.kind) || compareText(nameOf(a), nameOf(b)));
 }
 
-function candidatesOf({ name, operations, needs }: ClientEntry, from: number): readonly BreakCandidate[] {
+function sumOf(requests: readonly number[]): number | null {
+  return requests.length === 0 ? null : sum(requests, (one) => one);
+}
+
+/** Of all clients: those of one are not counted by operation over time. */
+function requestsOf({ rows }: BreakSource, { resource, operation }: BreakCandidate): number | null {
+  const same = rows?.filter(
+    (row) => row.apiVersion === "v1" && row.resource === resource && row.operation === operation,
+  );
+  return same === undefined || same.length === 0 ? null : sum(same, ({ requests }) => requests);
+}
+
+function candidatesOf(
+  { name, operations, needs }: ClientEntry,
+  { isCalled, window }: BreakSource,
+): readonly BreakCandidate[] {
   const candidate = (kind: BreakKind, resource: string, more: Partial<BreakCandidate>): BreakCandidate => ({
     kind,
     resource,
@@ -81,31 +103,43 @@ function candidatesOf({ name, operations, needs }: ClientEntry, from: number): r
     client: name,
     ...more,
   });
+  const called = operations.filter(isCalled);
+  // Needs have no time. Those of an operation that was called at other times only are left out.
+  const isNeeded = ({ resource, operation }: { readonly resource: string; readonly operation?: string }) => {
+    const same = (one: ClientOperation) =>
+      one.resource === resource && (operation === undefined || one.operation === operation);
+    return called.some(same) || !operations.some(same);
+  };
+  const needed = <One extends { readonly resource: string; readonly operation?: string }>(all: readonly One[]) =>
+    all.filter(isNeeded);
   // Unknown paths count even if they failed: an error does not show that v1 lacks them.
-  const unknown = operations.filter((one) => isUnknown(one) && one.lastSeen >= from);
+  const unknown = called.filter(isUnknown);
   return [
-    ...[...needs.lacking, ...unknown].map(({ resource, operation }) => candidate("lacking", resource, { operation })),
-    ...needs.zeroedFields.map(({ resource, field }) => candidate("full-replace", resource, { field })),
-    ...needs.longLists.map(({ resource, records }) => candidate("long-list", resource, { records })),
-    ...needs.unknownFields.map(({ resource, field }) => candidate("unknown-field", resource, { field })),
-    ...needs.unseen.map(({ resource, operation }) => candidate("unseen", resource, { operation })),
-    ...operations
-      .filter(({ lastSeen }) => lastSeen >= from)
-      .map(({ resource, operation, requests }) => candidate("operation", resource, { operation, requests })),
+    ...[...needed(needs.lacking), ...unknown].map(({ resource, operation }) =>
+      candidate("lacking", resource, { operation }),
+    ),
+    ...needed(needs.zeroedFields).map(({ resource, field }) => candidate("full-replace", resource, { field })),
+    ...needed(needs.longLists).map(({ resource, records }) => candidate("long-list", resource, { records })),
+    ...needed(needs.unknownFields).map(({ resource, field }) => candidate("unknown-field", resource, { field })),
+    ...needed(needs.unseen).map(({ resource, operation }) => candidate("unseen", resource, { operation })),
+    ...called.map(({ resource, operation, requests }) =>
+      candidate("operation", resource, { operation, requests: window.isAll ? requests : null }),
+    ),
   ];
 }
 
 /** From the counts of requests, so that calls of clients that are not in the ledger are included. */
-function nativeCandidates(rows: readonly RequestTotalsRow[], from: number): readonly BreakCandidate[] {
-  return rows
-    .filter(({ apiVersion, mode, lastSeen }) => apiVersion === "v1" && mode === "native" && lastSeen >= from)
+function nativeCandidates({ rows, allRows, window, counted }: BreakSource): readonly BreakCandidate[] {
+  const isKnown = window.isAll ? counted : rows !== undefined;
+  return (rows ?? allRows)
+    .filter((row) => row.apiVersion === "v1" && row.mode === "native" && isSeenIn(row, window))
     .map(({ resource, operation, requests }) => ({
       kind: "native",
       resource,
       operation,
       field: null,
       records: null,
-      requests,
+      requests: isKnown ? requests : null,
       client: undefined,
     }));
 }

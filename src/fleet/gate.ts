@@ -65,7 +65,7 @@ function knownClients({ instances }: Fleet): number {
 function nextOf({ instances }: Fleet, lines: readonly FleetRule[], terms: GateTerms): Next | null {
   const merged = merge(instances);
   if (merged === undefined) return null;
-  const known = { ...merged, counts: merged.rows, clients: merged.ledger.clients, from: undefined };
+  const known = { ...merged, counts: merged.rows, clients: merged.ledger.clients };
   return lines.map((rule) => nextOfRule(rule, known, terms)).find((next) => next !== undefined) ?? null;
 }
 

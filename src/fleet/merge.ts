@@ -1,5 +1,6 @@
 /** Merges the progress of several instances into one. */
 
+import { DAY_MS } from "../ledger/days.ts";
 import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import { LAST_TIME } from "../model/clock.ts";
@@ -20,12 +21,26 @@ export interface RespondingInstance {
   readonly progress: Progress;
 }
 
+/** Requests of the time that instances were asked for. */
+export interface MergedWindow {
+  /** The earliest and the latest time that an instance counted. */
+  readonly from: number;
+  readonly to: number;
+  /** Since when every instance counted. */
+  readonly countedSince: number;
+  readonly rows: readonly RequestTotalsRow[];
+}
+
 /** All instances as one. Times are by the latest clock. */
 export interface MergedProgress {
   readonly at: number;
   /** Since when every instance has been watching its clients. */
   readonly watchedSince: number;
   readonly rows: readonly RequestTotalsRow[];
+  /** Undefined if an instance cannot tell: a sum without it would be a guess. */
+  readonly window: MergedWindow | undefined;
+  /** The addresses of instances that tell no window. */
+  readonly withoutWindow: readonly string[];
   /** On every instance, `rows` and `ledger` count from the same time. A restart may lose one of the two. */
   readonly countFromOneTime: boolean;
   /** What overrides every rule, on some instance at least. */
@@ -59,6 +74,8 @@ export function merge(instances: readonly RespondingInstance[]): MergedProgress 
     at,
     watchedSince: largest(all.map(({ ledger }) => ledger.watchedSince ?? ledger.since)),
     rows: sumRows(all.flatMap(({ totals }) => totals.rows)),
+    window: mergeWindows(all.map(({ window }) => window)),
+    withoutWindow: adjusted.flatMap(({ address, progress }) => (progress.window === undefined ? [address] : [])),
     countFromOneTime: all.every(({ totals, ledger }) => Math.abs(totals.since - ledger.since) <= SAME_START_MS),
     force: all.find(({ force }) => force !== "none")?.force ?? "none",
     ledger: mergeSnapshots(withOwnLedgerNames(adjusted)),
@@ -111,6 +128,19 @@ function sumRows(rows: readonly RequestTotalsRow[]): readonly RequestTotalsRow[]
     requests: sum(group, ({ requests }) => requests),
     lastSeen: largest(group.map(({ lastSeen }) => lastSeen)),
   }));
+}
+
+function mergeWindows(all: readonly Progress["window"][]): MergedWindow | undefined {
+  const windows = all.flatMap((one) => one ?? []);
+  if (windows.length < all.length) return undefined;
+  const counting = windows.filter(({ from, to }) => from < to);
+  const counted = counting.length > 0 ? counting : windows;
+  return {
+    from: Math.min(...counted.map(({ from }) => from)),
+    to: largest(counted.map(({ to }) => to)),
+    countedSince: largest(windows.map(({ from }) => from)),
+    rows: sumRows(windows.flatMap(({ rows }) => rows)),
+  };
 }
 
 /** Comparisons add up, and the bound of all is better than that of each. */
@@ -221,28 +251,36 @@ function setClock(progress: Progress, at: number): Progress {
   if (ms === 0) return progress;
   // A ledger may hold times beyond its own clock, and dates have a limit.
   const shift = (time: number): number => Math.min(LAST_TIME, Math.max(0, time + ms));
-  const { totals, ledger, rules } = progress;
+  const { totals, window, ledger, rules } = progress;
   return {
     ...progress,
     since: shift(progress.since),
     at,
     totals: { since: shift(totals.since), at: shift(totals.at), rows: totals.rows.map((row) => seenAt(row, shift)) },
+    window: window && {
+      from: shift(window.from),
+      to: shift(window.to),
+      rows: window.rows.map((row) => seenAt(row, shift)),
+    },
     ledger: {
       ...ledger,
       since: shift(ledger.since),
       watchedSince: ledger.watchedSince === undefined ? undefined : shift(ledger.watchedSince),
+      daysSince: ledger.daysSince === undefined ? undefined : shift(ledger.daysSince),
       at: shift(ledger.at),
-      clients: ledger.clients.map((client) => shiftClient(client, shift)),
+      clients: ledger.clients.map((client) => shiftClient(client, shift, Math.round(ms / DAY_MS))),
     },
     rules: rules.map((rule) => (rule.since === undefined ? rule : { ...rule, since: shift(rule.since) })),
   };
 }
 
-function shiftClient(client: ClientEntry, shift: (time: number) => number): ClientEntry {
+function shiftClient(client: ClientEntry, shift: (time: number) => number, byDays: number): ClientEntry {
+  const { days } = client;
   return {
     ...seenAt(client, shift),
     firstSeen: shift(client.firstSeen),
     lastV1: client.lastV1 === undefined ? undefined : shift(client.lastV1),
+    days: days && { ...days, last: Math.max(0, days.last + byDays) },
     operations: client.operations.map((one) => seenAt(one, shift)),
   };
 }

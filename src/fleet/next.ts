@@ -8,7 +8,6 @@ import { anyOf, counted, duration, percent } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
 import { DEFAULT_TERMS, type GateTerms, judgeRule, type Lack, timeOfDay, troubleTexts } from "./judge.ts";
-import { callsV1 } from "./standing.ts";
 
 export interface Next {
   /** One sentence without a full stop. */
@@ -34,8 +33,6 @@ export interface Surroundings {
   readonly counts: readonly RequestTotalsRow[];
   /** Clients that the ledger knows, whether or not they call v1. */
   readonly clients: readonly ClientEntry[];
-  /** When the window begins, milliseconds since 1970; undefined: as far back as is known. */
-  readonly from: number | undefined;
   /** The latest clock, and since when every instance has been watching. */
   readonly at: number;
   readonly watchedSince: number;
@@ -44,6 +41,8 @@ export interface Surroundings {
 /** Clients may call so seldom: without a call for this time v1 can be removed. */
 const GONE_MS = 14 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
+/** A client that has not called v1 for this time may have moved. */
+const ACTIVE_MS = 24 * HOUR_MS;
 /** More evidence is waited for if it comes within this time. */
 const PATIENCE_MS = 3 * 24 * HOUR_MS;
 /** The usual steps of `match.percent`. */
@@ -259,7 +258,7 @@ function differing({ name, evidence, causes }: FleetRule): Next {
 
 function clientsFor({ name, evidence }: FleetRule, known: Surroundings): Next {
   const { clients = 0, clientsNeeded = 1 } = evidence ?? {};
-  const calling = known.clients.filter((client) => callsV1(client, known.from)).length;
+  const calling = known.clients.filter((client) => calledV1(client, known.at - GONE_MS)).length;
   const found = `${clients} of ${clientsNeeded} needed were compared`;
   if (calling >= clientsNeeded) return person(`wait until more clients of ${name} call: ${found}`);
   const change = ofRule(name, "promoteWhen.minClients", Math.max(1, calling));
@@ -321,20 +320,25 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
   const paste = [`- name: ${name}`, `  match: { resource: ${resource} }`, "  mode: shadow"];
   const says = isShadow
     ? `give ${resource} a rule of its own with mode: shadow: only rules gather evidence, and move by it`
-    : `compare ${resource} by a rule with mode: shadow: native v1 served ${counted(native, "request")} for it`;
+    : `compare ${resource} by a rule with mode: shadow: native v1 serves it`;
   return { says, change: { file: "rules", rule: name, key: "mode", value: "shadow", paste } };
 }
 
-/** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
-function stepOfClients({ clients, from, at, watchedSince }: Surroundings): Next {
-  const left = clients.filter((client) => callsV1(client, from));
+/** What ends the migration: the clients that call, the quiet ones that may come back, and at last the removal. */
+function stepOfClients({ clients, at, watchedSince }: Surroundings): Next {
+  const left = clients.filter((client) => calledV1(client, at - ACTIVE_MS));
   if (left.length > 0) return stepOfClient(left);
   if (clients.length === 0) return person("send clients to carryover: none has called yet");
-  const last = clients.reduce((latest, { lastV1 }) => Math.max(latest, lastV1 ?? 0), 0);
-  const gone = Math.max(last, watchedSince) + GONE_MS;
+  const [last] = clients.toSorted((a, b) => (b.lastV1 ?? 0) - (a.lastV1 ?? 0));
+  const lastV1 = last?.lastV1 ?? 0;
+  const gone = Math.max(lastV1, watchedSince) + GONE_MS;
   if (at >= gone) return person("remove carryover: no client has called v1 for 14 days");
-  const since = last === 0 ? "no client has called v1" : `no client has called v1 since ${day(last)}`;
-  return person(`wait until ${day(gone)}, then remove carryover: ${since}`);
+  const who = lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${day(lastV1)}`;
+  return person(`wait until ${day(gone)}, then remove carryover: ${who}`);
+}
+
+function calledV1({ lastV1 }: ClientEntry, since: number): boolean {
+  return lastV1 !== undefined && lastV1 >= since;
 }
 
 function stepOfClient(left: readonly ClientEntry[]): Next {

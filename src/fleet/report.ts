@@ -1,11 +1,12 @@
-/** The report on the migration: its shape (docs/report.md), how it follows from the instances' progress, and the verdict. */
+/** The report on the migration: its shape (docs/report.md), and how it follows from the instances' progress. */
 
+import type { AskedTimes } from "../history/requests.ts";
+import { dateOf } from "../ledger/days.ts";
 import { difficultyOf } from "../ledger/difficulty.ts";
 import type { ClientEntry, ClientNeeds, Difficulty, OperationErrors } from "../ledger/entry.ts";
 import { grouped } from "../model/group.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
-import { counted } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
 import { type Fleet, fleetOf } from "./fleet.ts";
@@ -13,7 +14,6 @@ import {
   type InstanceResult,
   largest,
   latestOf,
-  type MergedProgress,
   type MergedRule,
   merge,
   type RespondingInstance,
@@ -21,8 +21,10 @@ import {
   sum,
 } from "./merge.ts";
 import { type Change, nextStep } from "./next.ts";
-import { type ReportScope, type ScopedProgress, scoped } from "./scope.ts";
-import { callsV1, type Standing, standingOf } from "./standing.ts";
+import { type CountedRequests, type ReportScope, scoped } from "./scope.ts";
+import { type Standing, sharesOf, standingOf } from "./standing.ts";
+import { callsOf, judgeV1, type ReportView, type V1Verdict } from "./verdict.ts";
+import { callsV1, clientDaysWords, limitsOf, requestsIn, windowOf, windowWords } from "./window.ts";
 
 /** The next step, without a full stop, and what to write for it. */
 interface NamedNext {
@@ -31,7 +33,7 @@ interface NamedNext {
 }
 
 /** The output of `--json`. Times are ISO 8601 in UTC; null: unknown, or never. Shares are 0 to 1. */
-export interface MigrationReport {
+export interface MigrationReport extends V1Verdict {
   readonly version: 1;
   /** The latest time of an instance; null if none responded. */
   readonly at: string | null;
@@ -42,17 +44,17 @@ export interface MigrationReport {
   /** What the report was narrowed to; null: nothing. */
   readonly scope: { readonly resource: string | null; readonly client: string | null };
   readonly instances: readonly InstanceLine[];
-  readonly window: {
-    /** Beginning of `--since`; null without it. What was not called since is left out. */
-    readonly from: string | null;
-    /** Since when every instance that responded has been watching. */
-    readonly watchedSince: string | null;
-    /** Since when all requests are counted: the earliest of `countsSince` of the instances. */
-    readonly countsSince: string | null;
-  };
-  /** `v1Share`: null without any, or if `v2` is not known. */
-  readonly requests: { readonly v1: number; readonly v2: number | null; readonly v1Share: number | null };
+  readonly window: WindowLine;
+  readonly requests: RequestLine;
   readonly resources: readonly ResourceLine[];
+  /** The same since `window.countsSince`, whatever the window. */
+  readonly allTime: {
+    readonly requests: RequestLine;
+    readonly resources: readonly ResourceLine[];
+    /** As in `standing`. */
+    readonly translatedShare: number | null;
+    readonly served: number | null;
+  };
   readonly ledger: {
     readonly since: string | null;
     readonly v1: number;
@@ -66,9 +68,40 @@ export interface MigrationReport {
   readonly rules: readonly RuleLine[];
   /** What would break if carryover were removed now. */
   readonly breaks: readonly BreakLine[];
-  readonly v1Left: "yes" | "no" | "unknown";
-  /** Why `v1Left` is what it is, one sentence. */
-  readonly why: string;
+}
+
+/** What the numbers of the report are about, unless their name says another time. */
+export interface WindowLine {
+  /** What was asked for: null without a beginning or an end. What was not called in it is left out. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** `in the last 24 h`; null if no instance responded. */
+  readonly says: string | null;
+  /** `counted for 2 h only`; null if all of it was counted, or if that is unknown. */
+  readonly limits: string | null;
+  /** The time whose requests were summed, in whole buckets; `since`: when all instances counted. Null for all times, and if it is unknown. */
+  readonly counted: { readonly from: string; readonly to: string; readonly since: string } | null;
+  /** Addresses that cannot tell the requests of a window, since their release is older. With any, these are unknown. */
+  readonly tooOld: readonly string[];
+  /** Requests by kind; null: unknown. */
+  readonly rows: readonly WindowRow[] | null;
+  /** The UTC days over which requests of clients are summed, both included; null for all times. */
+  readonly clientDays: { readonly from: string; readonly to: string; readonly says: string } | null;
+  /** Since when every instance that responded has been watching. */
+  readonly watchedSince: string | null;
+  /** Since when all requests are counted: the earliest of `countsSince` of the instances. */
+  readonly countsSince: string | null;
+}
+
+interface WindowRow extends Omit<RequestTotalsRow, "lastSeen"> {
+  readonly lastSeen: string;
+}
+
+/** Null: unknown. `v1Share`: null without any request, too. */
+interface RequestLine {
+  readonly v1: number | null;
+  readonly v2: number | null;
+  readonly v1Share: number | null;
 }
 
 export interface InstanceLine {
@@ -92,10 +125,10 @@ export interface InstanceLine {
   readonly clockBehind: number | null;
 }
 
-/** All but `v1` is null where the ledger alone is counted. */
+/** All but `v1` is null where the ledger alone is counted, and `v1` is null as well in a window of some clients. */
 export interface ResourceLine {
   readonly resource: string;
-  readonly v1: number;
+  readonly v1: number | null;
   readonly v2: number | null;
   readonly v1Share: number | null;
   /** How v1 was served. */
@@ -114,15 +147,18 @@ export interface ClientLine {
   readonly contact: string | null;
   /** It called v1 in the window. */
   readonly onV1: boolean;
-  readonly v1: number;
-  /** Null in the report of one resource: the ledger does not tell v2 requests by resource. */
+  /** On the UTC days that the window touches (`window.clientDays`). Null if unknown: before these counts, and by resource. */
+  readonly v1: number | null;
   readonly v2: number | null;
-  /** By how many `v1` may be too high. */
+  /** Since `ledger.since`. `v2` is null in the report of one resource: the ledger does not tell v2 requests by resource. */
+  readonly allTime: { readonly v1: number; readonly v2: number | null };
+  /** By how many `allTime.v1` may be too high. */
   readonly over: number;
   readonly difficulty: Difficulty;
   readonly firstSeen: string;
   readonly lastSeen: string;
   readonly lastV1: string | null;
+  /** Those called in the window, with their counts since `ledger.since`. */
   readonly operations: readonly {
     readonly resource: string;
     readonly operation: string;
@@ -148,79 +184,145 @@ export interface RuleLine extends Omit<MergedRule, "since" | "age"> {
   readonly since: string | null;
 }
 
-/** `windowMs`: how far back v1 counts; undefined: as far as the instances remember. */
+/** `asked`: the times that the instances were asked for. */
 export function createReport(
   results: readonly InstanceResult[],
-  windowMs: number | undefined,
+  asked: AskedTimes,
   scope: ReportScope = {},
 ): MigrationReport {
   const { instances, responding } = readInstances(results);
   const complete = instances.every(({ fault }) => fault === null);
   const whole = merge(responding);
-  const from = whole === undefined || windowMs === undefined ? undefined : whole.at - windowMs;
-  const merged = whole && scoped(whole, scope, from);
-  const clients = merged?.ledger.clients ?? [];
-  const { counts, byLedger } = merged ?? { counts: [], byLedger: false };
-  const isOnV1 = (client: ClientEntry) => callsV1(client, from);
-  const lineOf = (client: ClientEntry) => clientLine(client, isOnV1(client), scope);
-  const onV1 = clients.filter(isOnV1);
+  const found = whole && { window: windowOf(asked, whole), whole };
+  const view = found && { window: found.window, merged: scoped(found.whole, scope, found.window) };
+  const merged = view?.merged;
   return {
     version: 1,
     at: timeOf(merged?.at),
     complete,
-    standing: merged === undefined ? null : standingIn(merged, fleetOf(results), scope, from),
+    standing: view === undefined ? null : standingIn(view, fleetOf(results), scope),
     scope: { resource: scope.resource ?? null, client: scope.client ?? null },
     instances,
-    window: {
-      from: timeOf(from),
-      watchedSince: timeOf(merged?.watchedSince),
-      countsSince: timeOf(merged?.ledger.since),
-    },
-    requests: byLedger && scope.resource !== undefined ? { ...sharesOf(counts), ...NO_V2 } : sharesOf(counts),
-    resources: byLedger ? resourcesByLedger(counts) : resourcesOf(counts),
+    window: windowLine(view),
+    ...requestsOf(view, scope),
     ledger: {
       since: timeOf(merged?.ledger.since),
       v1: merged?.ledger.requests.v1 ?? 0,
       v2: merged?.ledger.requests.v2 ?? 0,
       bound: merged?.ledger.bound ?? 0,
     },
-    clients: [...onV1.map(lineOf), ...clients.filter((client) => !isOnV1(client)).map(lineOf)],
+    clients: view === undefined ? [] : clientLines(view, scope),
     bounds: (merged?.bounds ?? []).map((bound) => ({ ...bound, client: bound.client ?? null })),
     rules: (merged?.rules ?? []).map(({ age: _, ...rule }) => ({ ...rule, since: timeOf(rule.since) })),
-    breaks: breaksOf(onV1, nativeRows(merged, scope), { from: from ?? 0, counted: merged?.countFromOneTime === true }),
-    ...judgeV1({ merged, complete, from, onV1: onV1.length, calls: callsOf(scope) }),
+    breaks: view === undefined ? [] : breaksIn(view, scope),
+    ...judgeV1({ view, complete, calls: callsOf(scope) }),
   };
 }
 
-/** Counts of requests that tell what native v1 serves; none for some clients, since they name no client. */
-function nativeRows(
-  merged: ScopedProgress | undefined,
-  { resource, client }: ReportScope,
-): readonly RequestTotalsRow[] {
-  if (merged === undefined || client !== undefined) return [];
-  return merged.rows.filter((row) => resource === undefined || row.resource === resource);
+function windowLine(view: ReportView | undefined): WindowLine {
+  const window = view?.window;
+  const counted = window?.counted;
+  const rows = view?.merged.counts.byLedger === true ? undefined : view?.merged.counts.rows;
+  const says = window && clientDaysWords(window);
+  return {
+    from: timeOf(window?.from),
+    to: timeOf(window?.to),
+    says: view === undefined ? null : windowWords(view.window, view.merged.ledger.since),
+    limits: (window && limitsOf(window)) ?? null,
+    counted:
+      counted === undefined
+        ? null
+        : {
+            from: new Date(counted.from).toISOString(),
+            to: new Date(counted.to).toISOString(),
+            since: new Date(counted.countedSince).toISOString(),
+          },
+    tooOld: window?.tooOld ?? [],
+    rows: rows?.map((row) => ({ ...row, lastSeen: new Date(row.lastSeen).toISOString() })) ?? null,
+    clientDays:
+      window === undefined || says === undefined
+        ? null
+        : { from: dateOf(window.days.from), to: dateOf(window.days.to), says },
+    watchedSince: timeOf(view?.merged.watchedSince),
+    countsSince: timeOf(view?.merged.ledger.since),
+  };
+}
+
+function requestsOf(
+  view: ReportView | undefined,
+  scope: ReportScope,
+): Pick<MigrationReport, "requests" | "resources" | "allTime"> {
+  if (view === undefined) {
+    const nothing = { requests: UNKNOWN_REQUESTS, resources: [] };
+    return { ...nothing, allTime: { ...nothing, translatedShare: null, served: null } };
+  }
+  const { merged, window } = view;
+  const ofResource = scope.resource !== undefined;
+  const lines = ({ rows, byLedger }: CountedRequests): Pick<MigrationReport, "requests" | "resources"> => {
+    if (rows === undefined) return { requests: UNKNOWN_REQUESTS, resources: [] };
+    if (!byLedger) return { requests: v1SharesOf(rows), resources: resourcesOf(rows) };
+    const requests = v1SharesOf(rows);
+    return { requests: ofResource ? { ...requests, ...NO_V2 } : requests, resources: resourcesByLedger(rows) };
+  };
+  const allTime = { ...lines(merged.allCounts), ...sharesOf(knownModes(merged.allCounts)) };
+  const ofClients = !window.isAll && scope.client !== undefined;
+  return { ...(ofClients ? clientRequests(view, scope) : lines(merged.counts)), allTime };
+}
+
+/** Of some clients in a window: which resources they called, and how many requests they made in all. */
+function clientRequests(
+  { merged, window }: ReportView,
+  { resource }: ReportScope,
+): Pick<MigrationReport, "requests" | "resources"> {
+  const { clients } = merged.ledger;
+  const called = clients.flatMap(({ operations }) => operations.filter(merged.isCalled));
+  const resources = resourcesByLedger(called.map((one) => ({ ...one, apiVersion: "v1", mode: "", codes: "" }))).map(
+    (line) => ({ ...line, v1: null }),
+  );
+  if (resource !== undefined) return { requests: UNKNOWN_REQUESTS, resources };
+  const sumOf = (version: "v1" | "v2") =>
+    clients
+      .map((client) => requestsIn(client, version, window))
+      .reduce<number | null>((all, one) => (all === null || one === undefined ? null : all + one), 0);
+  const [v1, v2] = [sumOf("v1"), sumOf("v2")];
+  const v1Share = v1 === null || v2 === null || v1 + v2 === 0 ? null : v1 / (v1 + v2);
+  return { requests: { v1, v2, v1Share }, resources };
+}
+
+/** The ledger does not tell what served a request. */
+function knownModes({ rows, byLedger }: CountedRequests): readonly RequestTotalsRow[] | undefined {
+  return byLedger ? undefined : rows;
+}
+
+function breaksIn({ merged, window }: ReportView, { resource, client }: ReportScope): readonly BreakLine[] {
+  // Counts of requests name no client.
+  const allRows =
+    client === undefined ? merged.rows.filter((row) => resource === undefined || row.resource === resource) : [];
+  return breaksOf({
+    clients: merged.ledger.clients.filter((one) => callsV1(one, window)),
+    rows: window.isAll ? undefined : knownModes(merged.counts),
+    allRows,
+    isCalled: merged.isCalled,
+    window,
+    counted: merged.countFromOneTime,
+  });
 }
 
 /** Of a report on less than everything: once nobody is left, nothing is to be done. */
-function standingIn(
-  merged: ScopedProgress,
-  fleet: Fleet,
-  scope: ReportScope,
-  from: number | undefined,
-): Standing & NamedNext {
+function standingIn({ merged, window }: ReportView, fleet: Fleet, scope: ReportScope): Standing & NamedNext {
   const { clients } = merged.ledger;
-  const standing = standingOf({ ...merged, clients }, from);
+  const counts = knownModes(merged.counts);
+  const standing = standingOf({ counts, clients }, (client) => callsV1(client, window));
   const isAll = scope.resource === undefined && scope.client === undefined;
   if (!isAll && standing.moved === standing.clients) {
     return { ...standing, next: `nothing, no client calls ${callsOf(scope)}`, change: null };
   }
-  const { says, change } = nextStep(isAll ? fleet : { ...fleet, rules: [] }, { ...merged, clients, from });
+  const { says, change } = nextStep(isAll ? fleet : { ...fleet, rules: [] }, {
+    ...merged,
+    counts: counts ?? merged.rows,
+    clients,
+  });
   return { ...standing, next: says, change };
-}
-
-/** `v1`, or `v1 group` in the report of one resource. */
-function callsOf({ resource }: ReportScope): string {
-  return resource === undefined ? "v1" : `v1 ${resource}`;
 }
 
 /** A line for each address, and the instances that responded; several addresses of one instance count once. */
@@ -268,22 +370,33 @@ function readInstances(results: readonly InstanceResult[]): {
   return { instances, responding };
 }
 
-function clientLine(client: ClientEntry, onV1: boolean, { resource }: ReportScope): ClientLine {
+/** Those on v1 first, most requests of the window first. */
+function clientLines(view: ReportView, scope: ReportScope): readonly ClientLine[] {
+  const lines = view.merged.ledger.clients.map((client) => clientLine(client, view, scope));
+  return lines.sort(
+    (a, b) => Number(b.onV1) - Number(a.onV1) || (b.v1 ?? 0) - (a.v1 ?? 0) || b.allTime.v1 - a.allTime.v1,
+  );
+}
+
+function clientLine(client: ClientEntry, { merged, window }: ReportView, { resource }: ReportScope): ClientLine {
   const { v1, v2 } = client.requests;
+  const operations = client.operations.filter(merged.isCalled);
+  const isCounted = resource === undefined || window.isAll;
   return {
     name: client.name,
     label: client.label,
     owner: client.owner ?? null,
     contact: client.contact ?? null,
-    onV1,
-    v1,
-    v2: resource === undefined ? v2 : null,
+    onV1: callsV1(client, window),
+    v1: (isCounted ? requestsIn(client, "v1", window) : undefined) ?? null,
+    v2: (resource === undefined ? requestsIn(client, "v2", window) : undefined) ?? null,
+    allTime: { v1, v2: resource === undefined ? v2 : null },
     over: client.over,
-    difficulty: difficultyOf(client),
+    difficulty: difficultyOf({ ...client, operations }),
     firstSeen: new Date(client.firstSeen).toISOString(),
     lastSeen: new Date(client.lastSeen).toISOString(),
     lastV1: timeOf(client.lastV1),
-    operations: client.operations.map(({ resource, operation, requests, errors }) => {
+    operations: operations.map(({ resource, operation, requests, errors }) => {
       return { resource, operation, requests, errors: { ...NO_ERRORS, ...errors } };
     }),
     needs: client.needs,
@@ -310,8 +423,9 @@ const countRequests = (rows: readonly RequestTotalsRow[], version: string, mode?
   );
 
 const NO_V2 = { v2: null, v1Share: null };
+const UNKNOWN_REQUESTS = { v1: null, ...NO_V2 };
 
-function sharesOf(rows: readonly RequestTotalsRow[]) {
+function v1SharesOf(rows: readonly RequestTotalsRow[]) {
   const [v1, v2] = [countRequests(rows, "v1"), countRequests(rows, "v2")];
   return { v1, v2, v1Share: v1 + v2 === 0 ? null : v1 / (v1 + v2) };
 }
@@ -320,7 +434,7 @@ function sharesOf(rows: readonly RequestTotalsRow[]) {
 function resourcesOf(rows: readonly RequestTotalsRow[]): readonly ResourceLine[] {
   const ofApi = rows.filter(({ apiVersion }) => apiVersion === "v1" || apiVersion === "v2");
   const lines = grouped(ofApi, ({ resource }) => [resource]).map((group): ResourceLine => {
-    const { v1, v2 } = sharesOf(group);
+    const { v1, v2 } = v1SharesOf(group);
     const times = group.flatMap(({ apiVersion, lastSeen }) => (apiVersion === "v1" ? [lastSeen] : []));
     return {
       resource: group[0].resource,
@@ -334,7 +448,7 @@ function resourcesOf(rows: readonly RequestTotalsRow[]): readonly ResourceLine[]
       lastV1: timeOf(times.length === 0 ? undefined : largest(times)),
     };
   });
-  return lines.sort((a, b) => b.v1 - a.v1 || (b.v2 ?? 0) - (a.v2 ?? 0));
+  return lines.sort((a, b) => (b.v1 ?? 0) - (a.v1 ?? 0) || (b.v2 ?? 0) - (a.v2 ?? 0));
 }
 
 function resourcesByLedger(rows: readonly RequestTotalsRow[]): readonly ResourceLine[] {
@@ -344,58 +458,6 @@ function resourcesByLedger(rows: readonly RequestTotalsRow[]): readonly Resource
 
 function timeOf(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
-}
-
-interface V1Evidence {
-  readonly merged: ScopedProgress | undefined;
-  /** Every address responded. */
-  readonly complete: boolean;
-  /** Start of the window; undefined: as far as the instances remember. */
-  readonly from: number | undefined;
-  /** Clients that called v1 in the window. */
-  readonly onV1: number;
-  /** What the report is about: `v1`, `v1 group`. */
-  readonly calls: string;
-}
-
-/** `no` only if nothing is uncertain: a gate before the removal of v1 must not open for lack of evidence. */
-function judgeV1({ merged, complete, from, onV1, calls }: V1Evidence): Pick<MigrationReport, "v1Left" | "why"> {
-  if (merged === undefined) return { v1Left: "unknown", why: "no instance was heard" };
-  if (onV1 > 0) return { v1Left: "yes", why: `${counted(onV1, "client")} called ${calls}` };
-  if (merged.mayHide) {
-    return { v1Left: "unknown", why: "a client calls more operations of v1 than the ledger tells apart" };
-  }
-  if (hasUnlisted(merged, from)) {
-    return {
-      v1Left: "unknown",
-      why: "there were v1 requests, and callers of v1 for which the ledger had no room (clients.max)",
-    };
-  }
-  if (hasUnproven(merged, from)) {
-    const why = "there were v1 requests without an answer, or answered with 5xx: that tells nothing of who sent them";
-    return { v1Left: "unknown", why };
-  }
-  if (!complete) return { v1Left: "unknown", why: "not every instance was heard" };
-  if (from !== undefined && merged.watchedSince > from) {
-    return { v1Left: "unknown", why: "an instance has not been watching for so long" };
-  }
-  return { v1Left: "no", why: `no client called ${calls}` };
-}
-
-/** There were v1 requests in the window that may come from clients that the ledger dropped. */
-function hasUnlisted({ ledger, rows }: MergedProgress, from = 0): boolean {
-  return ledger.bound > 0 && rows.some(({ apiVersion, lastSeen }) => apiVersion === "v1" && lastSeen >= from);
-}
-
-/**
- * There were v1 requests in the window from unknown callers, because the platform failed or the client did not wait: they make
- * no entry in the ledger. Requests that carryover refused do not count.
- */
-function hasUnproven({ rows }: MergedProgress, from = 0): boolean {
-  return rows.some(
-    ({ apiVersion, mode, codes, lastSeen }) =>
-      apiVersion === "v1" && mode !== "refused" && (codes === "none" || codes === "5xx") && lastSeen >= from,
-  );
 }
 
 /** 0: success; 1: v1 is in use, with `failIfV1`; 2: the report is incomplete, or does not know. */

@@ -4,6 +4,7 @@ import type { ClientEntry } from "../ledger/entry.ts";
 import { OTHER_NAME } from "../ledger/record.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { largest, type MergedProgress, sum } from "./merge.ts";
+import { isSeenIn, type ReportWindow } from "./window.ts";
 
 export interface ReportScope {
   /** Name in the catalogue; undefined: all. */
@@ -13,27 +14,37 @@ export interface ReportScope {
 }
 
 export interface ScopedProgress extends MergedProgress {
-  /** Requests by kind. */
-  readonly counts: readonly RequestTotalsRow[];
-  /**
-   * `counts` are the ledger's, which tells neither what served a v1 request nor which resource a v2 request was about. So all
-   * numbers of a report count from one time, even if those of requests began at another, and name clients if that is asked.
-   */
-  readonly byLedger: boolean;
+  /** Requests by kind in the window. */
+  readonly counts: CountedRequests;
+  /** Requests by kind since the instances count. */
+  readonly allCounts: CountedRequests;
+  /** True for an operation of a client that was called in the window. */
+  readonly isCalled: (one: CalledOperation) => boolean;
   /** A client calls more operations than the ledger tells apart, so it may call this resource. */
   readonly mayHide: boolean;
 }
 
-/**
- * `from`: start of the window. Instances keep sums and no history, so an operation that was called in the window counts with
- * all its requests, and any other not at all.
- */
-export function scoped(merged: MergedProgress, scope: ReportScope, from: number | undefined): ScopedProgress {
+export interface CountedRequests {
+  /** Undefined: unknown. */
+  readonly rows: readonly RequestTotalsRow[] | undefined;
+  /**
+   * They are the ledger's, which tells neither what served a v1 request nor which resource a v2 request was about. So all
+   * numbers count from one time, even if those of requests began at another, and name clients if that is asked.
+   */
+  readonly byLedger: boolean;
+}
+
+interface CalledOperation {
+  readonly resource: string;
+  readonly operation: string;
+  readonly lastSeen: number;
+}
+
+export function scoped(merged: MergedProgress, scope: ReportScope, window: ReportWindow): ScopedProgress {
   const { ledger, rows, bounds, rules } = merged;
   const isAll = scope.resource === undefined && scope.client === undefined;
   const { resource } = scope;
   const about = (one: { readonly resource: string }) => resource === undefined || one.resource === resource;
-  const isCalled = ({ lastSeen }: { readonly lastSeen: number }) => from === undefined || lastSeen >= from;
   const isWanted = matching(
     scope.client,
     ledger.clients.map(({ name }) => name),
@@ -41,19 +52,26 @@ export function scoped(merged: MergedProgress, scope: ReportScope, from: number 
   const chosen = ledger.clients.filter(({ name }) => isWanted(name));
   const clients = chosen
     .filter(({ operations }) => resource === undefined || operations.some(about))
-    .map((client) => narrowed(resource === undefined ? client : aboutResource(client, resource), isCalled));
+    .map((client) => (resource === undefined ? client : aboutResource(client, resource)));
   const byLedger = !merged.countFromOneTime || scope.client !== undefined;
+  const ofClients = clients.flatMap((client) => rowsOf(client, resource));
+  const allCounts = {
+    byLedger,
+    rows: byLedger ? [...ofClients, ...(isAll ? unlisted(merged) : [])] : rows.filter(about),
+  };
+  const isCalled = calledIn(window);
   return {
     ...merged,
     ledger: { ...ledger, clients },
     rows: rows.filter((row) => about(row) || row.resource === OTHER_NAME),
-    byLedger,
-    counts: !byLedger
-      ? rows.filter((row) => about(row) && isCalled(row))
-      : [
-          ...clients.flatMap((client) => rowsOf(client, resource)),
-          ...(isAll && from === undefined ? unlisted(merged) : []),
-        ],
+    counts: window.isAll
+      ? allCounts
+      : {
+          byLedger: scope.client !== undefined,
+          rows: scope.client === undefined ? window.counted?.rows.filter(about) : undefined,
+        },
+    allCounts,
+    isCalled,
     bounds: bounds.filter(
       (bound) => about(bound) && (scope.client === undefined || (bound.client !== undefined && isWanted(bound.client))),
     ),
@@ -65,27 +83,24 @@ export function scoped(merged: MergedProgress, scope: ReportScope, from: number 
   };
 }
 
+/** Of one that was called later, the requests of all clients show whether it was called in the window at all. */
+function calledIn(window: ReportWindow): (one: CalledOperation) => boolean {
+  const { to, counted } = window;
+  const nameOf = ({ resource, operation }: { resource: string; operation: string }) => `${resource} ${operation}`;
+  const counts = counted?.rows.filter(({ apiVersion }) => apiVersion === "v1");
+  const called = counts && new Set(counts.map(nameOf));
+  return (one) => {
+    if (!isSeenIn(one, window)) return false;
+    const isLater = to !== undefined && one.lastSeen >= to;
+    return !isLater || called === undefined || one.resource === OTHER_NAME || called.has(nameOf(one));
+  };
+}
+
 /** A name that is known is taken literally. */
 export function matching(client: string | undefined, names: readonly string[]): (name: string) => boolean {
   if (client === undefined) return () => true;
   if (!client.endsWith("*") || names.includes(client)) return (name) => name === client;
   return (name) => name.startsWith(client.slice(0, -1));
-}
-
-/** The client without its operations that were not called in the window. */
-function narrowed(client: ClientEntry, isCalled: (one: { readonly lastSeen: number }) => boolean): ClientEntry {
-  const { requests, over, operations } = client;
-  const before = sum(
-    operations.filter((one) => !isCalled(one)),
-    (one) => one.requests,
-  );
-  const v1 = Math.max(0, requests.v1 - before);
-  return {
-    ...client,
-    requests: { ...requests, v1 },
-    over: Math.min(over, v1),
-    operations: operations.filter(isCalled),
-  };
 }
 
 /** The client as far as it calls this resource in v1. */

@@ -4,49 +4,64 @@ import type { RequestTotalsRow } from "../telemetry/progress.ts";
 
 /** The progress of one instance, or of several merged. */
 export interface StandingSource {
-  /** Requests of the window by kind. */
-  readonly counts: readonly RequestTotalsRow[];
+  /** Requests of the window by kind; undefined: unknown. */
+  readonly counts: readonly RequestTotalsRow[] | undefined;
   readonly clients: readonly ClientEntry[];
 }
 
 export interface Standing {
   /** Of the v1 requests that native v1 or the translation served, the share that was translated; null if none is known. */
   readonly translatedShare: number | null;
+  /** The number of these requests; null: unknown. */
+  readonly served: number | null;
   /** Clients that did not call v1 in the window, of all that are known. */
   readonly moved: number;
   readonly clients: number;
 }
 
-/** `from`: start of the window in milliseconds since 1970; undefined: as far as the counts reach. */
-export function standingOf(source: StandingSource, from?: number): Standing {
+/** `isLeft`: the client called v1 in the window. */
+export function standingOf(source: StandingSource, isLeft: (client: ClientEntry) => boolean): Standing {
   const { counts, clients } = source;
-  const left = clients.filter((client) => callsV1(client, from));
-  const v1 = counts.filter(({ apiVersion }) => apiVersion === "v1");
-  const requestsOf = (...modes: readonly string[]) =>
-    v1.reduce((sum, { mode, requests }) => sum + (modes.includes(mode) ? requests : 0), 0);
-  const served = requestsOf("native", "shadow", "translate");
+  const left = clients.filter(isLeft);
+  const { translatedShare, served } = sharesOf(counts);
   return {
-    translatedShare: served === 0 ? null : requestsOf("translate") / served,
+    translatedShare,
+    served,
     moved: clients.length - left.length,
     clients: clients.length,
   };
 }
 
-/** True for a client that called v1 in the window. */
-export function callsV1({ lastV1 }: Pick<ClientEntry, "lastV1">, from: number | undefined): boolean {
-  return lastV1 !== undefined && (from === undefined || lastV1 >= from);
+/** How many v1 requests native v1 or the translation served, and the share of the translation. */
+export function sharesOf(counts: StandingSource["counts"]): Pick<Standing, "translatedShare" | "served"> {
+  if (counts === undefined) return { translatedShare: null, served: null };
+  const requestsOf = (...modes: readonly string[]) =>
+    counts.reduce((sum, row) => sum + (row.apiVersion === "v1" && modes.includes(row.mode) ? row.requests : 0), 0);
+  const served = requestsOf("native", "shadow", "translate");
+  return { translatedShare: served === 0 ? null : requestsOf("translate") / served, served };
 }
 
-/** `31 % of v1 requests translated; 12 of 44 clients moved` */
-export function movedText({ translatedShare, moved, clients }: Standing): string {
-  if (translatedShare === null && clients === 0) return "no v1 requests";
-  const share =
-    translatedShare === null
-      ? "unknown how many v1 requests are translated"
-      : `${wholePercent(translatedShare)} of v1 requests translated`;
+/** `says`: `in the last 24 h`; `limits`: `counted for 2 h only`. */
+export interface StandingWindow {
+  readonly says: string | null;
+  readonly limits: string | null;
+}
+
+/** `31 % of v1 requests translated in the last 24 h; 12 of 44 clients moved`. */
+export function movedText({ moved, clients, ...shares }: Standing, { says, limits }: StandingWindow): string {
+  const share = `${shareText(shares)} ${says ?? ""}${limits === null ? "" : ` (${limits})`}`;
+  if (shares.served === 0 && clients === 0) return share;
   // Requests of excluded clients, or refused ones, make no entry: that no client is known says nothing about who moved.
   if (clients === 0) return `${share}; no client is known`;
   return `${share}; ${moved} of ${clients} ${clients === 1 ? "client" : "clients"} moved`;
+}
+
+/** `31 % of v1 requests translated`. */
+export function shareText({ translatedShare, served }: Pick<Standing, "translatedShare" | "served">): string {
+  if (served === 0) return "no v1 requests";
+  return translatedShare === null
+    ? "unknown how many v1 requests are translated"
+    : `${wholePercent(translatedShare)} of v1 requests translated`;
 }
 
 /** Only nothing reads as 0 %, and only all as 100 %. */

@@ -1,4 +1,5 @@
 /** Where the migration stands: what `carryover status` shows, as data. */
+import type { AskedTimes } from "../history/requests.ts";
 import { grouped } from "../model/group.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -6,13 +7,10 @@ import { differentRules, type Fleet, type FleetRule, forceText, type SilentInsta
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
 import type { RespondingInstance } from "./merge.ts";
 import { type Change, nextStep } from "./next.ts";
-import { createReport } from "./report.ts";
+import { createReport, type MigrationReport } from "./report.ts";
 import type { Standing } from "./standing.ts";
 
-/** A client that has not called v1 for this long has moved. */
-const MOVED_AFTER_MS = 7 * 24 * 3_600_000;
-
-/** Lost counts are mentioned for as long as `carryover report --since 14d` could rest on them. */
+/** Lost counts are mentioned for as long as `carryover report --window 14d` could rest on them. */
 const LOSS_SHOWN_MS = 14 * 24 * 3_600_000;
 
 /** The output of `--json`. Times are ISO 8601 in UTC. */
@@ -22,8 +20,12 @@ export interface MigrationStatus {
   readonly at: string | null;
   /** Since when requests are counted; null if no instance responded. */
   readonly countsSince: string | null;
+  /** What `standing` is about. */
+  readonly window: Pick<MigrationReport["window"], "from" | "to" | "says" | "limits" | "counted" | "tooOld" | "rows">;
   /** Null if no instance responded. */
   readonly standing: Standing | null;
+  /** The same share since `countsSince`. */
+  readonly allTime: Pick<Standing, "translatedShare" | "served">;
   /** Without a full stop. */
   readonly next: string;
   /** What to write for it; null: a person must find out, decide or wait. */
@@ -60,9 +62,10 @@ export interface RuleLineStatus {
   readonly evidence: readonly string[];
 }
 
-export function createStatus(fleet: Fleet): MigrationStatus {
+/** `asked`: the times that the instances were asked for. */
+export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
   const { instances, silent } = fleet;
-  const { at, standing, window } = createReport(fleet.results, MOVED_AFTER_MS);
+  const { at, standing, window, allTime } = createReport(fleet.results, asked);
   const rules = fleet.rules.map((rule): RuleLineStatus => {
     const { name, mode, doing, state, on } = rule;
     const { lacks, evidence } = judgeRule(rule, DEFAULT_TERMS);
@@ -83,20 +86,22 @@ export function createStatus(fleet: Fleet): MigrationStatus {
     version: 1,
     at,
     countsSince: window.countsSince,
+    window: shownWindow(window),
     standing: standing && withoutNext(standing),
     next: standing?.next ?? nextStep(fleet, NOTHING_KNOWN).says,
     change: standing?.change ?? null,
+    allTime: { translatedShare: allTime.translatedShare, served: allTime.served },
     instances: instances.map(({ address, progress }) => {
       const { mode, force, digest } = progress;
       return { address, mode, force, forceText: forceText(progress), rules: digest ?? null };
     }),
     silent,
     rules,
-    attention: attentionOf(fleet),
+    attention: attentionOf(fleet, window.tooOld),
   };
 }
 
-const NOTHING_KNOWN = { counts: [], clients: [], from: undefined, at: 0, watchedSince: 0 };
+const NOTHING_KNOWN = { counts: [], clients: [], at: 0, watchedSince: 0 };
 
 /** Only choices that leave clients to a sick v2 are named. */
 function guardWord({ mode, state, guard }: FleetRule): string {
@@ -104,11 +109,23 @@ function guardWord({ mode, state, guard }: FleetRule): string {
   return !translates || guard === undefined || guard.action === "stepBack" ? "" : `, guard: ${guard.action}`;
 }
 
-function withoutNext({ translatedShare, moved, clients }: Standing): Standing {
-  return { translatedShare, moved, clients };
+function withoutNext({ translatedShare, served, moved, clients }: Standing): Standing {
+  return { translatedShare, served, moved, clients };
 }
 
-function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
+function shownWindow({
+  from,
+  to,
+  says,
+  limits,
+  counted,
+  ...rest
+}: MigrationReport["window"]): MigrationStatus["window"] {
+  const { tooOld, rows } = rest;
+  return { from, to, says, limits, counted, tooOld, rows };
+}
+
+function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly string[]): readonly string[] {
   const inState = (state: FleetRule["state"]) => rules.filter((rule) => rule.state === state);
   return [
     ...silent.map(({ address, fault }) => `${address} ${fault}`),
@@ -133,6 +150,9 @@ function attentionOf({ instances, silent, rules }: Fleet): readonly string[] {
     ...rules.flatMap(({ name, guard }) => (guard?.slow === undefined ? [] : [`${name}: ${guard.slow.says}`])),
     ...differentRules(instances),
     ...differentModes(instances),
+    ...tooOld.map(
+      (address) => `${address} is an older version, without counts over time: requests of a window are unknown`,
+    ),
     ...instances.flatMap(({ address, progress: { ready, saved, changeable } }) => [
       ...(ready === false ? [`${address} is not ready: it starts or stops`] : []),
       ...(saved === false ? [`${address} cannot write its state.dir: a restart would lose what is new`] : []),

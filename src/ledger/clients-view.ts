@@ -2,6 +2,7 @@
 
 import { FAULT_ORIGINS, Problem } from "../model/problem.ts";
 import { counted } from "../rules/words.ts";
+import { type ClientDaysView, daysView } from "./days.ts";
 import { difficultyOf, difficultyWords } from "./difficulty.ts";
 import {
   addErrors,
@@ -41,7 +42,8 @@ export interface ClientsView extends Omit<LedgerSnapshot, "clients"> {
   readonly clients: readonly ClientView[];
 }
 
-interface ClientView extends ClientEntry {
+interface ClientView extends Omit<ClientEntry, "days"> {
+  readonly days: ClientDaysView;
   /** The sum of its operations' errors; absent where there is none. */
   readonly errors?: OperationErrors | undefined;
   readonly difficulty: Difficulty;
@@ -63,6 +65,7 @@ export function clientsView(
   const rule = rollout?.rule;
   const clients = selected(snapshot, query).map((entry) => ({
     ...entry,
+    days: daysView(entry.days),
     errors: errorsOf(entry),
     difficulty: difficultyOf(entry),
     why: difficultyWords(entry),

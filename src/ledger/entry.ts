@@ -3,6 +3,7 @@ import * as z from "zod";
 import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import { isPrintable, plainName } from "../model/text.ts";
 import { Count, optional, type Read, Time } from "../rules/record.ts";
+import { DaysSchema } from "./days.ts";
 
 /** v1 operations of one client by name; one more is `other`. */
 export const MAX_OPERATIONS = 63;
@@ -74,6 +75,8 @@ const Entry = z
     lastV1: optional(Time),
     /** v1: too high by `over` at most, too low by `bound` at most, and only if it is 0 or ledgers were merged. v2: since `firstSeen`. */
     requests: Versions,
+    /** The days on which it called. Absent: on none since `daysSince`. */
+    days: optional(DaysSchema),
     /** By how much `requests.v1` may be too high. */
     over: Count,
     /** v1 operations, most requests first; bounded, the rest under `other`. */
@@ -93,6 +96,8 @@ export const LedgerSchema = z.object({
   since: Time,
   /** Since when nothing was missed: later than `since` after an interruption. Absent: `since`. */
   watchedSince: optional(Time),
+  /** Since when `days` of clients are counted. Absent if an older release made it, or one of those merged. */
+  daysSince: optional(Time),
   at: Time,
   /** All requests, including those of clients that are no longer listed. */
   requests: Versions,

@@ -2,6 +2,7 @@
 import { type Exchange, faultOf, firstFaultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
+import { createDayPool, type DayPool, dayOf } from "./days.ts";
 import type { ClientEntry, LedgerSnapshot, VersionCounts } from "./entry.ts";
 import type { ClientIdentity } from "./identity.ts";
 import {
@@ -89,10 +90,12 @@ const MAX_UNKNOWN = 64;
 interface LedgerState {
   readonly options: LedgerOptions;
   readonly clients: SpaceSaving<ClientRecord>;
+  readonly days: DayPool;
   readonly budget: FactBudget;
   instances: readonly string[];
   since: number;
   watchedSince: number;
+  daysSince: number;
   v1: number;
   v2: number;
   revision: number;
@@ -105,7 +108,8 @@ interface LedgerState {
  * callers of v1. A client that calls v2 only gets a free entry, or that of another such client; without one it is counted in
  * the sums.
  *
- * Bounded: `max` clients, 63 operations and 32 needs of each kind per client, 100,000 + 16 × `max` facts in all.
+ * Bounded: `max` clients, 63 operations and 32 needs of each kind per client, 100,000 + 16 × `max` facts in all, and 172 bytes
+ * for the days of each client.
  */
 export function createLedger(options: LedgerOptions): Ledger {
   const since = options.wall();
@@ -158,7 +162,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 function forget(state: LedgerState, name: string): ClientEntry | undefined {
   const record = state.clients.find(name);
   if (record === undefined) return undefined;
-  const entry = entryOf(record, state.options.traits);
+  const entry = entryOf(record, state.days, state.options.traits);
   state.clients.remove(name);
   state.revision += 1;
   // A later time is a mistake of the clock.
@@ -167,17 +171,18 @@ function forget(state: LedgerState, name: string): ClientEntry | undefined {
   return entry;
 }
 
-function* entriesOf({ options, clients }: LedgerState): Generator<ClientEntry> {
+function* entriesOf({ options, clients, days }: LedgerState): Generator<ClientEntry> {
   // A copy of the list: a new client may take the place of another meanwhile.
-  for (const record of [...clients.items()]) yield entryOf(record, options.traits);
+  for (const record of [...clients.items()]) yield entryOf(record, days, options.traits);
 }
 
-function headOf({ options, clients, instances, since, watchedSince, v1, v2 }: LedgerState) {
+function headOf({ options, clients, instances, since, watchedSince, daysSince, v1, v2 }: LedgerState) {
   return {
     version: 1 as const,
     instances,
     since,
     watchedSince: watchedSince > since ? watchedSince : undefined,
+    daysSince,
     at: options.wall(),
     requests: { v1, v2 },
     bound: clients.bound(),
@@ -186,20 +191,24 @@ function headOf({ options, clients, instances, since, watchedSince, v1, v2 }: Le
 
 function createState(options: LedgerOptions, instances: readonly string[], since: number): LedgerState {
   const budget = { left: FACTS + FACTS_PER_CLIENT * options.max };
+  const days = createDayPool();
   const clients = createSpaceSaving<ClientRecord>(
     options.max,
-    (name) => createRecord(name, options.identity.labelOf(name), options.wall()),
+    (name) => createRecord(name, options.identity.labelOf(name), options.wall(), days.take()),
     (record) => {
       budget.left += factsIn(record);
+      days.release(record.slot);
     },
   );
   return {
     options,
     clients,
+    days,
     budget,
     instances,
     since,
     watchedSince: since,
+    daysSince: since,
     v1: 0,
     v2: 0,
     revision: 0,
@@ -229,6 +238,7 @@ function observe(state: LedgerState, exchange: Exchange): void {
     if (user === undefined) return;
     user.v2 += 1;
     user.lastSeen = at;
+    state.days.note(user.slot, "v2", dayOf(at));
     return;
   }
   state.v1 += 1;
@@ -237,6 +247,7 @@ function observe(state: LedgerState, exchange: Exchange): void {
   record.v1 += record.v1 === 0 ? record.count : 1;
   record.lastSeen = at;
   record.lastV1 = at;
+  state.days.note(record.slot, "v1", dayOf(at));
   const operation = operationOf(record, exchange.resource, exchange.operation, state.budget);
   operation.amount += 1;
   operation.at = at;
@@ -281,7 +292,7 @@ function noteNeeds({ options, budget }: LedgerState, record: ClientRecord, findi
 }
 
 function restore(state: LedgerState, snapshot: LedgerSnapshot, nameOf: (stored: string) => string): void {
-  const { options, clients, budget } = state;
+  const { options, clients, days, budget } = state;
   const { identity, max } = options;
   if (clients.size > 0 || state.v1 + state.v2 > 0) throw new Error("a ledger is restored before its first request");
   const renamed = {
@@ -295,6 +306,8 @@ function restore(state: LedgerState, snapshot: LedgerSnapshot, nameOf: (stored: 
   const isGap = state.since - snapshot.at > LONGEST_GAP;
   state.watchedSince = isGap ? state.since : (snapshot.watchedSince ?? since);
   state.since = since;
+  // An older file has no days.
+  state.daysSince = snapshot.daysSince ?? state.daysSince;
   state.v1 = requests.v1;
   state.v2 = requests.v2;
   clients.raiseBound(bound);
@@ -302,8 +315,8 @@ function restore(state: LedgerState, snapshot: LedgerSnapshot, nameOf: (stored: 
   for (const entry of [...entries].sort((a, b) => (a.lastV1 ?? a.lastSeen) - (b.lastV1 ?? b.lastSeen))) {
     if (identity.isExcluded(entry.name)) continue;
     // The label is computed again, since the configured names may have changed.
-    const record = createRecord(entry.name, identity.labelOf(entry.name), entry.firstSeen);
-    fillRecord(record, entry, budget);
+    const record = createRecord(entry.name, identity.labelOf(entry.name), entry.firstSeen, days.take());
+    fillRecord(record, entry, days, budget);
     // Of several merged ledgers, some may have dropped it before.
     if (record.count > 0 && snapshot.instances.length > 1) record.count += snapshot.bound;
     clients.load(record);

@@ -1,6 +1,7 @@
 /** What the ledger keeps of one client, and its conversion to and from an entry of a snapshot. */
 import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import { detachedText } from "../model/text.ts";
+import type { DayPool } from "./days.ts";
 import {
   addErrors,
   type ClientEntry,
@@ -16,6 +17,8 @@ import type { MonitoredItem } from "./space-saving.ts";
 export interface ClientRecord extends MonitoredItem {
   readonly label: string;
   readonly firstSeen: number;
+  /** Its place in the pool of days. */
+  readonly slot: number;
   lastSeen: number;
   lastV1: number | undefined;
   v1: number;
@@ -35,7 +38,7 @@ export interface RecordedNeeds {
   readonly unknownFields: ClientFact[];
 }
 
-export function createRecord(name: string, label: string, at: number): ClientRecord {
+export function createRecord(name: string, label: string, at: number, slot: number): ClientRecord {
   return {
     name: detachedText(name),
     count: 0,
@@ -44,6 +47,7 @@ export function createRecord(name: string, label: string, at: number): ClientRec
     heapIndex: 0,
     label,
     firstSeen: at,
+    slot,
     lastSeen: at,
     lastV1: undefined,
     v1: 0,
@@ -76,7 +80,11 @@ export interface OperationTraits {
 }
 
 /** The entry of a snapshot. */
-export function entryOf(record: ClientRecord, { isLackingInV2, revealsNeeds }: OperationTraits): ClientEntry {
+export function entryOf(
+  record: ClientRecord,
+  days: Pick<DayPool, "read">,
+  { isLackingInV2, revealsNeeds }: OperationTraits,
+): ClientEntry {
   const { name, label, firstSeen, lastSeen, lastV1, v1, v2, over, operations, others } = record;
   const all = others === undefined ? operations : [...operations, others];
   return {
@@ -86,6 +94,7 @@ export function entryOf(record: ClientRecord, { isLackingInV2, revealsNeeds }: O
     lastSeen,
     lastV1,
     requests: { v1, v2 },
+    days: days.read(record.slot),
     over,
     operations: all
       .map(({ resource, name: operation, amount, at, errors }) => {
@@ -134,8 +143,14 @@ function united(noted: readonly ClientFact[], called: readonly ClientFact[]): re
 }
 
 /** Restores `entry` into a new `record`. */
-export function fillRecord(record: ClientRecord, entry: ClientEntry, budget: FactBudget): void {
+export function fillRecord(
+  record: ClientRecord,
+  entry: ClientEntry,
+  days: Pick<DayPool, "write">,
+  budget: FactBudget,
+): void {
   const { requests, over, needs } = entry;
+  if (entry.days !== undefined) days.write(record.slot, entry.days);
   record.v1 = requests.v1;
   record.v2 = requests.v2;
   record.count = requests.v1;

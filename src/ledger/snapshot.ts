@@ -1,4 +1,5 @@
 /** Merges the ledger snapshots of several instances. */
+import { mergeDays } from "./days.ts";
 import {
   addErrors,
   type ClientEntry,
@@ -13,7 +14,7 @@ import {
 import { byCount, byField, byOperation, byRequests, compareText, OTHER_NAME } from "./record.ts";
 
 /**
- * Merges `snapshots` in any order: counts and bounds add up, times widen except `watchedSince`, needs are united. Of snapshots
+ * Merges `snapshots` in any order: counts and bounds add up, times widen except `watchedSince` and `daysSince`, needs are united. Of snapshots
  * that share an instance only one counts: the one of more instances, then the later one. Clients are ordered by v1 requests,
  * then by v2 requests; at most `max` remain, and a caller of v1 that is cut raises the bound. A client made at most `bound`
  * more v1 requests than its entry says, and at most `over` fewer. Without any snapshot the result is empty, at time 0.
@@ -37,12 +38,17 @@ export function mergeSnapshots(snapshots: readonly LedgerSnapshot[], max = MAX_C
     instances: taken.flatMap(({ instances }) => instances).sort(compareText),
     since,
     watchedSince: watchedSince > since ? watchedSince : undefined,
+    daysSince: taken.map((one) => one.daysSince).reduce(latestKnown, taken[0]?.daysSince),
     at: Math.max(0, ...taken.map(({ at }) => at)),
     requests: addCounts(taken.map(({ requests }) => requests)),
     // Of those that are cut, the first made most v1 requests, and other snapshots may have dropped it, too.
     bound: taken.reduce((sum, { bound }) => sum + bound, 0) + (clients[max]?.requests.v1 ?? 0),
     clients: clients.slice(0, max),
   };
+}
+
+function latestKnown(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : Math.max(a, b);
 }
 
 /** The snapshots to count: no two share an instance. */
@@ -76,6 +82,7 @@ function mergeEntries(a: ClientEntry, b: ClientEntry): ClientEntry {
     lastSeen: Math.max(a.lastSeen, b.lastSeen),
     lastV1: a.lastV1 === undefined || b.lastV1 === undefined ? (a.lastV1 ?? b.lastV1) : Math.max(a.lastV1, b.lastV1),
     requests: addCounts([a.requests, b.requests]),
+    days: mergeDays(a.days, b.days),
     over: a.over + b.over,
     operations: mergeOperations([...a.operations, ...b.operations]),
     needs: mergeNeeds(a, b),

@@ -16,6 +16,7 @@ import { createProcessorShare } from "../edge/processor-share.ts";
 import type { GrpcServer } from "../grpc/server.ts";
 import { createEventHistory, type EventHistory } from "../history/events.ts";
 import { eventsView, latestOfRules } from "../history/events-view.ts";
+import { type AskedTimes, readTimes } from "../history/requests.ts";
 import { clientsTable, clientsView } from "../ledger/clients-view.ts";
 import { wayOut } from "../ledger/way-out.ts";
 import { TIME, type Time } from "../model/clock.ts";
@@ -240,8 +241,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     callers,
     processorShare,
   });
-  const status = (): Progress => ({
-    ...migration.progress(),
+  const status = (times?: AskedTimes): Progress => ({
+    ...migration.progress(times),
     ready: state.ready,
     native: upstreams.streams.has("v1"),
     catalogue: { version: catalogue.version, recordTimes: config.v1.recordTimes },
@@ -371,7 +372,7 @@ function createViews(
     readonly migration: Migration;
     readonly history: Pick<EventHistory, "select" | "since"> & { readonly instance: string; wall(): number };
     readonly unknownFields: UnknownFields;
-    readonly status: () => Progress;
+    readonly status: (times?: AskedTimes) => Progress;
   },
 ): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
   const { ledger, rollout, shadow, rulesFile } = migration;
@@ -390,7 +391,7 @@ function createViews(
       ["clients", (query) => clientsView(ledger.snapshot(), query, migration.clientsRollout(query))],
       // Without a native v1 nothing is compared.
       ["samples", (query) => shadow?.samples(query) ?? { values: config.shadow.values, samples: [] }],
-      ["progress", status],
+      ["progress", (query) => status(readTimes(query))],
       ["unknown-fields", () => unknownFields.view()],
       ["explain", createExplainView(config, catalogue, migration.explain)],
     ]),

@@ -7,6 +7,7 @@ import { faultsOf, readBounded } from "../config/watched-file.ts";
 import { PAGE_SIZE } from "../drain/limits.ts";
 import { discard } from "../edge/body-portions.ts";
 import type { EventHistory } from "../history/events.ts";
+import { type AskedTimes, createRequestHistory } from "../history/requests.ts";
 import type { ClientsRollout } from "../ledger/clients-view.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
 import type { ForgottenClient } from "../ledger/forgotten.ts";
@@ -41,9 +42,8 @@ import { ComparisonError } from "../shadow/outcome.ts";
 import type { ShadowOptions, TranslateInShadow } from "../shadow/request.ts";
 import { createShadow, type Shadow } from "../shadow/shadow.ts";
 import type { Log } from "../telemetry/log.ts";
-import { PROGRESS_VERSION, type Progress, type RequestTotals } from "../telemetry/progress.ts";
+import { PROGRESS_VERSION, type Progress, type RequestTotals, type RequestWindow } from "../telemetry/progress.ts";
 import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
-import { createTotals } from "../telemetry/totals.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
 import { createToolbox } from "./calls.ts";
 import { createLifeEvents, logRolloutEvent } from "./events.ts";
@@ -94,8 +94,8 @@ export interface Migration {
   readonly identity: ClientIdentity;
   readonly shadow: Shadow | undefined;
   readonly rulesFile: RulesFile | undefined;
-  /** `GET /progress`. */
-  progress(): Progress;
+  /** `GET /progress`. `times`: with the requests of this time. */
+  progress(times?: AskedTimes): Progress;
   /** Records when the process starts to serve, and when it stops. */
   readonly life: ReturnType<typeof createLifeEvents>;
   /** `POST /force`: what is in force then, once it is saved. Rejects with `Problem` where there is no native v1. */
@@ -147,7 +147,7 @@ export function createMigration(
     identity,
     traits: createOperationTraits(catalogue.resources),
   });
-  const totals = createTotals(wall);
+  const requests = createRequestHistory(wall);
   const bucketOf = createBucket(salt);
   const changed: ((event: RolloutEvent) => void)[] = [];
   const rollout = createRollout({
@@ -190,7 +190,7 @@ export function createMigration(
     );
   const after = config.clients.forgetAfter * DAY_MS;
   const retention = createRetention({ after, wall, now: hooks.now });
-  const savedParts = { rollout, ledger, shadow, identity, digests, totals, history, lastRules, retention };
+  const savedParts = { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention };
   const saved = createSavedState(config, savedParts, hooks);
   const forgetting = createForgetting({
     ledger,
@@ -231,7 +231,7 @@ export function createMigration(
     shadow,
     rulesFile,
     life: createLifeEvents({ history, log, rollout, mode, before: saved.before }),
-    progress: () =>
+    progress: (times) =>
       progressOf({
         instance,
         since,
@@ -242,7 +242,8 @@ export function createMigration(
         rulesFault: () => rulesFaultOf(rulesFile),
         saved: () => !saved.failing(),
         countsLostAt: saved.countsLostAt,
-        totals: totals.snapshot,
+        totals: requests.snapshot,
+        window: () => times && requests.window(times),
         ledger: ledger.snapshot,
       }),
     force: async (command, note) => {
@@ -272,7 +273,7 @@ export function createMigration(
     observe: (exchange) => {
       rollout.observe(exchange);
       ledger.observe(exchange);
-      totals.observe(exchange);
+      requests.observe(exchange);
     },
     subscribe: (listener) => listeners.push(listener),
     holdsState: saved.isHeld,
@@ -502,6 +503,7 @@ interface ProgressSources {
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
   readonly totals: () => RequestTotals;
+  readonly window: () => RequestWindow | undefined;
   readonly ledger: () => LedgerSnapshot;
 }
 
@@ -522,6 +524,7 @@ export function progressOf(sources: ProgressSources): Progress {
     lastReloadSuccessful: sources.rulesFault() === undefined,
     rulesFault: sources.rulesFault(),
     totals: sources.totals(),
+    window: sources.window(),
     ledger: sources.ledger(),
     bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
       return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };

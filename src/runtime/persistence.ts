@@ -5,6 +5,7 @@ import { pid } from "node:process";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
 import type { EventHistory } from "../history/events.ts";
+import type { RequestHistory } from "../history/requests.ts";
 import { LedgerSchema } from "../ledger/entry.ts";
 import type { ClientIdentity } from "../ledger/identity.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -29,7 +30,6 @@ import { StateInUse, StateWaitEnded } from "../state/lock.ts";
 import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck } from "../state/section.ts";
 import { createFolderStore } from "../state/store.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { RequestTotalsCounter } from "../telemetry/totals.ts";
 import { VERSION } from "../version.ts";
 
 /** Digests of credentials, under a key that survives a restart with the evidence that holds them. */
@@ -62,7 +62,7 @@ interface SavedParts {
   readonly shadow: Shadow | undefined;
   readonly identity: ClientIdentity;
   readonly digests: CredentialDigests;
-  readonly totals: RequestTotalsCounter;
+  readonly requests: RequestHistory;
   readonly history: EventHistory;
   /** Undefined without a rules file. */
   readonly lastRules: LastRules | undefined;
@@ -133,7 +133,7 @@ export function createSavedState(
       close: async () => {},
     };
   }
-  const { rollout, ledger, shadow, identity, digests, totals, history, lastRules, retention } = parts;
+  const { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention } = parts;
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
   const store = createFolderStore(dir, {
     host: hostname(),
@@ -218,13 +218,14 @@ export function createSavedState(
       const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
       const comparisons = readSavedComparisons(member(found, "comparisons"), nameNow);
       const snapshot = readRecord(LedgerSchema, member(found, "ledger"), "ledger");
-      totals.restore(member(found, "totals"));
+      const historyFault = requests.restore(member(found, "totals"), member(found, "history"));
       ledger.restore(snapshot, nameNow);
       retention.restore(readRetention(member(found, "overdue"), nameNow));
       if (member(found, "basis") === basis) shadow?.tally.restore(comparisons);
       const lostAt = member(found, "lostAt");
       if (typeof lostAt === "number" && lostAt <= LAST_TIME) countsLostAt = lostAt;
-      return [];
+      // Only counts over time begin again.
+      return historyFault === undefined ? [] : [historyFault];
     },
     lost: () => {
       countsLostAt = wall();
@@ -363,7 +364,7 @@ function basisOf({ upstream, v1, unknownFields, shadow }: Config): string {
 }
 
 function* savedCounts(
-  { identity, ledger, totals, shadow, retention }: SavedParts,
+  { identity, ledger, requests, shadow, retention }: SavedParts,
   basis: string,
   lostAt: number | undefined,
 ): Generator<string> {
@@ -373,7 +374,10 @@ function* savedCounts(
   yield JSON.stringify(first).replace(/\}$/, ',"ledger":{"clients":');
   yield* jsonArray(entries);
   yield JSON.stringify(head()).replace(/^\{/, ",");
-  yield `,"totals":${JSON.stringify(totals.snapshot())}}`;
+  yield ',"history":';
+  yield* requests.saved();
+  // Last: it has every kind that the history counts.
+  yield `,"totals":${JSON.stringify(requests.snapshot())}}`;
 }
 
 function onlyOnce(run: (isSaved: boolean) => void): (isSaved: boolean) => void {

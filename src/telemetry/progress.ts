@@ -23,6 +23,9 @@ const TotalsRow = z.object({
 
 export const TotalsSchema = z.object({ since: Time, at: Time, rows: z.array(TotalsRow) });
 
+/** Requests of a time that was asked for. `from` and `to`: the time that was counted, in whole buckets. Equal: none of it. */
+const WindowSchema = z.object({ from: Time, to: Time, rows: z.array(TotalsRow) });
+
 /** Comparisons of one operation that had a result, of all clients or of one. */
 export const ComparisonCountsSchema = z.object({
   resource: Name,
@@ -73,6 +76,8 @@ export const ProgressSchema = z.object({
   /** Upstreams that do not respond: calls to them fail at once. */
   openBreakers: optional(z.array(z.string())),
   totals: TotalsSchema,
+  /** Absent if no time was asked for, or if the instance is older than the member. */
+  window: optional(WindowSchema),
   ledger: LedgerSchema,
   /** One per operation, and one per operation and client. */
   bounds: z.array(Bound),
@@ -82,6 +87,7 @@ export const ProgressSchema = z.object({
 
 export type Progress = Read<typeof ProgressSchema>;
 export type RequestTotals = Read<typeof TotalsSchema>;
+export type RequestWindow = Read<typeof WindowSchema>;
 export type RequestTotalsRow = Read<typeof TotalsRow>;
 export type ComparisonCounts = Read<typeof ComparisonCountsSchema>;
 export type DifferenceBound = Read<typeof Bound>;

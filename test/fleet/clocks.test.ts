@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { reportText, warningsOf } from "../../src/commands/report/formats.ts";
 import { createReport } from "../../src/fleet/report.ts";
 import type { Progress } from "../../src/telemetry/progress.ts";
-import { client, DAY, HOUR, NOW, progress, row, rule, totals } from "../commands/report/support.ts";
+import { client, DAY, HOUR, NOW, progress, row, rule, times, totals } from "../commands/report/support.ts";
 
 const MINUTE = 60_000;
 
 const reportOf = (all: readonly Progress[], windowMs?: number) =>
   createReport(
     all.map((one, at) => ({ address: `http://10.0.0.${at + 1}:8081`, progress: one })),
-    windowMs,
+    times(windowMs),
   );
 
 /** An instance whose clock is ahead by so much, with no client. */
@@ -80,7 +80,7 @@ describe("clocks that differ by more than a few minutes", () => {
   });
 
   test("and an address that was not heard has no clock", () => {
-    const silent = createReport([{ address: "http://a", fault: "cannot be reached" }], undefined);
+    const silent = createReport([{ address: "http://a", fault: "cannot be reached" }], times());
     expect(silent.instances[0]?.clockBehind).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import { reportText, warningsOf } from "../../src/commands/report/formats.ts";
 import type { InstanceResult } from "../../src/fleet/merge.ts";
 import { createReport, exitCodeOf, type MigrationReport } from "../../src/fleet/report.ts";
 import type { Progress } from "../../src/telemetry/progress.ts";
-import { busy, client, DAY, HOUR, NOW, progress, row, totals } from "../commands/report/support.ts";
+import { busy, client, DAY, HOUR, NOW, progress, row, times, totals } from "../commands/report/support.ts";
 
 const from = (...all: readonly Progress[]): readonly InstanceResult[] =>
   all.map((one, at) => ({ address: `http://10.0.0.${at + 1}:8081`, progress: one }));
@@ -12,7 +12,7 @@ const SILENT: InstanceResult = { address: "http://10.0.0.9:8081", fault: "cannot
 const quiet = (facts: Parameters<typeof progress>[0] = {}) => progress({ ledger: { since: NOW - 30 * DAY }, ...facts });
 
 describe("what a report says", () => {
-  const report = createReport(from(...busy()), undefined);
+  const report = createReport(from(...busy()), times());
 
   test("v1's share over all, and per resource how v1 was served", () => {
     expect(report.requests).toEqual({ v1: 6976, v2: 3070, v1Share: 6976 / 10046 });
@@ -57,7 +57,7 @@ describe("what a report says", () => {
     const unknown = { resource: "unknown", operation: "unknown" };
     const stray = client("stray", { operations: [{ ...unknown, requests: 2, lastSeen: NOW }] });
     const served = { ...stray, name: "served", needs: { ...stray.needs, lacking: [unknown] } };
-    const strange = createReport(from(progress({ ledger: { clients: [stray, served] } })), undefined);
+    const strange = createReport(from(progress({ ledger: { clients: [stray, served] } })), times());
     expect(strange.clients.map(({ difficulty }) => difficulty)).toEqual(["lacking", "lacking"]);
     expect(strange.breaks.map(({ kind, clients }) => [kind, ...clients])).toEqual([
       ["lacking", "served", "stray"],
@@ -75,7 +75,7 @@ describe("what a report says", () => {
   test("of an instance behind two addresses counts it once, as it was last", () => {
     const [first] = busy();
     const later = { ...first, at: NOW + 1000, totals: { ...first.totals, rows: [row({ requests: 7000 })] } };
-    const twice = createReport(from(first, later), undefined);
+    const twice = createReport(from(first, later), times());
     expect(twice.requests.v1).toBe(7000);
     expect(twice.instances.map(({ sameAs }) => sameAs)).toEqual([null, "http://10.0.0.1:8081"]);
     expect(twice.complete).toBe(true);
@@ -86,7 +86,7 @@ describe("what a report says", () => {
     const ledger = (name: string) => ({ instances: ["seed"], clients: [old, client(name)] });
     const a = progress({ instance: "a", ledger: ledger("last-v1") });
     const b = progress({ instance: "b", ledger: ledger("other") });
-    const both = createReport(from(a, b), undefined);
+    const both = createReport(from(a, b), times());
     expect(both.clients.map(({ name }) => name).toSorted()).toEqual(["last-v1", "old", "other"]);
     expect(both.v1Left).toBe("yes");
     expect(both.instances.map(({ sharesLedgerWith }) => sharesLedgerWith)).toEqual([null, "http://10.0.0.1:8081"]);
@@ -99,14 +99,14 @@ describe("what a report says", () => {
     const clients = Array.from({ length: 20_000 }, (_, at) =>
       client(`c${at}`, { needs: { longLists: [{ resource: "group", records: 201 + at }] } }),
     );
-    const many = createReport(from(progress({ ledger: { clients } })), undefined);
+    const many = createReport(from(progress({ ledger: { clients } })), times());
     expect(many.clients).toHaveLength(20_000);
     expect(many.breaks[0]).toMatchObject({ kind: "long-list", records: 20_200 });
     expect(reportText(many).split("\n").length).toBeLessThan(200);
   });
 
   test("of nobody is empty and not complete", () => {
-    const nothing = createReport([SILENT], undefined);
+    const nothing = createReport([SILENT], times());
     expect(nothing).toMatchObject({
       at: null,
       complete: false,
@@ -115,7 +115,7 @@ describe("what a report says", () => {
       breaks: [],
       resources: [],
     });
-    expect(nothing.requests).toEqual({ v1: 0, v2: 0, v1Share: null });
+    expect(nothing.requests).toEqual({ v1: null, v2: null, v1Share: null });
   });
 });
 
@@ -140,7 +140,7 @@ describe("a window", () => {
   });
 
   test("leaves out what was before it: clients, their needs, their calls, what native served", () => {
-    const report = createReport(from(told), 7 * DAY);
+    const report = createReport(from(told), times(7 * DAY));
     expect(report.clients.map(({ name, onV1 }) => [name, onV1])).toEqual([
       ["stays", true],
       ["gone", false],
@@ -153,20 +153,20 @@ describe("a window", () => {
   });
 
   test("without one everything counts that anybody remembers", () => {
-    const report = createReport(from(told), undefined);
+    const report = createReport(from(told), times());
     expect(report.clients.every(({ onV1 }) => onV1)).toBe(true);
     expect(report.breaks).toHaveLength(6);
   });
 
   test("a request at its very beginning is in it", () => {
     const edge = quiet({ ledger: { since: 0, clients: [client("edge", { lastV1: NOW - 7 * DAY })] } });
-    expect(createReport(from(edge), 7 * DAY).v1Left).toBe("yes");
+    expect(createReport(from(edge), times(7 * DAY)).v1Left).toBe("yes");
   });
 });
 
 describe("whether v1 is left", () => {
   const judged = (asked: readonly InstanceResult[], windowMs?: number): [MigrationReport["v1Left"], number, number] => {
-    const report = createReport(asked, windowMs);
+    const report = createReport(asked, times(windowMs));
     return [report.v1Left, exitCodeOf(report, false), exitCodeOf(report, true)];
   };
 
@@ -195,7 +195,7 @@ describe("whether v1 is left", () => {
     expect(judged(from(off), 14 * DAY)).toEqual(["unknown", 0, 2]);
     expect(judged(from(off), HOUR)).toEqual(["no", 0, 0]);
     // Without a window it vouches for what it saw.
-    expect(reportText(createReport(from(off), undefined))).toMatch(/no client called v1 since 2026-11-21 20:30Z$/);
+    expect(reportText(createReport(from(off), times()))).toMatch(/no client called v1 since 2026-11-21 20:30Z$/);
     const ahead = progress({ instance: "b", at: NOW + 26 * HOUR, ledger: { since: NOW - 45 * DAY } });
     expect(judged(from(off, ahead), 2 * HOUR)[0]).toBe("unknown");
   });

@@ -4,11 +4,13 @@ import { reportMarkdown, reportText } from "../../src/commands/report/formats.ts
 import type { InstanceResult } from "../../src/fleet/merge.ts";
 import { createReport, exitCodeOf } from "../../src/fleet/report.ts";
 import type { ReportScope } from "../../src/fleet/scope.ts";
+import { dayOf } from "../../src/ledger/days.ts";
 import type { Progress } from "../../src/telemetry/progress.ts";
 import {
   admin,
   busy,
   client,
+  counted,
   DAY,
   HOUR,
   NOW,
@@ -16,6 +18,7 @@ import {
   report,
   row,
   rule,
+  times,
   totals,
 } from "../commands/report/support.ts";
 import { takeDownAfterEach } from "../end-to-end/app/rig.ts";
@@ -24,7 +27,7 @@ takeDownAfterEach();
 
 const from = (...all: readonly Progress[]): readonly InstanceResult[] =>
   all.map((one, at) => ({ address: `http://10.0.0.${at + 1}:8081`, progress: one }));
-const made = (scope: ReportScope, windowMs?: number) => createReport(from(...busy()), windowMs, scope);
+const made = (scope: ReportScope, windowMs?: number) => createReport(from(...busy()), times(windowMs), scope);
 
 describe("one window", () => {
   /** After a restart that kept the ledger alone: the process has counted 220 requests, the ledger 1,204. */
@@ -48,7 +51,7 @@ describe("one window", () => {
   };
 
   test("all numbers count from the ledger's beginning where the process has forgotten its own", () => {
-    const one = createReport(from(restarted), undefined);
+    const one = createReport(from(restarted), times());
     expect(one.requests).toMatchObject({ v1: 1204, v2: 30 });
     expect(one.resources.map(({ resource, v1, v2, native }) => [resource, v1, v2, native])).toEqual([
       ["group", 1200, null, null],
@@ -67,14 +70,16 @@ describe("one window", () => {
       { resource: "role", operation: "list", requests: 50, lastSeen: NOW - 8 * DAY },
       { resource: "group", operation: "list", requests: 7, lastSeen: NOW - HOUR },
     ];
+    const days = { last: dayOf(NOW), v1: [7, 0, 0, 0, 0, 0, 0, 0, 50], v2: [], calledV1: "101", calledV2: "" };
     const told = progress({
       totals: totals([old, row({ requests: 7 })]),
-      ledger: { since: 0, clients: [client("ci", { requests: { v1: 57, v2: 0 }, operations: calls })] },
+      window: counted([row({ requests: 7 })]),
+      ledger: { since: 0, clients: [client("ci", { requests: { v1: 57, v2: 0 }, days, operations: calls })] },
     });
-    const week = createReport(from(told), 7 * DAY);
+    const week = createReport(from(told), times(7 * DAY));
     expect([week.requests.v1, week.clients[0]?.v1, week.resources.length]).toEqual([7, 7, 1]);
-    expect(reportText(week)).toContain("What was not called since 2026-11-14 21:30Z is left out.");
-    expect(createReport(from(told), undefined).requests.v1).toBe(57);
+    expect(reportText(week)).toContain("What was not called in the last 7 d is left out.");
+    expect(createReport(from(told), times()).requests.v1).toBe(57);
   });
 
   test("requests of no listed client are told, so that the sums agree", () => {
@@ -82,7 +87,7 @@ describe("one window", () => {
       totals: totals([row({ requests: 10 }), row({ mode: "refused", codes: "4xx", requests: 2 })]),
       ledger: { clients: [client("ci")] },
     });
-    expect(reportText(createReport(from(told), undefined))).toContain(
+    expect(reportText(createReport(from(told), times()))).toContain(
       "2 of the v1 requests are of no client below: refused, not let in by the platform, or of clients.exclude.",
     );
   });
@@ -120,16 +125,20 @@ describe("a report on one resource", () => {
   test("does not vouch for a client of whom the ledger names only some operations", () => {
     const other = { resource: "other", operation: "other", requests: 1, lastSeen: NOW - HOUR };
     const told = progress({ ledger: { since: 0, clients: [client("many", { operations: [other] })] } });
-    const role = createReport(from(told), DAY, { resource: "role" });
+    const role = createReport(from(told), times(DAY), { resource: "role" });
     expect([role.v1Left, exitCodeOf(role, true)]).toEqual(["unknown", 2]);
-    expect(createReport(from(told), HOUR / 2, { resource: "role" }).v1Left).toBe("no");
+    expect(createReport(from(told), times(HOUR / 2), { resource: "role" }).v1Left).toBe("no");
   });
 
   test("does not vouch for requests of it that nobody knows the caller of", () => {
     const of = (resource: string) =>
-      createReport(from(progress({ ledger: { since: 0 }, totals: totals([row({ resource, codes: "5xx" })]) })), DAY, {
-        resource: "role",
-      }).v1Left;
+      createReport(
+        from(progress({ ledger: { since: 0 }, totals: totals([row({ resource, codes: "5xx" })]) })),
+        times(DAY),
+        {
+          resource: "role",
+        },
+      ).v1Left;
     expect([of("role"), of("other"), of("group")]).toEqual(["unknown", "unknown", "no"]);
   });
 });
@@ -151,7 +160,7 @@ describe("a report on clients", () => {
   test("takes a beginning and *, but a name that is known literally", () => {
     const clients = ["ci-a", "ci-b", "ci-*", "web"].map((name) => client(name));
     const named = (wanted: string, known = clients) =>
-      createReport(from(progress({ ledger: { clients: known } })), undefined, { client: wanted }).clients.map(
+      createReport(from(progress({ ledger: { clients: known } })), times(), { client: wanted }).clients.map(
         ({ name }) => name,
       );
     expect(named("ci-*")).toEqual(["ci-*"]);
@@ -175,7 +184,7 @@ describe("the errors of v1 clients", () => {
     { resource: "role", operation: "list", requests: 9, lastSeen: NOW - HOUR },
   ];
   const told = progress({ ledger: { clients: [client("broken", { operations: calls }), client("fine")] } });
-  const shown = createReport(from(told), undefined);
+  const shown = createReport(from(told), times());
 
   test("are shown by client and operation, by who is at fault", () => {
     const text = reportText(shown);

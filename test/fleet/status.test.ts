@@ -3,7 +3,7 @@ import { fleetOf } from "../../src/fleet/fleet.ts";
 import { createStatus, type MigrationStatus } from "../../src/fleet/status.ts";
 import type { ClientOperation } from "../../src/ledger/entry.ts";
 import type { Progress } from "../../src/telemetry/progress.ts";
-import { client, row, totals } from "../commands/report/support.ts";
+import { client, DAY, row, times, totals } from "../commands/report/support.ts";
 import { HOUR, instances, NOW, progress, rule, run, TROUBLE } from "../commands/status/support.ts";
 
 const addresses = (told: readonly unknown[]) => told.map((_, at) => `${String.fromCharCode(97 + at)}:1`);
@@ -35,10 +35,11 @@ const USUAL = progress({
 describe("carryover status", () => {
   test("is one screen: where things stand, what each rule does for whom, what it lacks, what is next", async () => {
     expect(await screen(USUAL)).toEqual([
-      "31 % of v1 requests translated; 1 of 2 clients moved (since 2026-11-18);",
+      "31 % of v1 requests translated in the last 24 h; 1 of 2 clients moved;",
       "next: set rule roles to mode: translate, for 10 % of its clients first",
       "  in rule roles: mode: translate",
       "  in rule roles: match: { percent: 10 }",
+      "in all since 2026-11-18: 31 % of v1 requests translated",
       "1 instance, 2026-11-21 21:30Z; without a rule: native; force: none",
       "",
       "Rules",
@@ -131,7 +132,7 @@ describe("carryover status", () => {
     const clients = [failed("a", { client: 7 }), failed("b", { translation: 1 }), failed("c", { translation: 6 })];
     const [one, two] = [progress({ ledger: { clients } }), progress({ instance: "2", ledger: { clients } })];
     const told = [one, two].map((told, at) => ({ address: `http://${at}:1`, progress: told }));
-    expect(createStatus(fleetOf(told)).attention).toEqual([
+    expect(createStatus(fleetOf(told), times(DAY)).attention).toEqual([
       "client c: 12 requests failed because of translation (tag get)",
       "client b: 2 requests failed because of translation (tag get)",
     ]);

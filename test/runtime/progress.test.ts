@@ -20,6 +20,7 @@ const told = (made: Rig) =>
     saved: () => true,
     countsLostAt: () => undefined,
     totals: () => ({ since: 0, at: 0, rows: [] }),
+    window: () => undefined,
     ledger: () => LEDGER as never,
   });
 const promoteWhen = { differencesBelow: 0.1, minClients: 3, automatic: false };

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { later as afterMs } from "../../src/model/clock.ts";
 import { exchange } from "../ledger/samples.ts";
-import { rule } from "../rollout/control-rig.ts";
+import { finished, rule } from "../rollout/control-rig.ts";
 import { takeDownAfterEach } from "../support/take-down.ts";
 import { stateFolder, stateProcess } from "./state-rig.ts";
 
@@ -67,6 +67,27 @@ test("a client that is forgotten does not come back with a restart, and how long
   await two.start();
   expect(two.ledger.snapshot().clients.map(({ name }) => name)).toEqual(["ben"]);
   expect(two.retention.memory()).toEqual([["ben", 0]]);
+});
+
+test("counts over time that cannot be read begin again, and everything else is kept", async () => {
+  const folder = stateFolder();
+  const one = stateProcess(folder);
+  await one.start();
+  one.counts.observe(finished("ci"));
+  one.ledger.observe(finished("ci"));
+  await one.saved.close();
+  const file = join(folder, "counts.json");
+  const { check: _, ...counts } = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...counts, history: { version: 2 } }));
+  const two = stateProcess(folder);
+  await two.start();
+  expect(two.lines.join()).toMatch(
+    /parts of .*counts\.json cannot be used \(it is kept as .*\): history\.version: expected 1/,
+  );
+  expect(two.saved.countsLostAt()).toBeUndefined();
+  const all = { from: undefined, to: undefined };
+  expect([two.counts.snapshot().rows[0]?.requests, two.counts.window(all).rows]).toEqual([1, []]);
+  expect(two.ledger.snapshot().clients.map(({ name }) => name)).toEqual(["ci"]);
 });
 
 test.each([

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/config.ts";
 import { createEventHistory, type EventHistory } from "../../src/history/events.ts";
+import { createRequestHistory, type RequestHistory } from "../../src/history/requests.ts";
 import { createIdentity } from "../../src/ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../../src/ledger/ledger.ts";
 import { createRetention, type Retention } from "../../src/ledger/retention.ts";
@@ -12,12 +13,12 @@ import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import { createLastRules, type LastRules } from "../../src/rollout/rules-file.ts";
 import type { Rule } from "../../src/rules/rule.ts";
 import { createCredentialDigests, createSavedState, type SavedState } from "../../src/runtime/persistence.ts";
-import { createTotals } from "../../src/telemetry/totals.ts";
 import { type Rig, rig, rulesOf } from "../rollout/control-rig.ts";
 import { later } from "../support/take-down.ts";
 
 export interface StateProcess extends Rig {
   readonly saved: SavedState;
+  readonly counts: RequestHistory;
   readonly ledger: Ledger;
   readonly history: EventHistory;
   readonly lastRules: LastRules;
@@ -62,12 +63,12 @@ export function stateProcess(
     identity,
     traits: createOperationTraits([]),
   });
-  const totals = createTotals(wall);
+  const requests = createRequestHistory(wall);
   const history = createEventHistory({ wall, process: randomBytes(4).toString("hex") });
   const lastRules = createLastRules();
   const retention = createRetention({ after: 180 * 24 * 3_600_000, wall, now: () => made.at });
   const shadow = undefined;
-  const parts = { retention, rollout: made.control, ledger, shadow, identity, totals, history, lastRules };
+  const parts = { retention, rollout: made.control, ledger, shadow, identity, requests, history, lastRules };
   const log = { info: () => {}, warn: note, error: note } as unknown as Parameters<typeof createSavedState>[2]["log"];
   const saved = createSavedState(
     config,
@@ -88,6 +89,7 @@ export function stateProcess(
     history,
     lastRules,
     retention,
+    counts: requests,
     lines,
     start: async () => {
       await saved.start();

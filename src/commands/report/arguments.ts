@@ -5,6 +5,8 @@ import {
   ADMIN_TOKEN_VARIABLE,
 } from "../../config/command-variables.ts";
 import { ArgumentError } from "../../config/faults.ts";
+import type { AskedTimes } from "../../history/requests.ts";
+import { instantOf } from "../../model/instant.ts";
 import type { CommandIo } from "../command.ts";
 import { tokenFrom } from "../token-input.ts";
 
@@ -41,6 +43,56 @@ export function readWindow(text: string, option = "--since"): number {
   const ms = Number(count) * (UNITS.get(unit) ?? 0);
   if (ms > 0) return ms;
   throw argumentError(option, `${JSON.stringify(text)} is not a duration`, "use a number and s, m, h, d or w: 7d");
+}
+
+export interface WindowFlags {
+  readonly window?: string;
+  readonly from?: string;
+  readonly to?: string;
+  /** An older name of `window`. */
+  readonly since?: string;
+}
+
+const DEFAULT_WINDOW = "24h";
+export const WINDOW_HELP = `how far back: 1h, 24h, 7d, all (default: ${DEFAULT_WINDOW})`;
+export const FROM_HELP = "beginning instead: 2026-11-27T02:00Z, or a time ago: 6h";
+export const TO_HELP = "end, in the same way (default: now)";
+
+/** The times to ask instances for. `now`: milliseconds since 1970. */
+export function readWindowFlags({ window, from, to, since }: WindowFlags, now: number): AskedTimes {
+  const given = [
+    ...(window === undefined ? [] : ["--window"]),
+    ...(since === undefined ? [] : ["--since"]),
+    ...(from === undefined && to === undefined ? [] : [from === undefined ? "--to" : "--from"]),
+  ];
+  if (given.length > 1) throw argumentError(given.join(" "), "these are two windows", "choose one");
+  if (from === undefined && to === undefined) {
+    if (window === "all") return { from: undefined, to: undefined };
+    const ago = since === undefined ? readWindow(window ?? DEFAULT_WINDOW, "--window") : readWindow(since);
+    return { from: -ago, to: undefined };
+  }
+  const times = { from: readTime(from, "--from"), to: readTime(to, "--to") };
+  const at = (time: number): number => (time < 0 ? now + time : time);
+  if (at(times.from ?? 0) >= at(times.to ?? now)) {
+    const remedy = "give a time in the past that is before --to";
+    throw argumentError(from === undefined ? "--to" : "--from", "the window ends before it begins", remedy);
+  }
+  return times;
+}
+
+/** Milliseconds since 1970; below 0: so long ago, by the clock of the instance that is asked. */
+function readTime(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d+[a-z]$/.test(text)) return -readWindow(text, option);
+  const [, day = "", time = "00:00", seconds = ":00"] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?Z)?$/.exec(text) ?? [];
+  const at = instantOf(`${day}T${time}${seconds}Z`);
+  if (at !== undefined && at.seconds >= 0) return at.seconds * 1000;
+  throw argumentError(
+    option,
+    `${JSON.stringify(text)} is not a time`,
+    "use a time in UTC (2026-11-27T02:00Z, 2026-11-27), or one ago (6h)",
+  );
 }
 
 /** Milliseconds of a number of seconds. */

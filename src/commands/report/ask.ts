@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { InstanceResult } from "../../fleet/merge.ts";
 import { type EventsView, EventsViewSchema } from "../../history/events-view.ts";
+import type { AskedTimes } from "../../history/requests.ts";
 import { type ForgottenClient, ForgottenClientSchema } from "../../ledger/forgotten.ts";
 import { member, parsedJson } from "../../model/json.ts";
 import { optional, readRecord } from "../../rules/record.ts";
@@ -28,13 +29,20 @@ const MOST_BYTES = 256 * 1024 * 1024;
 /** Most characters of a foreign text in a message. */
 const LONGEST = 200;
 
-/** Never rejects. `address`: as `readAddress` returns it. */
-export async function ask(address: string, options: AskOptions): Promise<InstanceResult> {
+/** Never rejects. `address`: as `readAddress` returns it. `times`: the window to count requests in. */
+export async function ask(address: string, options: AskOptions, times?: AskedTimes): Promise<InstanceResult> {
+  const path = `/progress${queryOf(times)}`;
   try {
-    return { address, progress: await answerOf(address, { path: "/progress", read: readProgress }, options) };
+    return { address, progress: await answerOf(address, { path, read: readProgress }, options) };
   } catch (error) {
     return { address, fault: faultText(error, options.timeoutMs) };
   }
+}
+
+/** An older instance ignores it. */
+function queryOf(times: AskedTimes | undefined): string {
+  const given = Object.entries(times ?? {}).flatMap(([name, time]) => (time === undefined ? [] : [`${name}=${time}`]));
+  return given.length === 0 ? "" : `?${given.join("&")}`;
 }
 
 /** The state that an instance returned for a command, or why it returned none. */

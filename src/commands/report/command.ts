@@ -1,14 +1,26 @@
 /** The command `carryover report`. */
-import type { Command } from "commander";
+
+import { type Command, Option } from "commander";
 import { ArgumentError } from "../../config/faults.ts";
 import type { MigrationReport } from "../../fleet/report.ts";
+import { TIME } from "../../model/clock.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { printable } from "../terminal.ts";
-import { ADDRESSES_HELP, readAddresses, readAdminToken, readTimeout, readWindow, TOKEN_HELP } from "./arguments.ts";
+import {
+  ADDRESSES_HELP,
+  FROM_HELP,
+  readAddresses,
+  readAdminToken,
+  readTimeout,
+  readWindowFlags,
+  TO_HELP,
+  TOKEN_HELP,
+  WINDOW_HELP,
+  type WindowFlags,
+} from "./arguments.ts";
 
-interface ReportFlags {
+interface ReportFlags extends WindowFlags {
   readonly tokenFile?: string;
-  readonly since?: string;
   readonly resource?: string;
   readonly client?: string;
   readonly timeout?: string;
@@ -32,7 +44,10 @@ export function addReport(program: Command, io: CommandIo, outcome: Outcome): vo
     )
     .argument("[addresses...]", ADDRESSES_HELP)
     .option("--token-file <file>", TOKEN_HELP)
-    .option("--since <time>", "how far back v1 counts as in use: 7d, 12h (default: as far as the instances remember)")
+    .option("--window <time>", WINDOW_HELP)
+    .option("--from <time>", FROM_HELP)
+    .option("--to <time>", TO_HELP)
+    .addOption(new Option("--since <time>", "an older name of --window").hideHelp())
     .option("--resource <name>", "only this resource: group, groups")
     .option("--client <name>", "only this client, or those whose names begin so: ci-bot, ci-*")
     .option("--fail-if-v1", "end with exit code 1 when v1 is in use, with 2 when that is unknown")
@@ -48,7 +63,7 @@ export function addReport(program: Command, io: CommandIo, outcome: Outcome): vo
 async function report(args: readonly string[], flags: ReportFlags, io: CommandIo): Promise<number> {
   const show = await formatOf(flags);
   const addresses = readAddresses(args, io.env);
-  const windowMs = flags.since === undefined ? undefined : readWindow(flags.since);
+  const times = readWindowFlags(flags, TIME.wall());
   const timeoutMs = readTimeout(flags.timeout ?? DEFAULT_TIMEOUT);
   const token = readAdminToken(flags.tokenFile, io.env, io);
   // Loaded only for this command, so that `serve` starts fast.
@@ -61,10 +76,10 @@ async function report(args: readonly string[], flags: ReportFlags, io: CommandIo
   const resource = await readResource(flags.resource);
   if ("fault" in resource) return refuse(resource.fault, io);
   const options = { token, timeoutMs, fetch: io.fetch };
-  const results = await Promise.all(addresses.map((address) => ask(address, options)));
+  const results = await Promise.all(addresses.map((address) => ask(address, options, times)));
   const fault = unknownClient(flags.client, results);
   if (fault !== undefined) return refuse(withoutToken(fault, token), io);
-  const whole = createReport(results, windowMs, { resource: resource.name, client: flags.client });
+  const whole = createReport(results, times, { resource: resource.name, client: flags.client });
   const safe = withoutToken(whole, token);
   io.print(show(safe));
   const failIfV1 = flags.failIfV1 === true;

@@ -4,7 +4,7 @@ import type { BreakLine } from "../../fleet/breaks.ts";
 import { CLOCKS_MAY_DIFFER, durationText } from "../../fleet/merge.ts";
 import { changeLines } from "../../fleet/next.ts";
 import { type BoundLine, errorsOf, type InstanceLine, type MigrationReport } from "../../fleet/report.ts";
-import { movedText } from "../../fleet/standing.ts";
+import { movedText, shareText } from "../../fleet/standing.ts";
 import { ownerText } from "../../ledger/clients-view.ts";
 import { isUnknown } from "../../ledger/difficulty.ts";
 import { FAULT_ORIGINS } from "../../model/problem.ts";
@@ -41,10 +41,10 @@ function headlines(report: MigrationReport): readonly string[] {
   const missing = `; nothing was heard from ${silent} of ${counted(instances.length, "address", "addresses")}`;
   const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
   return [
-    `${complete ? "" : "INCOMPLETE: "}${movedText(standing)}; next: ${standing.next}`,
+    `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window)}; next: ${standing.next}`,
     ...changeLines(standing.change),
     `${what}${complete ? "" : missing}`,
-    windowText(report.window),
+    windowText(report),
   ];
 }
 
@@ -54,10 +54,18 @@ function scopeText({ scope }: MigrationReport): string {
   return parts.length === 0 ? "" : ` on ${parts.join(", ")}`;
 }
 
-/** The one window of all numbers but those of comparisons and rules, which say their own. */
-function windowText({ from, countsSince }: MigrationReport["window"]): string {
-  const all = `Requests are counted since ${when(countsSince)}.`;
-  return from === null ? all : `${all} What was not called since ${when(from)} is left out.`;
+/** Since when all numbers count, and the whole beside the window. */
+function windowText({ window, allTime, scope }: MigrationReport): string {
+  const since = `Requests are counted since ${when(window.countsSince)}`;
+  if (isAllTimes(window)) return `${since}.`;
+  const { v1, v2 } = allTime.requests;
+  const share = scope.client === null && allTime.served !== null ? `, ${shareText(allTime)}` : "";
+  const all = v1 === null ? "" : `, in all ${amount(v1)} v1${v2 === null ? "" : ` and ${amount(v2)} v2`}${share}`;
+  return `${since}${all}. What was not called ${window.says} is left out.`;
+}
+
+function isAllTimes({ from, to }: MigrationReport["window"]): boolean {
+  return from === null && to === null;
 }
 
 /** How many instances responded. */
@@ -69,7 +77,8 @@ function distinctInstances(instances: readonly InstanceLine[]): number {
 function lastLine({ v1Left, why, window, ledger, scope }: MigrationReport): string {
   // "Not used" holds only for the time in which every instance was watching.
   const first = window.from ?? (v1Left === "no" ? window.watchedSince : ledger.since);
-  const since = first === null ? "" : ` since ${when(first)}`;
+  const until = window.to === null ? "" : ` until ${when(window.to)}`;
+  const since = first === null ? until : ` since ${when(first)}${until}`;
   const v1 = scope.resource === null ? "v1" : `v1 ${scope.resource}`;
   const word = { yes: `${v1} is still in use`, no: `${v1} was not used`, unknown: `NOT KNOWN whether ${v1} is in use` };
   return `${word[v1Left]}: ${why}${v1Left === "unknown" ? "" : since}`;
@@ -122,37 +131,45 @@ function instanceSection(report: MigrationReport): ReportSection {
 const SERVED = ["native", "shadow", "translate", "refused"] as const;
 
 function requestSection(report: MigrationReport): ReportSection {
-  const { resources, requests: all, clients, scope, window } = report;
+  const { resources, requests, allTime, clients, scope, window } = report;
+  const isAll = isAllTimes(window);
   const byLedger = resources.some(({ native }) => native === null);
   const served = byLedger ? [] : SERVED;
-  const count = (value: number | null) => (value === null ? "" : amount(value));
-  const share = (value: number | null) => (value === null ? "" : percent(value));
-  const rows = resources.map((line) => [
-    line.resource,
-    amount(line.v1),
-    count(line.v2),
-    share(line.v1Share),
-    ...served.map((mode) => count(line[mode])),
-    when(line.lastV1),
-  ]);
-  const sum = [
-    "all",
-    amount(all.v1),
-    count(all.v2),
-    share(all.v1Share),
-    ...served.map((mode) => amount(resources.reduce((sum, line) => sum + (line[mode] ?? 0), 0))),
+  const line = (name: string, all: typeof requests, lines: typeof resources): readonly string[] => [
+    name,
+    amountOf(all.v1),
+    amountOf(all.v2),
+    all.v1Share === null ? "" : percent(all.v1Share),
+    ...served.map((mode) => amountOf(sumOf(lines, mode))),
     "",
   ];
-  const others = all.v1 - clients.reduce((sum, { v1 }) => sum + v1, 0);
-  const isWhole = !byLedger && scope.client === null && window.from === null;
+  const rows = resources.map((one) => [
+    one.resource,
+    amountOf(one.v1),
+    amountOf(one.v2),
+    one.v1Share === null ? "" : percent(one.v1Share),
+    ...served.map((mode) => amountOf(one[mode])),
+    when(one.lastV1),
+  ]);
+  const others = (requests.v1 ?? 0) - clients.reduce((sum, { v1 }) => sum + (v1 ?? 0), 0);
+  const isWhole = !byLedger && scope.client === null && isAll;
+  const what = isAll ? "" : ` ${window.says}`;
   return {
     title: byLedger
-      ? "Requests by the ledger, which does not tell what served them"
-      : "Requests, and what served those to v1",
+      ? `Requests${what} by the ledger, which does not tell what served them`
+      : `Requests${what}, and what served those to v1`,
     columns: [...left("resource"), ...right("v1", "v2", "v1 share", ...served), ...left("last v1")],
-    rows: rows.length === 0 ? [] : [sum, ...rows],
+    rows: [
+      ...(rows.length === 0 ? [] : [line("all", requests, resources), ...rows]),
+      ...(isAll || allTime.resources.length === 0
+        ? []
+        : [line(`all since ${when(window.countsSince)}`, allTime.requests, allTime.resources)]),
+    ],
     notes: [
-      ...(rows.length === 0 ? ["There were none."] : []),
+      ...(window.tooOld.length > 0 ? [`Unknown: ${TOO_OLD} (${window.tooOld.join(", ")}).`] : []),
+      ...(rows.length === 0 && window.tooOld.length === 0
+        ? [isAll ? "There were none." : `There were none ${window.says}.`]
+        : []),
       ...(isWhole && others > 0
         ? [`${amount(others)} of the v1 requests ${plural(others, "is", "are")} of no client below: ${OTHERS}.`]
         : []),
@@ -160,35 +177,52 @@ function requestSection(report: MigrationReport): ReportSection {
   };
 }
 
+const TOO_OLD = "an instance is an older version, without counts over time";
+
+function amountOf(value: number | null): string {
+  return value === null ? "" : amount(value);
+}
+
+/** Null where one of them is unknown. */
+function sumOf(lines: MigrationReport["resources"], mode: (typeof SERVED)[number]): number | null {
+  return lines.reduce<number | null>((sum, line) => {
+    const count = line[mode];
+    return sum === null || count === null ? null : sum + count;
+  }, 0);
+}
+
 /** Requests that the ledger gives to no client. */
 const OTHERS = "refused, not let in by the platform, or of clients.exclude";
 
 function clientSection({ clients: all, ledger, window, scope }: MigrationReport): ReportSection {
   const onV1 = all.filter((client) => client.onV1);
+  const isAll = isAllTimes(window);
   const others = all.length - onV1.length;
   const notes = [
     ...(onV1.length === 0 ? ["None."] : []),
-    ...(others === 0 ? [] : [`${amountOf(others, "more client")} did not.`]),
+    ...(others === 0 ? [] : [`${amountIn(others, "more client")} did not.`]),
+    ...(isAll || window.clientDays === null || onV1.length === 0 ? [] : [`${window.clientDays.says}.`]),
     ...(ledger.bound === 0
       ? []
       : [
-          `v1 counts may be too high by ${amount(ledger.bound)}, and clients with no more v1 requests may be missing (clients.max).`,
+          `${isAll ? "v1 counts" : "v1 counts in all"} may be too high by ${amount(ledger.bound)}, and clients with no more v1 requests may be missing (clients.max).`,
         ]),
   ];
   const v1 = scope.resource === null ? "v1" : `v1 ${scope.resource}`;
   const hasOwners = onV1.some(({ owner, contact }) => owner !== null || contact !== null);
   return {
-    title: window.from === null ? `Clients that called ${v1}` : `Clients that called ${v1} since ${when(window.from)}`,
+    title: isAll ? `Clients that called ${v1}` : `Clients that called ${v1} ${window.says}`,
     columns: [
       ...left("client", ...(hasOwners ? ["owner"] : [])),
-      ...right("v1", "v2"),
+      ...right("v1", "v2", ...(isAll ? [] : ["v1 in all"])),
       ...left("hardest need", "last v1", "v1 errors"),
     ],
     rows: onV1.map((client) => [
       client.name,
       ...(hasOwners ? [ownerText({ owner: client.owner ?? undefined, contact: client.contact ?? undefined })] : []),
-      amount(client.v1),
-      client.v2 === null ? "" : amount(client.v2),
+      amountOf(client.v1),
+      amountOf(client.v2),
+      ...(isAll ? [] : [amount(client.allTime.v1)]),
       client.difficulty,
       when(client.lastV1),
       FAULT_ORIGINS.flatMap((fault) => {
@@ -201,7 +235,7 @@ function clientSection({ clients: all, ledger, window, scope }: MigrationReport)
 }
 
 /** Which client fails where. Absent without errors. */
-function errorSection({ clients }: MigrationReport): readonly ReportSection[] {
+function errorSection({ clients, window }: MigrationReport): readonly ReportSection[] {
   const rows = clients.flatMap(({ name, operations }) =>
     operations
       .filter(({ errors }) => FAULT_ORIGINS.some((fault) => errors[fault] > 0))
@@ -214,7 +248,8 @@ function errorSection({ clients }: MigrationReport): readonly ReportSection[] {
   );
   if (rows.length === 0) return [];
   const columns = [...left("client", "v1 operation"), ...right("requests", ...FAULT_ORIGINS)];
-  return [{ title: "Errors of v1 requests, by who is at fault", columns, rows, notes: [] }];
+  const since = isAllTimes(window) ? "" : ` since ${when(window.countsSince)}`;
+  return [{ title: `Errors of v1 requests${since}, by who is at fault`, columns, rows, notes: [] }];
 }
 
 function comparisonSection({ bounds, scope, instances }: MigrationReport): ReportSection {
@@ -253,13 +288,16 @@ function ruleSection({ rules: all, instances }: MigrationReport): ReportSection 
   };
 }
 
-function breakSection({ breaks: all, complete }: MigrationReport): ReportSection {
+function breakSection({ breaks: all, complete, window }: MigrationReport): ReportSection {
   const none = complete ? "Nothing that was seen." : "Nothing that was heard of; not every instance was heard.";
   return {
     title: "What would break if carryover were removed now",
     columns: [...left("what", "where"), ...right("how much"), ...left("clients")],
     rows: breakRows(all),
-    notes: all.length === 0 ? [none] : [],
+    notes: [
+      ...(all.length === 0 ? [none] : []),
+      ...(isAllTimes(window) ? [] : [`Only what was called ${window.says}.`]),
+    ],
   };
 }
 
@@ -288,8 +326,8 @@ function breakLocation({ resource, operation, field }: BreakLine): string {
 }
 
 function sizeOf({ records, requests }: BreakLine): string {
-  if (records !== null) return amountOf(records, "record");
-  return requests === null ? "" : amountOf(requests, "request");
+  if (records !== null) return amountIn(records, "record");
+  return requests === null ? "" : amountIn(requests, "request");
 }
 
 function namesOf(clients: readonly string[]): string {
@@ -304,7 +342,7 @@ export function amount(count: number): string {
 }
 
 /** `12,345 requests`. */
-function amountOf(count: number, noun: string): string {
+function amountIn(count: number, noun: string): string {
   return `${amount(count)} ${plural(count, noun)}`;
 }
 
@@ -322,7 +360,7 @@ export function when(time: string | null): string {
 
 /** `0 differences in 5,000 comparisons: at most 0.06 % differ (95 %)`. */
 function sayBound({ comparisons, differences, upper }: BoundLine): string {
-  const many = `${amountOf(differences, "difference")} in ${amountOf(comparisons, "comparison")}`;
+  const many = `${amountIn(differences, "difference")} in ${amountIn(comparisons, "comparison")}`;
   return `${many}: ${boundWords({ bad: differences, all: comparisons, upper }, atMost)}`;
 }
 
@@ -362,6 +400,7 @@ export function warningsOf(report: MigrationReport, reason: boolean): readonly s
         ? undefined
         : `has a clock that is ${durationText(clockBehind)} behind the latest: set the clocks (times in the report are by the latest)`,
     ),
+    ...report.window.tooOld.map((address) => `${address} is an older version: requests of a window are unknown`),
     ...(reason && report.v1Left !== "no" ? [lastLine(report)] : []),
   ].map(oneLine);
 }

@@ -4,7 +4,9 @@ import { changeTokenPath } from "../../admin/change-token.ts";
 import { STATE_DIR_VARIABLE } from "../../config/command-variables.ts";
 import { ArgumentError } from "../../config/faults.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
+import type { AskedTimes } from "../../history/requests.ts";
 import type { ForgottenClient } from "../../ledger/forgotten.ts";
+import { TIME } from "../../model/clock.ts";
 import { isPrintable } from "../../model/text.ts";
 import {
   type ConfirmedRule,
@@ -18,12 +20,17 @@ import { counted } from "../../rules/words.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import {
   ADDRESSES_HELP,
+  FROM_HELP,
   HOW_TO_GIVE_ADMIN_TOKEN,
   readAddresses,
   readAdminToken,
   readTimeout,
   readWindow,
+  readWindowFlags,
+  TO_HELP,
   TOKEN_HELP,
+  WINDOW_HELP,
+  type WindowFlags,
 } from "../report/arguments.ts";
 import type { AnsweredForce, AskOptions } from "../report/ask.ts";
 import { oneLine, printable } from "../terminal.ts";
@@ -47,13 +54,17 @@ interface GateFlags extends SharedFlags {
 export function addStatus(program: Command, io: CommandIo, outcome: Outcome): void {
   shared(program.command("status"))
     .description("tell on one screen where the migration stands, what each rule does, and what needs attention")
-    .action(async (addresses: readonly string[], flags: SharedFlags) => {
-      const asked = await askAll(addresses, flags, io);
+    .option("--window <time>", WINDOW_HELP)
+    .option("--from <time>", FROM_HELP)
+    .option("--to <time>", TO_HELP)
+    .action(async (addresses: readonly string[], flags: SharedFlags & WindowFlags) => {
+      const times = readWindowFlags(flags, TIME.wall());
+      const asked = await askAll(addresses, flags, io, times);
       const [{ createStatus, statusExitCode }, { statusText }] = await Promise.all([
         import("../../fleet/status.ts"),
         import("./screen.ts"),
       ]);
-      const status = createStatus(asked.fleet);
+      const status = createStatus(asked.fleet, times);
       show(status, statusText, asked, flags, io);
       outcome.code = statusExitCode(status);
     });
@@ -242,11 +253,14 @@ interface Asked {
   readonly token: string | undefined;
 }
 
-async function askAll(args: readonly string[], flags: SharedFlags, io: CommandIo): Promise<Asked> {
+async function askAll(args: readonly string[], flags: SharedFlags, io: CommandIo, times?: AskedTimes): Promise<Asked> {
   const addresses = readAddresses(args, io.env);
   const options = optionsOf(flags, io);
   const [{ ask }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("../../fleet/fleet.ts")]);
-  return { fleet: fleetOf(await Promise.all(addresses.map((address) => ask(address, options)))), token: options.token };
+  return {
+    fleet: fleetOf(await Promise.all(addresses.map((address) => ask(address, options, times)))),
+    token: options.token,
+  };
 }
 
 /** Instances could return any text, even the token. */

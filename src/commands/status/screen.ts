@@ -1,7 +1,7 @@
 /** The status of a migration on one screen of a terminal. */
 
 import { changeLines } from "../../fleet/next.ts";
-import { movedText } from "../../fleet/standing.ts";
+import { movedText, shareText } from "../../fleet/standing.ts";
 import type { MigrationStatus, RuleLineStatus } from "../../fleet/status.ts";
 import { counted } from "../../rules/words.ts";
 import { cutLine } from "../terminal.ts";
@@ -14,19 +14,27 @@ const MOST_TROUBLE_LINES = 8;
 
 /** One screen of a terminal: what does not fit is counted. */
 export function statusText(status: MigrationStatus): string {
-  const { standing, countsSince, next, change, attention } = status;
+  const { standing, window, next, change, attention } = status;
   const troubles = troublesText(attention);
   if (standing === null) return ["No instance responded", ...troubles].join("\n");
-  const moved = `${movedText(standing)}${countsSince === null ? "" : ` (since ${countsSince.slice(0, 10)})`}`;
+  const moved = movedText(standing, window);
   const first = `${moved}; next: ${next}`;
   const head = [
-    ...(first.length <= WIDTH ? [first] : [`${moved};`, ...wrapped(`next: ${next}`, 0, 3)]),
+    ...(first.length <= WIDTH ? [first] : [...wrapped(`${moved};`, 0, 2), ...wrapped(`next: ${next}`, 0, 3)]),
     ...changeLines(change).map((line) => cutLine(`  ${line}`, WIDTH)),
+    ...allTimeText(status),
     ...wrapped(settingsText(status), 0, 2),
   ];
   const tail = [attention.length === 0 ? "Nothing needs attention" : "Needs attention", ...troubles];
   const rules = rulesText(status, HEIGHT - head.length - tail.length - 2);
   return [...head, "", ...rules, "", ...tail].join("\n");
+}
+
+/** Counts of a window say little about how far the migration came. */
+function allTimeText({ allTime, countsSince, window }: MigrationStatus): readonly string[] {
+  const isAll = window.from === null && window.to === null;
+  if (isAll || countsSince === null || allTime.served === 0) return [];
+  return [`in all since ${countsSince.slice(0, 10)}: ${shareText(allTime)}`];
 }
 
 function settingsText({ instances, at }: MigrationStatus): string {

@@ -21,7 +21,8 @@ describe("carryover report", () => {
     };
     await report([], { fetch });
     await report(["a:1", "http://a:1/"], { fetch });
-    expect(asked).toEqual(["http://127.0.0.1:8081/progress", "http://a:1/progress"]);
+    const day = "?from=-86400000";
+    expect(asked).toEqual([`http://127.0.0.1:8081/progress${day}`, `http://a:1/progress${day}`]);
   });
 
   test("shows what it has when an instance is not heard, says so in every form, and ends with 2", async () => {
@@ -106,6 +107,7 @@ describe("carryover report", () => {
       "window",
       "requests",
       "resources",
+      "allTime",
       "ledger",
       "clients",
       "bounds",
@@ -134,7 +136,7 @@ describe("carryover report", () => {
 
   test("the reason for the exit code is said once: on standard error where only a program reads the report", async () => {
     const [used = "", unused = ""] = await admins([busy()[0], { ...quiet, instance: "quiet" }]);
-    const reason = "v1 is still in use: 2 clients called v1 since 2026-11-18 21:30Z\n";
+    const reason = "v1 is still in use: 2 clients called v1 since 2026-11-20 21:30Z\n";
     for (const [form, err] of [
       [[], ""],
       [["--markdown"], ""],
@@ -154,6 +156,8 @@ describe("carryover report", () => {
     const lines = [
       ["ftp://a"],
       ["a:1", "--since", "soon"],
+      ["a:1", "--window", "1h", "--to", "2h"],
+      ["a:1", "--from", "1h", "--to", "2h"],
       ["a:1", "--timeout", "0"],
       ["a:1", "--json", "--csv"],
       ["a:1", "--token-file", "missing"],
@@ -162,6 +166,8 @@ describe("carryover report", () => {
     const runs = await Promise.all(lines.map((argv) => report(argv, { fetch })));
     expect(runs.map(({ code, out }) => [code, out])).toEqual(lines.map(() => [64, ""]));
     expect(runs[0]?.err).toContain("is neither http nor https");
-    expect(runs[3]?.err).toContain("choose one");
+    expect(runs[2]?.err).toContain("--window --to: these are two windows");
+    expect(runs[3]?.err).toContain("--from: the window ends before it begins");
+    expect(runs[5]?.err).toContain("choose one");
   });
 });

@@ -11,20 +11,20 @@ import {
 } from "../../../src/commands/report/formats.ts";
 import type { InstanceResult } from "../../../src/fleet/merge.ts";
 import { createReport } from "../../../src/fleet/report.ts";
-import { busy, client, progress } from "./support.ts";
+import { busy, client, progress, times } from "./support.ts";
 
 const heard: readonly InstanceResult[] = busy().map((one, at) => ({
   address: `http://10.0.0.${at + 1}:8081`,
   progress: one,
 }));
 const silent: InstanceResult = { address: "http://10.0.0.3:8081", fault: "cannot be reached (ECONNREFUSED)" };
-const whole = createReport(heard, undefined);
-const partial = createReport([...heard, silent], 7 * 86_400_000);
-const empty = createReport([{ address: "http://10.0.0.1:8081", progress: progress() }], undefined);
+const whole = createReport(heard, times());
+const partial = createReport([...heard, silent], times(7 * 86_400_000));
+const empty = createReport([{ address: "http://10.0.0.1:8081", progress: progress() }], times());
 
 const HOSTILE = '=cmd|"/c calc"!A1\u001b[2J\u202e\r\n<script>|`x`,@all [a](http://e) www.e.org\ud800';
 const withName = (name: string) =>
-  createReport([{ address: "http://a", progress: progress({ ledger: { clients: [client(name)] } }) }], undefined);
+  createReport([{ address: "http://a", progress: progress({ ledger: { clients: [client(name)] } }) }], times());
 
 describe("on a terminal", () => {
   test("a report is aligned, numbers to the right", () => {
@@ -41,7 +41,7 @@ describe("on a terminal", () => {
   });
 
   test("when nobody was heard, only that is told, and why", () => {
-    const nobody = createReport([{ ...silent }, { ...silent, address: "http://10.0.0.4:8081" }], 86_400_000);
+    const nobody = createReport([{ ...silent }, { ...silent, address: "http://10.0.0.4:8081" }], times(86_400_000));
     expect(reportText(nobody)).toBe(`INCOMPLETE carryover report: nothing was heard from any of 2 addresses
 
 Instances
@@ -50,7 +50,7 @@ Instances
   http://10.0.0.4:8081                                       cannot be reached (ECONNREFUSED)
 
 NOT KNOWN whether v1 is in use: no instance was heard`);
-    expect(reportText(createReport([silent], undefined)).split("\n")[0]).toBe(
+    expect(reportText(createReport([silent], times())).split("\n")[0]).toBe(
       "INCOMPLETE carryover report: nothing was heard from 1 address",
     );
     expect(reportMarkdown(nobody).match(/^#+ .*/gm)).toHaveLength(2);
@@ -66,7 +66,7 @@ NOT KNOWN whether v1 is in use: no instance was heard`);
               progress: progress({ ledger: { bound, clients: [client("ci", { over: bound })] } }),
             },
           ],
-          undefined,
+          times(),
         ),
       );
     expect(of(7)).toContain(
@@ -88,7 +88,7 @@ NOT KNOWN whether v1 is in use: no instance was heard`);
     expect(Math.max(...long.split("\n").map(({ length }) => length))).toBeLessThan(200);
     const clients = Array.from({ length: 60 }, (_, at) => client(`c${at}`));
     const text = reportText(
-      createReport([{ address: "http://a", progress: progress({ ledger: { clients } }) }], undefined),
+      createReport([{ address: "http://a", progress: progress({ ledger: { clients } }) }], times()),
     );
     expect(text).toContain("and 10 more: --json has them all");
     expect(text).toContain("c0, c1, c10, c11 and 56 more");
@@ -152,7 +152,7 @@ describe("on standard error", () => {
   test("stand the addresses that were not heard, bad rules files, and why a gate is shut", () => {
     const bad = createReport(
       [{ address: "http://a", progress: progress({ lastReloadSuccessful: false }) }, silent],
-      undefined,
+      times(),
     );
     expect(warningsOf(bad, true)).toEqual([
       "http://10.0.0.3:8081 cannot be reached (ECONNREFUSED)",

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { readAddress, readAdminToken, readTimeout, readWindow } from "../../../src/commands/report/arguments.ts";
+import {
+  readAddress,
+  readAdminToken,
+  readTimeout,
+  readWindow,
+  readWindowFlags,
+} from "../../../src/commands/report/arguments.ts";
 import { ConfigError } from "../../../src/config/faults.ts";
 
 describe("an address", () => {
@@ -35,6 +41,37 @@ test("a window is a number and a unit", () => {
   expect(texts.map((text) => readWindow(text))).toEqual([90_000, 1_800_000, 43_200_000, 604_800_000, 1_209_600_000]);
   for (const text of ["", "7", "0d", "-1d", "7y", "1.5h", "7 d", "999999d"])
     expect(() => readWindow(text)).toThrow(ConfigError);
+});
+
+describe("the times of a window", () => {
+  const NOW = Date.UTC(2026, 10, 27, 12);
+  const HOUR = 3_600_000;
+  const read = (flags: Parameters<typeof readWindowFlags>[0]) => readWindowFlags(flags, NOW);
+
+  test("are the last day, a time back from now, or all", () => {
+    expect(read({})).toEqual({ from: -24 * HOUR, to: undefined });
+    expect([read({ window: "1h" }), read({ since: "14d" })].map(({ from }) => from)).toEqual([-HOUR, -14 * 24 * HOUR]);
+    expect(read({ window: "all" })).toEqual({ from: undefined, to: undefined });
+  });
+
+  test("begin and end in UTC, or so long ago", () => {
+    const from = Date.UTC(2026, 10, 27, 2);
+    expect(read({ from: "2026-11-27T02:00Z", to: "2026-11-27 03:00:00Z" })).toEqual({ from, to: from + HOUR });
+    expect(read({ from: "2026-11-26", to: "6h" })).toEqual({ from: Date.UTC(2026, 10, 26), to: -6 * HOUR });
+    expect(read({ to: "2d" })).toEqual({ from: undefined, to: -48 * HOUR });
+  });
+
+  test.each([
+    [{ window: "1h", since: "1h" }],
+    [{ window: "ever" }],
+    [{ from: "2026-11-27T02:00" }],
+    [{ from: "2026-02-30" }],
+    [{ to: "2026-11-27T02:00+01:00" }],
+    [{ from: "2026-11-28" }],
+    [{ from: "1h", to: "1h" }],
+  ])("%j is refused", (flags) => {
+    expect(() => read(flags)).toThrow(ConfigError);
+  });
 });
 
 test("a timeout is some seconds, and not for ever", () => {

@@ -3,6 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CommandOptions, type CommandResult, runCommand } from "../../../scripts/command.ts";
 import { createAdminServer } from "../../../src/admin/server.ts";
+import type { AskedTimes } from "../../../src/history/requests.ts";
+import { dayOf } from "../../../src/ledger/days.ts";
 import type { ClientEntry, LedgerSnapshot } from "../../../src/ledger/entry.ts";
 import type { RuleStatus } from "../../../src/rules/status.ts";
 import type { Progress, RequestTotalsRow } from "../../../src/telemetry/progress.ts";
@@ -24,6 +26,16 @@ export function row(facts: Partial<RequestTotalsRow>): RequestTotalsRow {
     lastSeen: NOW - HOUR,
     ...facts,
   };
+}
+
+/** The last `ms` milliseconds; without: all times. */
+export function times(ms?: number): AskedTimes {
+  return { from: ms === undefined ? undefined : -ms, to: undefined };
+}
+
+/** What an instance counted in the window that it was asked for. */
+export function counted(rows: readonly RequestTotalsRow[], from = NOW - DAY, to = NOW): Progress["window"] {
+  return { from, to, rows };
 }
 
 const NO_NEEDS: ClientEntry["needs"] = {
@@ -64,6 +76,7 @@ export function progress(
   const instance = facts.instance ?? "instance-1";
   // All counters of a process begin, and are restored, together.
   const since = ledger?.since ?? NOW - 3 * DAY;
+  const rows = rest.totals?.rows ?? [];
   return {
     version: 1,
     instance,
@@ -75,11 +88,14 @@ export function progress(
     bounds: [],
     rules: [],
     ...rest,
-    totals: { at: NOW, rows: [], ...rest.totals, since },
+    totals: { at: NOW, ...rest.totals, rows, since },
+    // All of them are in the window, unless a test says otherwise.
+    window: "window" in rest ? rest.window : counted(rows, since),
     ledger: {
       version: 1,
       instances: [instance],
       since,
+      daysSince: since,
       at: NOW,
       requests: { v1: 0, v2: 0 },
       bound: 0,
@@ -111,6 +127,7 @@ export function busy(): readonly [Progress, Progress] {
       clients: [
         client("terraform", {
           requests: { v1: 4100, v2: 0 },
+          days: { last: dayOf(NOW), v1: [3000, 1000, 100], v2: [], calledV1: "7", calledV2: "" },
           operations: [
             { resource: "group", operation: "list", requests: 4060, lastSeen: NOW - HOUR },
             { resource: "group", operation: "update", requests: 40, lastSeen: NOW - HOUR },
@@ -122,6 +139,7 @@ export function busy(): readonly [Progress, Progress] {
         }),
         client("ci-bot", {
           requests: { v1: 1876, v2: 70 },
+          days: { last: dayOf(NOW), v1: [936, 940], v2: [70], calledV1: "3", calledV2: "1" },
           lastV1: NOW - 2 * HOUR,
           operations: [
             { resource: "repo", operation: "list", requests: 902, lastSeen: NOW - 2 * HOUR },

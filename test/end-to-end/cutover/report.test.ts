@@ -1,5 +1,6 @@
 /** `carryover report` about running instances (docs/report.md; its forms and exit codes are in test/commands/report). */
 import { describe, expect, it } from "vitest";
+import type { Progress } from "../../../src/telemetry/progress.ts";
 import { report } from "../../commands/report/support.ts";
 import { carryover } from "../app/process.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
@@ -66,5 +67,18 @@ describe("carryover report", () => {
     const built = carryover(["report", adminUrl, "--fail-if-v1"]);
     expect([(await built.ended).code, built.err()]).toEqual([1, ""]);
     expect(built.out()).toContain("v1 is still in use: 3 clients");
+  });
+
+  it("asks for a window, of which every instance tells its requests, and refuses a time that is none", async () => {
+    const { adminUrl } = await busy();
+    const rows = async (query: string) => {
+      const { window } = (await (await fetch(`${adminUrl}/progress${query}`)).json()) as Progress;
+      return window?.rows.map(({ mode }) => mode).toSorted();
+    };
+    expect(await rows("")).toBeUndefined();
+    expect(await rows("?from=-3600000")).toEqual(await rows("?from=0"));
+    expect(await rows("?from=0")).toContain("translate");
+    expect(await rows("?to=1")).toEqual([]);
+    expect((await fetch(`${adminUrl}/progress?from=yesterday`)).status).toBe(400);
   });
 });
