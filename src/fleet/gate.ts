@@ -121,8 +121,8 @@ function knownClients({ instances }: Fleet): number {
 
 function compared(evidence: RuleEvidence, terms: GateTerms, clientsKnown?: number): GateJudgement {
   const { comparisons, clients, clientsNeeded } = evidence;
-  // A ledger that knows fewer than were compared was lost, and shows nothing.
-  const isShort = clientsKnown !== undefined && clients <= clientsKnown && clientsKnown < clientsNeeded;
+  // A ledger that knows none, or fewer than were compared, is new or was lost, and shows nothing.
+  const isShort = clientsKnown !== undefined && Math.max(1, clients) <= clientsKnown && clientsKnown < clientsNeeded;
   const tooFew = isShort ? [tooFewText(clientsNeeded, clientsKnown)] : [];
   if (comparisons === 0) {
     const none = "nothing was compared yet: it takes requests, shadow.sample and upstream.v1.url";
@@ -142,8 +142,7 @@ function compared(evidence: RuleEvidence, terms: GateTerms, clientsKnown?: numbe
 
 /** For `carryover gate` and `check`: waiting does not help. */
 export function tooFewText(needed: number, known: number): string {
-  const most = known === 0 ? "" : `, or lower minClients to ${known} at most`;
-  return `minClients needs ${counted(needed, "client")}, and the ledger knows ${known}: the rule cannot move on before more clients call${most}`;
+  return `minClients needs ${counted(needed, "client")}, and the ledger knows ${known}: the rule cannot move on before more clients call, or minClients is lowered to ${known} at most`;
 }
 
 /** What it compares now is little, and its own shadow came before: comparisons speak against it only when some differ. */
