@@ -152,10 +152,10 @@ function translated(evidence: RuleEvidence, terms: GateTerms): GateJudgement {
   const below = terms.failuresBelow ?? belowOf(evidence.failuresBelow);
   const failed = judgeShare(
     { bad: failures, all: requests, risk: RISK, below },
-    "requests failed because of translation",
+    { noun: "request", did: "failed because of translation" },
   );
   if (comparisons === 0) return sorted([failed]);
-  const none = { isBelow: true, text: `0 of ${comparisons} comparisons differed` };
+  const none = { isBelow: true, text: `0 of ${counted(comparisons, "comparison")} differed` };
   return sorted([failed, differences === 0 ? none : judgeDifferences(evidence, terms)]);
 }
 
@@ -164,7 +164,7 @@ function judgeDifferences(
   terms: GateTerms,
 ): Judged {
   const below = terms.differencesBelow ?? belowOf(differencesBelow);
-  return judgeShare({ bad: differences, all: comparisons, risk, below }, "comparisons differed");
+  return judgeShare({ bad: differences, all: comparisons, risk, below }, { noun: "comparison", did: "differed" });
 }
 
 /** A threshold of 0 is never reached: `stepBack` has it for "at once". */
@@ -192,10 +192,13 @@ interface CountedShare {
   readonly below: number;
 }
 
-function judgeShare({ bad, all, risk, below }: CountedShare, what: string): Judged {
+function judgeShare(
+  { bad, all, risk, below }: CountedShare,
+  { noun, did }: { readonly noun: string; readonly did: string },
+): Judged {
   const bound = upperBound(bad, all, risk);
   const shown = boundWords({ bad, all, upper: bound }, (share) => percent(share, 3), "do");
-  const found = `${bad} of ${all} ${what}: ${shown}`;
+  const found = `${bad} of ${counted(all, noun)} ${did}: ${shown}`;
   if (bound < below) return { isBelow: true, text: `${found}, below ${percent(below)}` };
   const more = comparisonsNeeded(below, bad, risk) - all;
   const enough = more > 0 && Number.isFinite(more) ? `; ${more} more without one are enough` : "";
