@@ -112,8 +112,8 @@ function isYoung(age: number | undefined, { minAge }: GateTerms): boolean {
 
 function compared(evidence: RuleEvidence, terms: GateTerms, clientsKnown?: number): GateJudgement {
   const { comparisons, clients, clientsNeeded } = evidence;
-  // A ledger that knows fewer than were compared was lost, and shows nothing.
-  const isShort = clientsKnown !== undefined && clients <= clientsKnown && clientsKnown < clientsNeeded;
+  // A ledger that knows none, or fewer than were compared, is new or was lost, and shows nothing.
+  const isShort = clientsKnown !== undefined && Math.max(1, clients) <= clientsKnown && clientsKnown < clientsNeeded;
   const tooFew: readonly Lack[] = isShort ? [{ why: "clients", text: tooFewText(clientsNeeded, clientsKnown) }] : [];
   if (comparisons === 0) {
     const text = "nothing was compared yet: it takes requests, shadow.sample and upstream.v1.url";
@@ -133,8 +133,7 @@ function compared(evidence: RuleEvidence, terms: GateTerms, clientsKnown?: numbe
 
 /** For `carryover gate` and `check`: waiting does not help. */
 export function tooFewText(needed: number, known: number): string {
-  const most = known === 0 ? "" : `, or lower minClients to ${known} at most`;
-  return `minClients needs ${counted(needed, "client")}, and the ledger knows ${known}: the rule cannot move on before more clients call${most}`;
+  return `minClients needs ${counted(needed, "client")}, and the ledger knows ${known}: the rule cannot move on before more clients call, or minClients is lowered to ${known} at most`;
 }
 
 /** What it compares now is little, and its own shadow came before: comparisons speak against it only when some differ. */
@@ -145,10 +144,14 @@ function translated(evidence: RuleEvidence, terms: GateTerms): GateJudgement {
   const below = terms.failuresBelow ?? belowOf(evidence.failuresBelow);
   const failed = judgeShare(
     { why: "failures", bad: failures, all: requests, risk: RISK, below },
-    "requests failed because of translation",
+    { noun: "request", did: "failed because of translation" },
   );
   if (comparisons === 0) return sorted([failed]);
-  const none: Judged = { why: "differences", isBelow: true, text: `0 of ${comparisons} comparisons differed` };
+  const none: Judged = {
+    why: "differences",
+    isBelow: true,
+    text: `0 of ${counted(comparisons, "comparison")} differed`,
+  };
   return sorted([failed, differences === 0 ? none : judgeDifferences(evidence, terms)]);
 }
 
@@ -157,7 +160,10 @@ function judgeDifferences(
   terms: GateTerms,
 ): Judged {
   const below = terms.differencesBelow ?? belowOf(differencesBelow);
-  return judgeShare({ why: "differences", bad: differences, all: comparisons, risk, below }, "comparisons differed");
+  return judgeShare(
+    { why: "differences", bad: differences, all: comparisons, risk, below },
+    { noun: "comparison", did: "differed" },
+  );
 }
 
 /** A threshold of 0 is never reached: `stepBack` has it for "at once". */
@@ -184,10 +190,13 @@ interface CountedShare extends Pick<Lack, "why"> {
   readonly below: number;
 }
 
-function judgeShare({ why, bad, all, risk, below }: CountedShare, what: string): Judged {
+function judgeShare(
+  { why, bad, all, risk, below }: CountedShare,
+  { noun, did }: { readonly noun: string; readonly did: string },
+): Judged {
   const bound = upperBound(bad, all, risk);
   const shown = boundWords({ bad, all, upper: bound }, (share) => percent(share, 3), "do");
-  const found = `${bad} of ${all} ${what}: ${shown}`;
+  const found = `${bad} of ${counted(all, noun)} ${did}: ${shown}`;
   if (bound < below) return { why, isBelow: true, text: `${found}, below ${percent(below)}` };
   const needed = comparisonsNeeded(below, bad, risk) - all;
   const more = needed > 0 && Number.isFinite(needed) ? needed : undefined;

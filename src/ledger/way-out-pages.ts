@@ -1,5 +1,6 @@
 /** The ways out of all clients: a Markdown page each, and an index by owner. */
 import { createHash } from "node:crypto";
+import { counted } from "../rules/words.ts";
 import { utcMinute } from "./clients-view.ts";
 import { difficultyOf } from "./difficulty.ts";
 import type { ClientEntry, LedgerSnapshot } from "./entry.ts";
@@ -64,7 +65,7 @@ function indexOf({ clients, since, at }: LedgerSnapshot): string {
   return [
     "# Ways out of v1, by owner",
     "",
-    `${left} of ${clients.length} clients have called v1, from ${utcMinute(since)} to ${utcMinute(at)}.`,
+    `${left} of ${counted(clients.length, "client")} called v1, from ${utcMinute(since)} to ${utcMinute(at)}.`,
     "",
     ...sections,
   ]

@@ -122,7 +122,10 @@ function listSection(entry: ClientEntry, called: readonly CalledOperation[], ver
   const longest = new Map(entry.needs.longLists.map(({ resource, records }) => [resource, records]));
   const lines = lists.map(({ resource: { name, domain, v2, items } }) => {
     const records = longest.get(name);
-    const size = records === undefined ? "" : `; its longest had ${records} records, ${Math.ceil(records / 200)} pages`;
+    const size =
+      records === undefined
+        ? ""
+        : `; its longest had ${counted(records, "record")}, ${counted(Math.ceil(records / 200), "page")}`;
     return `- ${name}: ${code(`list_all /${domain}/${version}/${v2} ${items}`)}${size}`;
   });
   return [

@@ -88,10 +88,10 @@ export function stepBackWords(settings: StepBackSettings | undefined): string | 
   if (settings === undefined) return null;
   const { failures, differences, minRequests, minComparisons, minClients, window, returnAfter } = settings;
   const limits = [
-    ...(failures === undefined ? [] : [`${shareOf(failures)} failures in at least ${minRequests} requests`]),
+    ...(failures === undefined ? [] : [`${shareOf(failures)} failures in at least ${counted(minRequests, "request")}`]),
     ...(differences === undefined
       ? []
-      : [`${shareOf(differences)} differences in at least ${minComparisons} comparisons`]),
+      : [`${shareOf(differences)} differences in at least ${counted(minComparisons, "comparison")}`]),
   ].join(" or ");
   const since = `within ${durationWords(window)} from ${counted(minClients, "client")}`;
   const back = returnAfter === undefined ? "until an operator brings it back" : `for ${durationWords(returnAfter)}`;

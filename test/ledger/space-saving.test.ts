@@ -77,6 +77,14 @@ test("names are removed from anywhere, and the rest keeps its order, its counts 
   );
 });
 
+test("the last name takes the place of a removed one, and moves up where it is rarer than what is above", () => {
+  const found = summary(6);
+  for (const count of [1, 10, 2, 11, 12, 3])
+    found.load({ name: `c${count}`, count, over: 0, lastUse: 0, heapIndex: 0 });
+  found.remove("c11");
+  expect([...found.items()].map(({ count }) => count)).toEqual([1, 3, 2, 10, 12]);
+});
+
 describe("room", () => {
   test("is made by the rarest, of equally rare ones by the one longest unused", () => {
     const gone: string[] = [];

@@ -26,7 +26,8 @@ function tooFew({ name, mode, match, promoteWhen }: Rule, known: number): readon
   if (mode !== "shadow" || promoteWhen === undefined) return [];
   const { minClients } = promoteWhen;
   const needed = Math.min(minClients, match.clients?.size ?? minClients);
-  if (known >= needed) return [];
+  // An empty ledger is new: nothing is known of who calls.
+  if (known === 0 || known >= needed) return [];
   return [warn(`${name}: ${tooFewText(needed, known)}`, "see /clients, and promoteWhen.minClients of the rule")];
 }
 

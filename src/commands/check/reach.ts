@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { header, pathOf } from "../../model/http.ts";
 import { member, parsedJson } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
-import { shownName } from "../../rules/words.ts";
+import { counted, shownName } from "../../rules/words.ts";
 import { dial } from "../../upstream/dial.ts";
 import { fail, HOW_TO_GIVE, type Judgement, listed, note, ok, skipped, warn } from "./finding.ts";
 import { type PlatformApi, type PlatformResponse, shownStatus, type UpstreamSettings } from "./platform.ts";
@@ -172,7 +172,7 @@ function judgeCertificate(
         `write one of its names into ${where}.url`,
       );
     case "CERT_HAS_EXPIRED":
-      return fail(`${where}: the certificate ended ${-days} days ago`, "have it renewed, and see clock");
+      return fail(`${where}: the certificate ended ${counted(-days, "day")} ago`, "have it renewed, and see clock");
     case "CERT_NOT_YET_VALID":
       return fail(`${where}: the certificate is not valid yet`, "set the clock of this machine, or wait");
     default:
@@ -247,7 +247,7 @@ export function judgeClock({ response }: PlatformResponse, now: number): Judgeme
   const ahead = Math.round((now - date) / 1000);
   if (Math.abs(ahead) <= TOLERATED_SECONDS) return ok("this machine and the platform agree");
   return warn(
-    `this machine is ${Math.abs(ahead)} seconds ${ahead > 0 ? "ahead of" : "behind"} the platform`,
+    `this machine is ${counted(Math.abs(ahead), "second")} ${ahead > 0 ? "ahead of" : "behind"} the platform`,
     "set its clock (NTP): tokens live for an hour and certificates have an end, both judged by a clock",
   );
 }
@@ -305,7 +305,7 @@ export function judgeCredential(token: string | undefined, response: PlatformRes
   const expires = member(claimsOf(token), "exp");
   const left = typeof expires === "number" ? expires - now / 1000 : Number.POSITIVE_INFINITY;
   if (response.status === 401) {
-    const why = left <= 0 ? `; it ended ${Math.ceil(-left / 60)} minutes ago` : "";
+    const why = left <= 0 ? `; it ended ${counted(Math.ceil(-left / 60), "minute")} ago` : "";
     return fail(
       `the platform refuses it (${shownStatus(response)})${why}`,
       "get a new token (they live for an hour), for the audience of this platform",

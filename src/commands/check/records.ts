@@ -3,6 +3,7 @@ import { grouped } from "../../model/group.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
 import { isUnpublished, type Row } from "../../model/resource.ts";
+import { counted } from "../../rules/words.ts";
 import { isTypedRefusal, MISSING_OR_FORBIDDEN } from "../../translate/error.ts";
 import type { ListOperation } from "../../translate/list.ts";
 import { fail, type Judgement, listed, note, ok, skipped, warn } from "./finding.ts";
@@ -33,7 +34,7 @@ export const fields: CheckProbe = {
     });
     if (full.length > 0 && !findings.some(({ level }) => level === "warn")) {
       const records = full.reduce((count, { page }) => count + page.records.length, 0);
-      findings.unshift(ok(`every name in ${records} records is known`));
+      findings.unshift(ok(`every name in ${counted(records, "record")} is known`));
     }
     if (empty.length > 0) {
       const names = listed(empty.map(({ resource }) => resource.name));
@@ -68,7 +69,7 @@ function judgeFields({ operation, page }: ListWithPage, { config }: ProbeContext
     ({ row, path }) => row.oneof === undefined && seen.possible.has(path) && !seen.present.has(path),
   );
   if (never.length > 0)
-    findings.push(note(`never seen in ${seen.records} records: ${listed(never.map(({ path }) => path))}`));
+    findings.push(note(`never seen in ${counted(seen.records, "record")}: ${listed(never.map(({ path }) => path))}`));
   return findings;
 }
 

@@ -35,7 +35,7 @@ test("rules that name a client otherwise than the ledger, or need more clients t
   await before.saved.close();
   expect(await checked(folder)).toEqual([
     'rules warn few: the ledger knows no client Ann, but ann: rules name clients exactly; write client: "ann"',
-    "rules warn reads: minClients needs 20 clients, and the ledger knows 1: the rule cannot move on before more clients call, or lower minClients to 1 at most; see /clients, and promoteWhen.minClients of the rule",
+    "rules warn reads: minClients needs 20 clients, and the ledger knows 1: the rule cannot move on before more clients call, or minClients is lowered to 1 at most; see /clients, and promoteWhen.minClients of the rule",
   ]);
 });
 

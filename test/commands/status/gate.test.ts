@@ -61,7 +61,7 @@ describe("a shadow rule may translate", () => {
     );
     expect((await gate([a, b])).against).toEqual([
       "5 of 20 clients needed were compared",
-      "minClients needs 20 clients, and the ledger knows 7: the rule cannot move on before more clients call, or lower minClients to 7 at most",
+      "minClients needs 20 clients, and the ledger knows 7: the rule cannot move on before more clients call, or minClients is lowered to 7 at most",
     ]);
   });
 
