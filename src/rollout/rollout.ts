@@ -357,34 +357,13 @@ function replaced(before: RulesInForce, after: RulesInForce, digest: string | un
     const old = before.states.get(name)?.rule[key];
     return old !== undefined && old !== after.states.get(name)?.rule[key];
   };
-  const changes = [
-    ...listed(
-      "new",
-      names.filter((name) => !before.states.has(name)),
-    ),
-    ...listed(
-      "changed",
-      names.filter((name) => differs("identity", name)),
-    ),
-    ...listed(
-      "without its evidence",
-      names.filter((name) => differs("evidenceKey", name)),
-    ),
-    ...listed(
-      "gone",
-      [...before.states.keys()].filter((name) => !after.states.has(name)),
-    ),
-  ];
+  const added = names.filter((name) => !before.states.has(name)).length;
+  const removed = [...before.states.keys()].filter((name) => !after.states.has(name)).length;
+  const changed = names.filter((name) => differs("identity", name)).length;
+  const reset = names.filter((name) => differs("evidenceKey", name)).length;
+  const changes = `${added} new, ${changed} changed (${reset} without their evidence), ${removed} gone`;
   // What an earlier process had is not compared: all rules would look new.
-  const reason = [counted(names.length, "rule"), ...(before.rules === undefined ? [] : changes)].join("; ");
+  const reason = `${counted(names.length, "rule")}${before.rules === undefined ? "" : `: ${changes}`}`;
   const [from, to] = [digest ?? "none", after.rules?.digest ?? "none"];
   return { kind: "rules", rule: undefined, at, from, to, reason };
-}
-
-const MOST_NAMES = 5;
-
-/** `new: reads, writes and 3 more`; nothing without names. */
-function listed(what: string, names: readonly string[]): readonly string[] {
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
-  return names.length === 0 ? [] : [`${what}: ${names.slice(0, MOST_NAMES).join(", ")}${more}`];
 }

@@ -219,7 +219,7 @@ describe("other rules", () => {
     expect(made.choose().rule).toBe(moved);
     expect(made.told.at(-1)).toMatchObject({
       kind: "rules",
-      reason: "2 rules; new: other",
+      reason: "2 rules: 1 new, 0 changed (0 without their evidence), 0 gone",
     });
   });
 
@@ -233,7 +233,7 @@ describe("other rules", () => {
       since: START + 5,
       evidence: { requests: 0, failures: 0, stepBacks: 0 },
     });
-    expect(made.told.at(-1)?.reason).toBe("1 rule; changed: all; without its evidence: all");
+    expect(made.told.at(-1)?.reason).toBe("1 rule: 0 new, 1 changed (1 without their evidence), 0 gone");
   });
 
   test("a rule of another mode is no longer back, and keeps what was compared", () => {
