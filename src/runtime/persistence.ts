@@ -352,8 +352,8 @@ function endOf(history: Pick<EventHistory, "select">, heardAt: number | undefine
   const all = history.select();
   const last = all.findLast(({ kind }) => kind === "started" || kind === "stopped");
   if (last?.kind !== "started") return undefined;
-  const at = new Date(Math.floor(heardAt ?? all.at(-1)?.at ?? last.at)).toISOString();
-  return `the process before it did not stop properly: it was last heard of at ${at}, and nothing was saved since`;
+  const at = new Date(Math.floor(heardAt ?? all.at(-1)?.at ?? last.at)).toISOString().slice(0, 19).replace("T", " ");
+  return `the process before it did not stop properly: it was last heard of at ${at}Z, and nothing was saved since`;
 }
 
 /** Digest of what responses depend on beside the rules: another version, platform or option makes other responses. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Example, examplesOf, withExample } from "../../src/rollout/examples.ts";
-import { comparison, finished, MINUTE, type Rig, rig, rule, rulesOf } from "./control-rig.ts";
+import { comparison, finished, MINUTE, type Rig, rig, rule, rulesOf, STEP_BACK } from "./control-rig.ts";
 
 const BROKEN = { status: 502, reason: "UPSTREAM_INVALID" } as const;
 /** The rule's own clients, one failing request each. */
@@ -32,11 +32,12 @@ describe("a step back names", () => {
   });
 
   test("nothing of the time before its window", () => {
-    const made = rig(rulesOf([rule()]));
+    const made = rig(rulesOf([rule({ stepBack: { ...STEP_BACK, minRequests: 4, minClients: 1 } })]));
     fail(made, 3);
     made.at += 60 * MINUTE;
-    for (let n = 0; n < 200; n++) made.control.observe(finished(`c${n % 5}`, { ...BROKEN, requestId: "late" }));
-    expect(made.told.at(-1)?.requests).toEqual(["late"]);
+    made.requests(3);
+    made.control.observe(finished("c", { ...BROKEN, requestId: "late" }));
+    expect(made.told).toMatchObject([{ kind: "stepped-back", requests: ["late"] }]);
   });
 });
 

@@ -76,6 +76,8 @@ function secondsOf(time: string): string {
 
 function summaryOf({ from, to, rule, client, kind, events, instances }: EventsReport): string {
   if (instances.length === 0) return "Not known: no instance responded";
+  const isBefore = events.length === 0 && instances.every(({ since }) => since >= to);
+  if (isBefore) return `Not known what happened from ${secondsOf(from)} to ${secondsOf(to)}`;
   const of = [
     ...(kind === undefined ? [] : [`of kind ${kind}`]),
     ...(rule === undefined ? [] : [`of rule ${rule}`]),

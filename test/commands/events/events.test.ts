@@ -100,6 +100,10 @@ describe("carryover events", () => {
       0,
       "No event of rule groups from 2026-11-28 02:00:00Z to 2026-11-28 03:00:00Z\nhttp://a:1 knows its events since 2026-11-28 01:00:00Z\n",
     ]);
+    const later = await events(answers(historyOf("00000001", NIGHT + 60 * MINUTE)), "a:1", ...WINDOW);
+    expect(later.out).toBe(
+      "Not known what happened from 2026-11-28 02:00:00Z to 2026-11-28 03:00:00Z\nhttp://a:1 knows no events before 2026-11-28 03:00:00Z\n",
+    );
     const silent = await events(answers(), "a:1", ...WINDOW);
     expect([silent.code, silent.out]).toEqual([2, expect.stringMatching(/^Not known: no instance responded\n/)]);
   });

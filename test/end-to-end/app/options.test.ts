@@ -93,7 +93,7 @@ describe("upstream.v2", () => {
       "GET /iam/v2beta1/groups/abc 503",
       "GET /iam/v2beta1/groups/abc 200",
     ]);
-    expect(JSON.parse(rig.lines[0] ?? "").calls).toEqual({ "v2 GET 503": 1, "v2 GET 200": 1 });
+    expect(JSON.parse(rig.lines.at(-1) ?? "").calls).toEqual({ "v2 GET 503": 1, "v2 GET 200": 1 });
   });
 });
 
