@@ -20,7 +20,7 @@ export function statusText(status: MigrationStatus): string {
   const moved = movedText(standing, window);
   const first = `${moved}; next: ${next}`;
   const head = [
-    ...(first.length <= WIDTH ? [first] : [...wrapped(`${moved};`, 0, 2), ...wrapped(`next: ${next}`, 0, 3)]),
+    ...(first.length <= WIDTH ? [first] : [...partsOf(`${moved};`), ...wrapped(`next: ${next}`, 0, 3)]),
     ...changeLines(change).map((line) => cutLine(`  ${line}`, WIDTH)),
     ...allTimeText(status),
     ...wrapped(settingsText(status), 0, 2),
@@ -28,6 +28,12 @@ export function statusText(status: MigrationStatus): string {
   const tail = [attention.length === 0 ? "Nothing needs attention" : "Needs attention", ...troubles];
   const rules = rulesText(status, HEIGHT - head.length - tail.length - 2);
   return [...head, "", ...rules, "", ...tail].join("\n");
+}
+
+/** In one line, or a line for the share and one for the clients. */
+function partsOf(moved: string): readonly string[] {
+  const parts = moved.length <= WIDTH ? [moved] : moved.split(/(?<=;) /);
+  return parts.map((part) => cutLine(part, WIDTH));
 }
 
 /** Counts of a window say little about how far the migration came. */
