@@ -45,6 +45,8 @@ const HOUR_MS = 3_600_000;
 const ACTIVE_MS = 24 * HOUR_MS;
 /** More evidence is waited for if it comes within this time. */
 const PATIENCE_MS = 3 * 24 * HOUR_MS;
+/** A rule that is younger has no pace yet. */
+const YOUNG_MS = 60_000;
 /** The usual steps of `match.percent`. */
 const PERCENTS = [1, 5, 10, 25, 50, 100];
 
@@ -229,7 +231,8 @@ function moreOf({ name, evidence, age }: FleetRule, { why, more }: Lack): Next {
   const what = why === "failures" ? "translated request" : "comparison";
   const seen = (why === "failures" ? evidence?.requests : evidence?.comparisons) ?? 0;
   if (more === undefined) return person(`wait for ${name}: it needs more ${what}s`);
-  if (age === undefined || age === 0 || seen === 0) return person(`wait for ${name}: ${counted(more, `more ${what}`)}`);
+  if (age === undefined || age < YOUNG_MS || seen === 0)
+    return person(`wait for ${name}: ${counted(more, `more ${what}`)}`);
   const ms = (more / seen) * age;
   if (ms <= PATIENCE_MS) return person(`wait for ${name}: ${counted(more, `more ${what}`)}, about ${duration(ms)}`);
   const slow = `${counted(more, `more ${what}`)} would take about ${days(ms)}`;

@@ -121,7 +121,7 @@ export const INSIDE = [
     ["test/end-to-end/cutover/guard.test.ts", "test/rollout/guard-watch.test.ts"],
     [
       ["two repeated reads in a second", "return rule.pairs <= PAIRS_PER_SECOND;", "return true;"],
-      ["a platform that responds to others is not silent", "v2.respondedAt < read.since", "true"],
+      ["a platform that responds to others is not silent", "v2.respondedAt >= read.since", "false"],
     ],
   ),
   ...guards(

@@ -16,6 +16,7 @@ const THE_LET_IN = "whoever the platform lets in may name himself as he likes: s
 
 /** Everything that outlives a request and has a key that follows from one. */
 const STATE: readonly Remembered[] = [
+  ["history/buckets.ts buckets", "number of a span of time", "841", "nobody: it is the clock"],
   ["history/events.ts counts", "kind of event", "the kinds that there are", NOBODY],
   [
     "drain/hints.ts counts",
@@ -146,6 +147,7 @@ const STATE: readonly Remembered[] = [
 
 /** Maps of one request, of the start, or of a view: gone with it. */
 const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
+  ["history/buckets.ts", "kinds"],
   ["history/events.ts", "byId", "often", "last"],
   ["grpc/descriptor-set.ts", "ownerOf", "nameOf"],
   ["grpc/descriptors.ts", "rpcs", "served"],
