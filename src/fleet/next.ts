@@ -139,7 +139,7 @@ function afterStepBack({ name, state, byGuard, cause }: FleetRule): Next | undef
   const why = cause === undefined ? "" : `: ${cause}`;
   return byGuard === true
     ? person(`find out why v2 fails: ${name} returns by itself when v2 responds${why}`)
-    : person(`find out why the translation of ${name} differs or fails (/samples, the log), and fix that${why}`);
+    : person(`find out why ${name} stepped back (/samples, the log), and fix the cause${why}`);
 }
 
 /** Rules that nobody calls hold up no other rule. */

@@ -117,7 +117,7 @@ const SITUATIONS: readonly Situation[] = [
         ),
       ],
     },
-    "find out why the translation of r differs or fails (/samples, the log), and fix that: 9 differences in 40 comparisons",
+    "find out why r stepped back (/samples, the log), and fix the cause: 9 differences in 40 comparisons",
   ],
   [
     "v2 failed clients until a minute ago",
