@@ -70,9 +70,15 @@ async function secondsUntil({ second }: Watched, expected: string): Promise<numb
   return Number.POSITIVE_INFINITY;
 }
 
+/** A second in which at least one request is compared: a busy machine skips comparisons. */
 async function comparedSecond(rig: Watched): Promise<void> {
-  await rig.second();
-  await rig.idle();
+  const compared = () => rig.metric("carryover_comparisons_total");
+  const before = await compared();
+  for (let tries = 0; tries < 50 && (await compared()) === before; tries++) {
+    if (tries > 0) rig.clock.now -= 1_000;
+    await rig.second();
+    await rig.idle();
+  }
 }
 
 const ruleOf = async (rig: CutoverRig) => (await rig.view("/rules")).rules[0];
