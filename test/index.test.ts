@@ -322,9 +322,10 @@ describe("what it tells", () => {
     const carryover = await embedded(url, {}, { log: (line) => void lines.push(line) });
     const { url: at } = await carryover.listen();
     await (await asked(at, sandbox.token("admin"))).text();
-    await vi.waitFor(() => expect(lines).toHaveLength(1));
-    expect(lines[0]?.endsWith("}\n")).toBe(true);
-    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: "request", operation: "list", status: 200 });
+    await vi.waitFor(() => expect(lines).toHaveLength(2));
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: "carryover started" });
+    expect(lines[1]?.endsWith("}\n")).toBe(true);
+    expect(JSON.parse(lines[1] ?? "")).toMatchObject({ msg: "request", operation: "list", status: 200 });
     expect(written).not.toHaveBeenCalled();
   });
 
@@ -340,7 +341,7 @@ describe("what it tells", () => {
       expect((await fetch(`${at}/nowhere`)).status).toBe(404);
       await vi.waitFor(async () => {
         expect(await metric(adminUrl, /^carryover_log_lines_dropped_total .*/m)).toBe(
-          "carryover_log_lines_dropped_total 1",
+          "carryover_log_lines_dropped_total 2",
         );
       });
     }

@@ -108,7 +108,7 @@ it("a rule whose saved state is lost stays on native v1, everywhere visible, unt
   expect(await next.metric("carryover_rule_state", { rule: "rest", state: "unknown" })).toBe(1);
   expect(await next.metric("carryover_rule_mode", { rule: "rest", mode: "native" })).toBe(1);
   expect(next.lines.filter((line) => line.includes("cutover: unknown") && line.includes('"rest"'))).toHaveLength(1);
-  expect((await command("status")).out).toContain("next: rest: see /rules, then carryover confirm rest");
+  expect((await command("status")).out).toMatch(/next: find out what rest did .*then\s+carryover\s+confirm rest/s);
   expect((await command("confirm", "rst")).code).toBe(2);
   expect((await command("confirm", "rest")).out).toContain("lets rest go on: it does translate");
   expect(await ask()).toBe("translate");
