@@ -46,6 +46,8 @@ const GONE_MS = 14 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 /** More evidence is waited for if it comes within this time. */
 const PATIENCE_MS = 3 * 24 * HOUR_MS;
+/** What came within less than a day says little of how much will come. */
+const SHORT_MS = 24 * HOUR_MS;
 /** The usual steps of `match.percent`. */
 const PERCENTS = [1, 5, 10, 25, 50, 100];
 
@@ -56,8 +58,9 @@ export function nextStep(fleet: Fleet, known: Surroundings): Next {
     stepOfFailures(fleet) ??
     stepOfInstances(fleet) ??
     stepOfSteppedBack(fleet) ??
-    stepOfRules(fleet.rules, known) ??
+    stepOfRules(fleet.rules, known, false) ??
     stepOfNative(fleet, known) ??
+    stepOfRules(fleet.rules, known, true) ??
     stepOfClients(known)
   );
 }
@@ -141,16 +144,14 @@ function afterStepBack({ name, state, byGuard, cause }: FleetRule): Next | undef
     : person(`find out why the translation of ${name} differs or fails (/samples, the log), and fix that${why}`);
 }
 
-/** Rules that nobody calls hold up no other rule. */
-function stepOfRules(rules: readonly FleetRule[], known: Surroundings): Next | undefined {
-  const steps = rules.map((rule) => ({ rule, step: stepOfRule(rule, known, DEFAULT_TERMS) }));
-  const isReady = ({ rule }: (typeof steps)[number]) => judgeRule(rule, DEFAULT_TERMS).lacks.length === 0;
-  const waits = ({ step }: (typeof steps)[number]) => step?.says.startsWith("wait") === true;
-  return (
-    steps.find((one) => one.step !== undefined && isReady(one)) ??
-    steps.find((one) => one.step !== undefined && !waits(one)) ??
-    steps.find((one) => one.step !== undefined)
-  )?.step;
+/** Rules that nobody calls hold up no other rule. `waiting`: the steps that only wait; others come first, and so does a further rule. */
+function stepOfRules(rules: readonly FleetRule[], known: Surroundings, waiting: boolean): Next | undefined {
+  const isReady = (rule: FleetRule) => judgeRule(rule, DEFAULT_TERMS).lacks.length === 0;
+  const steps = rules.flatMap((rule) => {
+    const step = stepOfRule(rule, known, DEFAULT_TERMS);
+    return step !== undefined && step.says.startsWith("wait") === waiting ? [{ rule, step }] : [];
+  });
+  return (steps.find(({ rule }) => isReady(rule)) ?? steps[0])?.step;
 }
 
 function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerms): Next | undefined {
@@ -160,7 +161,15 @@ function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerms): Nex
   if (state === "returning") return person(`wait until ${name} translates for all of its clients again`);
   if (mode === "native") return undefined;
   const [lack] = judgeRule(rule, terms).lacks;
-  return lack === undefined ? further(rule) : stepForLack(rule, lack, known);
+  if (lack === undefined) return further(rule);
+  // Nothing follows from the proof that is missing.
+  if (isWhole(rule) && (lack.why === "nothing-translated" || lack.isNearer === true)) return undefined;
+  return stepForLack(rule, lack, known);
+}
+
+/** It translates for all that it matches. */
+function isWhole({ mode, evidence }: FleetRule): boolean {
+  return mode === "translate" && (evidence?.percent ?? 100) >= 100;
 }
 
 /** The rule has proved what it must. Undefined: it translates for all that it matches. */
@@ -234,10 +243,12 @@ function moreOf({ name, evidence, age }: FleetRule, { why, more }: Lack): Next {
   const ms = (more / seen) * age;
   if (ms <= PATIENCE_MS) return person(`wait for ${name}: ${counted(more, `more ${what}`)}, about ${duration(ms)}`);
   const slow = `${counted(more, `more ${what}`)} would take about ${days(ms)}`;
-  if (why === "failures") return person(`let rule ${name} match more, or go on without the proof: ${slow}`);
-  const change = evidence?.sample === undefined || evidence.sample < 1 ? ofRule(name, "shadow.sample", 1) : null;
-  const how = change === null ? `let rule ${name} match more` : `raise shadow.sample of rule ${name} to 1`;
-  return { says: `${how}: ${slow}`, change };
+  if (why !== "failures" && (evidence?.sample === undefined || evidence.sample < 1)) {
+    const says = `raise shadow.sample of rule ${name} to 1: ${slow}`;
+    return { says, change: ofRule(name, "shadow.sample", 1) };
+  }
+  if (age < SHORT_MS) return person(`wait for ${name}: ${counted(more, `more ${what}`)}, after ${seen} in ${duration(age)}`);
+  return person(`let rule ${name} match more, or go on without the proof${why === "failures" ? "" : " (mode: translate)"}: ${slow}`);
 }
 
 /** Too many comparisons differ: no time helps. */
@@ -276,6 +287,8 @@ function heldBack({ name }: FleetRule, { text }: Lack): Next {
     return person(
       `find out why the translation differs (/samples), or give that operation a rule of its own before ${name}: ${text}`,
     );
+  if (/ failed \(platform\)$/.test(text))
+    return person(`wait for ${name} if v2 is well again (carryover check), else find out why it fails: ${text}`);
   return person(`give that operation a rule of its own before ${name}: ${text}`);
 }
 
@@ -302,11 +315,13 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
     if (row.mode !== "translate") continue;
     translated.set(nameOf(row), Math.max(translated.get(nameOf(row)) ?? 0, row.lastSeen));
   }
+  const isCompared = rules.some(({ doing }) => doing === "shadow");
   const byResource = new Map<string, { native: number; shadow: number }>();
   for (const row of v1) {
     const { resource, mode, requests, lastSeen } = row;
-    if ((mode !== "native" && mode !== "shadow") || resource === "unknown" || lacking.has(nameOf(row))) continue;
-    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS) continue;
+    if (mode !== "native" && (mode !== "shadow" || isCompared)) continue;
+    if (resource === "unknown" || lacking.has(nameOf(row))) continue;
+    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS || rules.some((rule) => isAbout(rule, row))) continue;
     const sum = byResource.get(resource) ?? { native: 0, shadow: 0 };
     byResource.set(resource, { ...sum, [mode]: sum[mode] + requests });
   }
@@ -314,7 +329,6 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
   if (most === undefined) return undefined;
   const [resource, { native, shadow }] = most;
   const isShadow = shadow > native;
-  if (isShadow && rules.some(({ doing }) => doing === "shadow")) return undefined;
   const names = new Set(rules.map(({ name }) => name));
   const name =
     [`${resource}s`, `${resource}-shadow`, `${resource}-shadow-2`].find((one) => !names.has(one)) ?? resource;
@@ -323,6 +337,11 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
     ? `give ${resource} a rule of its own with mode: shadow: only rules gather evidence, and move by it`
     : `compare ${resource} by a rule with mode: shadow: native v1 served ${counted(native, "request")} for it`;
   return { says, change: { file: "rules", rule: name, key: "mode", value: "shadow", paste } };
+}
+
+/** A further rule for the resource would never match. What a percentage leaves to native v1 is left on purpose. */
+function isAbout({ state, mode, evidence }: FleetRule, { resource }: RequestTotalsRow): boolean {
+  return state !== "expired" && mode !== "native" && [resource, "everything"].includes(evidence?.whom ?? "");
 }
 
 /** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
