@@ -4,6 +4,7 @@
  */
 import { difficultyOf } from "../ledger/difficulty.ts";
 import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
+import { OTHER_NAME } from "../ledger/record.ts";
 import { anyOf, counted, duration, percent } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
@@ -44,10 +45,11 @@ export interface Surroundings {
 /** Clients may call so seldom: without a call for this time v1 can be removed. */
 const GONE_MS = 14 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** More evidence is waited for if it comes within this time. */
-const PATIENCE_MS = 3 * 24 * HOUR_MS;
+const PATIENCE_MS = 3 * DAY_MS;
 /** What came within less than a day says little of how much will come. */
-const SHORT_MS = 24 * HOUR_MS;
+const SHORT_MS = DAY_MS;
 /** The usual steps of `match.percent`. */
 const PERCENTS = [1, 5, 10, 25, 50, 100];
 
@@ -203,7 +205,7 @@ function stepForLack(rule: FleetRule, lack: Lack, known: Surroundings): Next | u
     case "young":
       return person(`wait for ${name}: ${lack.text}`);
     case "nothing-compared":
-      if (!isServed(known, "shadow")) return undefined;
+      if (!isServed(known, "shadow") || evidence.sample === 1) return undefined;
       return {
         says: `raise shadow.sample of rule ${name}: requests came, and none was compared`,
         change: ofRule(name, "shadow.sample", 1),
@@ -247,8 +249,11 @@ function moreOf({ name, evidence, age }: FleetRule, { why, more }: Lack): Next {
     const says = `raise shadow.sample of rule ${name} to 1: ${slow}`;
     return { says, change: ofRule(name, "shadow.sample", 1) };
   }
-  if (age < SHORT_MS) return person(`wait for ${name}: ${counted(more, `more ${what}`)}, after ${seen} in ${duration(age)}`);
-  return person(`let rule ${name} match more, or go on without the proof${why === "failures" ? "" : " (mode: translate)"}: ${slow}`);
+  if (age < SHORT_MS)
+    return person(`wait for ${name}: ${counted(more, `more ${what}`)}, after ${seen} in ${duration(age)}`);
+  return person(
+    `let rule ${name} match more, or go on without the proof${why === "failures" ? "" : " (mode: translate)"}: ${slow}`,
+  );
 }
 
 /** Too many comparisons differ: no time helps. */
@@ -256,11 +261,13 @@ function differing({ name, evidence, causes }: FleetRule): Next {
   const { differences = 0, comparisons = 0 } = evidence ?? {};
   const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ`;
   const [worst] = causes ?? [];
-  if (worst === undefined) return person(`find out why the translation of ${name} differs (/samples): ${share}`);
+  const then = "and rename the rule when that is fixed";
+  if (worst === undefined)
+    return person(`find out why the translation of ${name} differs (/samples), ${then}: ${share}`);
   const where = `${worst.what} at ${worst.path} of ${worst.operation}`;
   const [key, value] = worst.set?.split(": ") ?? [];
   if (key === undefined || value === undefined) {
-    return person(`find out why the translation of ${name} differs, most often ${where} (/samples): ${share}`);
+    return person(`find out why the translation of ${name} differs, most often ${where} (/samples), ${then}: ${share}`);
   }
   return {
     says: `set ${key}: ${value}, which removes the difference ${where}: ${share} for ${name}`,
@@ -331,7 +338,9 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
   const isShadow = shadow > native;
   const names = new Set(rules.map(({ name }) => name));
   const name =
-    [`${resource}s`, `${resource}-shadow`, `${resource}-shadow-2`].find((one) => !names.has(one)) ?? resource;
+    [`${resource}s`.replace(/ys$/, "ies"), `${resource}-shadow`, `${resource}-shadow-2`].find(
+      (one) => !names.has(one),
+    ) ?? resource;
   const paste = [`- name: ${name}`, `  match: { resource: ${resource} }`, "  mode: shadow"];
   const says = isShadow
     ? `give ${resource} a rule of its own with mode: shadow: only rules gather evidence, and move by it`
@@ -344,10 +353,14 @@ function isAbout({ state, mode, evidence }: FleetRule, { resource }: RequestTota
   return state !== "expired" && mode !== "native" && [resource, "everything"].includes(evidence?.whom ?? "");
 }
 
+/** A client that was silent for this long may have moved: one that still calls is named before it. */
+const SILENT_MS = 6 * HOUR_MS;
+
 /** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
-function stepOfClients({ clients, from, at, watchedSince }: Surroundings): Next {
-  const left = clients.filter((client) => callsV1(client, from));
-  if (left.length > 0) return stepOfClient(left);
+function stepOfClients({ clients, from = 0, at, watchedSince }: Surroundings): Next {
+  const left = clients.filter((client) => callsV1(client, Math.max(from, at - DAY_MS)));
+  const calling = left.filter((client) => callsV1(client, at - SILENT_MS));
+  if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, left.length, at);
   if (clients.length === 0) return person("send clients to carryover: none has called yet");
   const last = clients.reduce((latest, { lastV1 }) => Math.max(latest, lastV1 ?? 0), 0);
   const gone = Math.max(last, watchedSince) + GONE_MS;
@@ -356,16 +369,27 @@ function stepOfClients({ clients, from, at, watchedSince }: Surroundings): Next 
   return person(`wait until ${day(gone)}, then remove carryover: ${since}`);
 }
 
-function stepOfClient(left: readonly ClientEntry[]): Next {
+/** The client as it calls now: the ledger remembers what it once needed. */
+function asToday(client: ClientEntry, at: number): ClientEntry {
+  const { operations, needs } = client;
+  const isCalled = (need: { readonly resource: string; readonly operation: string }) =>
+    operations.some(
+      (one) => one.lastSeen >= at - DAY_MS && (one.resource === OTHER_NAME || nameOf(one) === nameOf(need)),
+    );
+  return { ...client, needs: { ...needs, lacking: needs.lacking.filter(isCalled) } };
+}
+
+/** `all`: how many clients are left. */
+function stepOfClient(found: readonly ClientEntry[], all: number, at: number): Next {
+  const left = found.map((client) => asToday(client, at));
   const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
   const least = Math.min(...efforts);
   const [easiest] = left
-    .filter((_, at) => efforts[at] === least)
+    .filter((_, index) => efforts[index] === least)
     .sort((one, other) => other.requests.v1 - one.requests.v1);
   if (easiest === undefined) throw new Error("unreachable: a client is left");
   const need = difficultyOf(easiest);
-  const others = left.length - 1;
-  const more = others === 0 ? "the last client on v1" : `one of ${counted(left.length, "client")} on v1`;
+  const more = all === 1 ? "the last client on v1" : `one of ${counted(all, "client")} on v1`;
   if (need === "unknown") {
     return person(`compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`);
   }

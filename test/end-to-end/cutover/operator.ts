@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { parse, parseDocument } from "yaml";
 import type { Change } from "../../../src/fleet/next.ts";
-import { DAY, HOUR, type Weeks } from "./simulated-weeks.ts";
+import { DAY, HERE, HOUR, type Weeks } from "./simulated-weeks.ts";
 
 /** What people outside of carryover do, and when: the operator cannot hurry them. */
 export interface People {
@@ -94,7 +94,7 @@ export function createOperator(weeks: Weeks, people: People): Operator {
       /^see with carryover check .*; then carryover force none$/,
       async () => {
         if (!people.mayLift()) return "v2 is not well";
-        return (await weeks.run("force", "none", "--reason", "v2 is well", "--by", "robot")).out.trim();
+        return (await weeks.run("force", "none", HERE, "--reason", "v2 is well", "--by", "robot")).out.trim();
       },
     ],
     [
@@ -113,13 +113,14 @@ export function createOperator(weeks: Weeks, people: People): Operator {
     steps,
     written,
     look: async () => {
-      const { out, err } = await weeks.run("status", "--json");
+      const { out, err } = await weeks.run("status", HERE, "--json");
       if (out === "") throw new Error(err);
       const status: { readonly next: string; readonly change: Change | null } = JSON.parse(out);
       const { next, change } = status;
       const answer = answers.find(([words]) => words.test(next));
       if (change === null && answer === undefined) throw new Error(`no person knows what to do: ${next}`);
-      const did = change === null ? await answer?.[1](answer[0].exec(next)?.[1] ?? "") : `writes ${await write(change)}`;
+      const did =
+        change === null ? await answer?.[1](answer[0].exec(next)?.[1] ?? "") : `writes ${await write(change)}`;
       steps.push({ at: time.now(), says: next, did: did ?? "" });
       return next.startsWith("remove carryover: ");
     },

@@ -3,18 +3,19 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { vi } from "vitest";
-import { type CommandResult, runCommand } from "../../../scripts/command.ts";
 import type { Sandbox } from "../../../sandbox/src/sandbox.ts";
 import { seededSandbox } from "../../../sandbox/test/seeded.ts";
+import { type CommandResult, runCommand } from "../../../scripts/command.ts";
 import type { Timer } from "../../../src/model/clock.ts";
 import type { SendLayer } from "../../../src/model/http.ts";
 import { type Carryover, startCarryover } from "../../support/carryover.ts";
-import { later as takeDown, send } from "../app/rig.ts";
+import { send, later as takeDown } from "../app/rig.ts";
 import { folder, LACKING, serveLacking } from "./rig.ts";
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 const MINUTE = 60_000;
+export const HERE = "http://127.0.0.1:8081";
 /** A Monday. */
 export const START = Date.UTC(2026, 10, 30);
 const TOKEN = "0123456789-admin-token";
@@ -32,7 +33,7 @@ export interface SimulatedTime {
 /** Only `Date` is simulated: sockets and deadlines keep real time. */
 export function simulateTime(start: number): SimulatedTime {
   vi.useFakeTimers({ toFake: ["Date"], now: start });
-  takeDown(() => void vi.useRealTimers());
+  takeDown(async () => void vi.useRealTimers());
   const due = new Set<{ readonly at: number; readonly run: () => void }>();
   return {
     now: Date.now,
@@ -154,9 +155,10 @@ export interface Weeks {
   hour(busy: boolean): Promise<void>;
   reload(): Promise<void>;
   restart(): Promise<void>;
-  /** A command against the running instance. */
+  /** A command; `HERE` stands for the running instance. */
   run(...words: readonly string[]): Promise<CommandResult>;
-  close(): Promise<void>;
+  /** Of the configuration, for commands that ask no instance. */
+  readonly flags: readonly string[];
 }
 
 export async function simulatedWeeks(rules: string, faults: Faults): Promise<Weeks> {
@@ -231,6 +233,8 @@ export async function simulatedWeeks(rules: string, faults: Faults): Promise<Wee
       for (const habit of HABITS) {
         const isNight = hourOfDay < 7 || hourOfDay >= 20;
         const usual = isNight ? Math.ceil(habit.perHour / 4) : habit.perHour;
+        // A client on v2 says nothing new.
+        if (use.get(habit.name) === "none" && hourOfDay !== 12) continue;
         const count = habit.hours === undefined ? usual : habit.hours.includes(hourOfDay) ? habit.perHour : 0;
         const offset = HABITS.indexOf(habit) * 7_000;
         for (let at = 0; at < count; at++) calls.push({ at: from + offset + ((at + 0.5) * HOUR) / (count + 1), habit });
@@ -241,7 +245,7 @@ export async function simulatedWeeks(rules: string, faults: Faults): Promise<Wee
         time.goTo(group[0]?.at ?? from);
         await Promise.all(group.map(({ habit }) => ask(habit)));
         // Comparisons and native's answers come in the background.
-        await sleep(busy ? 5 : 1);
+        await sleep(busy ? 5 : 0);
       }
       await sleep(5);
       time.goTo(from + HOUR);
@@ -252,13 +256,23 @@ export async function simulatedWeeks(rules: string, faults: Faults): Promise<Wee
       carryover = await start();
     },
     run: (...words) =>
-      runCommand([...words, carryover.adminUrl], {
-        env: { CARRYOVER_ADMIN_TOKEN: TOKEN },
-        files: "disk",
-      }),
-    close: async () => {
-      await carryover.close();
-    },
+      runCommand(
+        words.map((word) => (word === HERE ? carryover.adminUrl : word)),
+        {
+          env: { CARRYOVER_ADMIN_TOKEN: TOKEN },
+          files: "disk",
+        },
+      ),
+    flags: [
+      "--config",
+      config,
+      "--upstream-v2-url",
+      platform,
+      "--upstream-v1-url",
+      platform,
+      "--cutover-mode",
+      "native",
+    ],
   };
 }
 
