@@ -1,5 +1,5 @@
 /** A whole migration in simulated time, by an operator who only follows what carryover says is next. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { takeDownAfterAll } from "../app/rig.ts";
@@ -21,16 +21,26 @@ const LONGEST_DAYS = 35;
 
 /** What an operator asks, when, and with which command. */
 const QUESTIONS: readonly (readonly [when: number, question: string, ...command: string[]])[] = [
-  [at(1, 12), "how far are we, and what is next?", "status", HERE],
+  [at(1, 12), "how far are we, and what is next, on day 1?", "status", HERE],
   [at(1, 12), "who still calls v1, and who owns it?", "report", HERE],
   [at(1, 12), "may this rule go further?", "gate", "roles", HERE],
   [at(3, 4), "which client breaks, and why?", "report", HERE],
   [at(3, 9), "what happened last night between 02:00 and 03:00?", "events", HERE, "--from", "02:00", "--to", "03:00"],
   [at(3, 9), "can I switch off repo?", "report", HERE, "--resource", "repo", "--fail-if-v1"],
   [at(3, 9), "what do I tell 40 teams?", "way-out", "--all", "DIR", HERE],
-  [at(3, 9), "why was this refused?", "explain", "GET /iam/v1/externalGroupRoleMappings", "RULES", "FLAGS"],
+  [at(3, 9), "why was this refused?", "explain", "GET /iam/v1/groups//team", "RULES", "FLAGS"],
   [at(6, 16), "what happened today?", "events", HERE, "--from", "00:00"],
-  [at(8, 12), "how far are we, and what is next?", "status", HERE],
+  [at(8, 12), "how far are we, and what is next, on day 8?", "status", HERE],
+  [
+    at(8, 12),
+    "what happened in that night?",
+    "events",
+    HERE,
+    "--from",
+    "2026-12-03T02:00Z",
+    "--to",
+    "2026-12-03T03:00Z",
+  ],
 ];
 
 interface Story {
@@ -49,7 +59,10 @@ async function ask({ weeks, diary, answers }: Story, question: string, command: 
   });
   const { code, out, err } = await weeks.run(...words);
   answers.set(question, out);
-  diary.push(`\n== ${shown(weeks.time.now())} ${question}\n$ carryover ${words.join(" ")} [${code}]\n${out}${err}==\n`);
+  const index = words.includes("way-out") ? await readFile(join(dirname(weeks.rulesPath), "teams", "index.md")) : "";
+  diary.push(
+    `\n== ${shown(weeks.time.now())} ${question}\n$ carryover ${words.join(" ")} [${code}]\n${out}${err}${index}==\n`,
+  );
 }
 
 /** What happens to the migration from outside at this hour. */
@@ -97,11 +110,17 @@ it("a migration ends with carryover's removal when an operator does what is next
     console.log([...story.diary, `${weeks.sent()} requests`, ...days].join("\n"));
   }
   // A standstill that nobody can end, or a step that undoes another.
-  expect(longestStandstill(operator.steps)).toMatchObject({ days: expect.closeTo(1.5, 0) });
+  const { days, says } = longestStandstill(operator.steps);
+  expect(days, says).toBeLessThanOrEqual(3);
   for (const values of operator.written.values()) expect(new Set(values).size).toBe(values.length);
   const night = story.answers.get("what happened last night between 02:00 and 03:00?") ?? "";
   expect(night).toMatch(
     /02:[123]\d:\d\dZ {2}stepped-back +rule groups .* v2 failed \d+ of \d+ requests .* native v1 served/,
+  );
+  // Between the two questions was a restart.
+  expect(story.answers.get("what happened in that night?")).toBe(night);
+  expect(story.answers.get("what happened today?")).toMatch(
+    /15:00:00Z {2}forced +none -> native .* v2 loses writes, by anna\n/,
   );
   const lastDay = [...weeks.days.values()].at(-1) ?? new Map();
   expect([...lastDay.keys()]).toEqual(["translate"]);

@@ -191,7 +191,8 @@ export async function simulatedWeeks(rules: string, faults: Faults): Promise<Wee
         upstreamV1Breaker: "false",
       },
       clock: { wall: time.now, later: time.later },
-      reloadMs: HOUR,
+      // It is looked at when the operator has written it.
+      reloadMs: 365 * DAY,
       onExchange: ({ apiVersion, mode }) => {
         if (apiVersion !== "v1") return;
         const day = Math.floor((Date.now() - START) / DAY);
