@@ -2,13 +2,12 @@
  * The one next step of a migration, for status, report and gate. It names the change to write, or what a person must find out. It says "wait"
  * only where time alone helps, and it never names the command that prints it.
  */
-import { difficultyOf } from "../ledger/difficulty.ts";
-import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
-import { OTHER_NAME } from "../ledger/record.ts";
-import { anyOf, counted, duration, percent } from "../rules/words.ts";
+import type { ClientEntry } from "../ledger/entry.ts";
+import { counted, duration, percent } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
 import { DEFAULT_TERMS, type GateTerms, judgeRule, type Lack, timeOfDay, troubleTexts } from "./judge.ts";
+import { clientsStep, nameOf } from "./next-client.ts";
 import { callsV1 } from "./standing.ts";
 
 export interface Next {
@@ -42,8 +41,6 @@ export interface Surroundings {
   readonly watchedSince: number;
 }
 
-/** Clients may call so seldom: without a call for this time v1 can be removed. */
-const GONE_MS = 14 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** More evidence is waited for if it comes within this time. */
@@ -63,7 +60,7 @@ export function nextStep(fleet: Fleet, known: Surroundings): Next {
     stepOfRules(fleet.rules, known, false) ??
     stepOfNative(fleet, known) ??
     stepOfRules(fleet.rules, known, true) ??
-    stepOfClients(known)
+    person(clientsStep(known))
   );
 }
 
@@ -353,57 +350,6 @@ function isAbout({ state, mode, evidence }: FleetRule, { resource }: RequestTota
   return state !== "expired" && mode !== "native" && [resource, "everything"].includes(evidence?.whom ?? "");
 }
 
-/** A client that was silent for this long may have moved: one that still calls is named before it. */
-const SILENT_MS = 6 * HOUR_MS;
-
-/** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
-function stepOfClients({ clients, from = 0, at, watchedSince }: Surroundings): Next {
-  const left = clients.filter((client) => callsV1(client, Math.max(from, at - DAY_MS)));
-  const calling = left.filter((client) => callsV1(client, at - SILENT_MS));
-  if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, left.length, at);
-  if (clients.length === 0) return person("send clients to carryover: none has called yet");
-  const last = clients.reduce((latest, { lastV1 }) => Math.max(latest, lastV1 ?? 0), 0);
-  const gone = Math.max(last, watchedSince) + GONE_MS;
-  if (at >= gone) return person("remove carryover: no client has called v1 for 14 days");
-  const since = last === 0 ? "no client has called v1" : `no client has called v1 since ${day(last)}`;
-  return person(`wait until ${day(gone)}, then remove carryover: ${since}`);
-}
-
-/** The client as it calls now: the ledger remembers what it once needed. */
-function asToday(client: ClientEntry, at: number): ClientEntry {
-  const { operations, needs } = client;
-  const isCalled = (need: { readonly resource: string; readonly operation: string }) =>
-    operations.some(
-      (one) => one.lastSeen >= at - DAY_MS && (one.resource === OTHER_NAME || nameOf(one) === nameOf(need)),
-    );
-  return { ...client, needs: { ...needs, lacking: needs.lacking.filter(isCalled) } };
-}
-
-/** `all`: how many clients are left. */
-function stepOfClient(found: readonly ClientEntry[], all: number, at: number): Next {
-  const left = found.map((client) => asToday(client, at));
-  const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
-  const least = Math.min(...efforts);
-  const [easiest] = left
-    .filter((_, index) => efforts[index] === least)
-    .sort((one, other) => other.requests.v1 - one.requests.v1);
-  if (easiest === undefined) throw new Error("unreachable: a client is left");
-  const need = difficultyOf(easiest);
-  const more = all === 1 ? "the last client on v1" : `one of ${counted(all, "client")} on v1`;
-  if (need === "unknown") {
-    return person(`compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`);
-  }
-  if (need === "lacking") {
-    const what = anyOf(easiest.needs.lacking.slice(0, 2).map(nameOf)) || "paths that carryover does not know";
-    return person(`agree with ${easiest.name} on a way without ${what}, ${more}: v2 does not have it`);
-  }
-  return person(`move ${easiest.name} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name})`);
-}
-
-function nameOf({ resource, operation }: { readonly resource: string; readonly operation: string }): string {
-  return resource === "unknown" ? "paths that carryover does not know" : `${resource} ${operation}`;
-}
-
 function person(says: string): Next {
   return { says, change: null };
 }
@@ -441,11 +387,6 @@ export function changeLines(change: Change | null): readonly string[] {
   if (paste[0]?.startsWith("- ")) return ["at the end of the rules file:", ...paste.map((line) => `  ${line}`)];
   const place = rule === null ? `in the ${file === "rules" ? "rules file" : "configuration"}` : `in rule ${rule}`;
   return paste.map((line) => `${place}: ${line}`);
-}
-
-/** `2026-12-12`. */
-function day(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }
 
 function days(ms: number): string {
