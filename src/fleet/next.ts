@@ -186,7 +186,7 @@ function further({ name, mode, state, evidence }: FleetRule): Next | undefined {
     return { says: `set rule ${name} to mode: translate, for ${PERCENTS[2]} % of its clients first`, change };
   }
   if (share === undefined || share >= 100) return undefined;
-  const more = PERCENTS.find((one) => one > share) ?? 100;
+  const more = widerThan(share);
   return {
     says: `raise match.percent of rule ${name} from ${share} to ${more}`,
     change: ofRule(name, "match.percent", more),
@@ -224,11 +224,16 @@ function stepForLack(rule: FleetRule, lack: Lack, known: Surroundings): Next | u
   }
 }
 
+/** The usual step after that percentage. */
+function widerThan(share = 100): number {
+  return PERCENTS.find((one) => one > share) ?? 100;
+}
+
 /** A percentage may take nobody who calls. */
 function widened({ name, evidence }: FleetRule, known: Surroundings): Next | undefined {
   const share = evidence?.percent;
   if (share === undefined || share >= 100 || !isServed(known, "native", "shadow")) return undefined;
-  const more = PERCENTS.find((one) => one > share) ?? 100;
+  const more = widerThan(share);
   const says = `raise match.percent of rule ${name} from ${share} to ${more}: no client that calls is among its ${share} % (/clients shows each client's bucket)`;
   return { says, change: ofRule(name, "match.percent", more) };
 }
@@ -248,9 +253,8 @@ function moreOf({ name, evidence, age }: FleetRule, { why, more }: Lack): Next {
   }
   if (age < SHORT_MS)
     return person(`wait for ${name}: ${counted(more, `more ${what}`)}, after ${seen} in ${duration(age)}`);
-  return person(
-    `let rule ${name} match more, or go on without the proof${why === "failures" ? "" : " (mode: translate)"}: ${slow}`,
-  );
+  const further = why === "failures" ? `match.percent: ${widerThan(evidence?.percent)}` : "mode: translate";
+  return person(`let rule ${name} match more, or go on without the proof (${further}): ${slow}`);
 }
 
 /** Too many comparisons differ: no time helps. */

@@ -305,6 +305,11 @@ const SITUATIONS: readonly Situation[] = [
     "wait for r: 71 more translated requests, about 42.6 min",
   ],
   [
+    "few requests are translated, and slowly",
+    { rules: [rule("r", "translate", { requests: 20, percent: 25 }, LONG)] },
+    "let rule r match more, or go on without the proof (match.percent: 50): 151 more translated requests would take about 76 days",
+  ],
+  [
     "an instance is too old to tell evidence",
     { rules: [plain("r", { mode: "shadow", doing: "shadow" })] },
     "upgrade the instances: an instance is older, and tells no evidence (on a)",

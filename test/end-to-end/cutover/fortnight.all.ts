@@ -2,11 +2,11 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { takeDownAfterAll } from "../app/rig.ts";
+import { takeDownAfterEach } from "../app/rig.ts";
 import { createOperator, longestStandstill, type Operator } from "./operator.ts";
 import { DAY, HERE, HOUR, START, simulatedWeeks, type Weeks } from "./simulated-weeks.ts";
 
-takeDownAfterAll();
+takeDownAfterEach();
 
 const at = (day: number, hour: number, minute = 0) => START + day * DAY + hour * HOUR + minute * 60_000;
 const shown = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace("T", " ");
@@ -124,4 +124,29 @@ it("a migration ends with carryover's removal when an operator does what is next
   );
   const lastDay = [...weeks.days.values()].at(-1) ?? new Map();
   expect([...lastDay.keys()]).toEqual(["translate"]);
+}, 300_000);
+
+const PERCENTAGES = `version: carryover/v1
+rules:
+  - name: everything
+    match: {}
+    mode: shadow
+    promoteWhen: { differencesBelow: 0.02, minClients: 20 }
+`;
+
+it("a rule with promoteWhen goes all the way to its last client in the same way", async () => {
+  const never = [0, 0] as const;
+  const weeks = await simulatedWeeks(PERCENTAGES, { outage: never, wrongRow: never });
+  const operator = createOperator(weeks, { isRepaired: () => true, mayLift: () => true });
+  while (operator.steps.at(-1)?.says.startsWith("move ") !== true) {
+    if (weeks.time.now() > at(10, 0)) throw new Error(JSON.stringify(operator.steps.slice(-50)));
+    await weeks.hour(false);
+    await operator.look();
+  }
+  expect(Object.fromEntries(operator.written)).toEqual({
+    "everything shadow.sample": ["1"],
+    "everything promoteWhen.minClients": ["10"],
+    "everything mode": ["translate"],
+    "everything match.percent": ["10", "25", "50", "100"],
+  });
 }, 300_000);

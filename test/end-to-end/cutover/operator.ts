@@ -52,7 +52,8 @@ export function createOperator(weeks: Weeks, people: People): Operator {
       note(`${change.rule}`, "new");
       await save(text.replace(/^rules: \[\]\n/m, "rules:\n") + indented);
     } else {
-      await save(withLines(text, change, note));
+      const values = change.paste.map((line): unknown => parse(line));
+      await save(withValues(text, change.rule, values, note));
     }
     return change.paste.join("; ");
   };
@@ -75,7 +76,7 @@ export function createOperator(weeks: Weeks, people: People): Operator {
     return `renames the rule ${rule}-2`;
   };
   /** Sentences for people, and what a person does. The first that fits. */
-  const answers: readonly [RegExp, (found: string) => Promise<string> | string][] = [
+  const answers: readonly [RegExp, (...found: [string, string, string]) => Promise<string> | string][] = [
     [/^wait /, () => "waits"],
     [/^remove carryover: /, () => "removes carryover"],
     [/^find out why v2 fails/, () => "asks the platform's team"],
@@ -84,8 +85,10 @@ export function createOperator(weeks: Weeks, people: People): Operator {
       (rule) => (people.isRepaired() ? rename(rule) : "asks the platform's team"),
     ],
     [
-      /^correct the rules file/,
-      async () => {
+      /^correct the rules file of (.*)/,
+      async (fault) => {
+        if ((await readFile(rulesPath, "utf8")) === good)
+          throw new Error(`what it was told to write is refused: ${fault}`);
         await save(good);
         return "puts the rules file right";
       },
@@ -98,12 +101,12 @@ export function createOperator(weeks: Weeks, people: People): Operator {
       },
     ],
     [
-      /^let rule (\S+) match more, or go on without the proof/,
-      async (rule) => {
+      /^let rule (\S+) match more, or go on without the proof \(([\w.]+): (\w+)\)/,
+      async (rule, key, value) => {
         const text = await readFile(rulesPath, "utf8");
-        const paste = ["mode: translate"];
-        await save(withLines(text, { file: "rules", rule, key: "mode", value: "translate", paste }, note));
-        return `decides that ${rule} goes on without the proof`;
+        const values = key.split(".").reduceRight((inner: unknown, name) => ({ [name]: inner }), parse(value));
+        await save(withValues(text, rule, [values], note));
+        return `decides that ${rule} goes on without the proof: ${key}: ${value}`;
       },
     ],
     [/^move (\S+) to v2, /, (client) => promised(client, "none")],
@@ -119,29 +122,34 @@ export function createOperator(weeks: Weeks, people: People): Operator {
       const { next, change } = status;
       const answer = answers.find(([words]) => words.test(next));
       if (change === null && answer === undefined) throw new Error(`no person knows what to do: ${next}`);
-      const did =
-        change === null ? await answer?.[1](answer[0].exec(next)?.[1] ?? "") : `writes ${await write(change)}`;
+      const [, first = "", second = "", third = ""] = answer?.[0].exec(next) ?? [];
+      const did = change === null ? await answer?.[1](first, second, third) : `writes ${await write(change)}`;
       steps.push({ at: time.now(), says: next, did: did ?? "" });
       return next.startsWith("remove carryover: ");
     },
   };
 }
 
-/** The rules file with the lines of `paste` in the rule that the change names. */
-function withLines(text: string, { rule, paste }: Change, note: (key: string, value: string) => void): string {
+/** The rules file with the values in the rule of that name; null: at the top. */
+function withValues(
+  text: string,
+  rule: string | null,
+  values: readonly unknown[],
+  note: (key: string, value: string) => void,
+): string {
   const file = parseDocument(text);
   const rules: readonly { readonly name: string }[] = file.toJS().rules ?? [];
   const at = rules.findIndex(({ name }) => name === rule);
   if (rule !== null && at === -1) throw new Error(`there is no rule ${rule}`);
-  const set = (path: readonly (string | number)[], value: unknown): void => {
+  const set = (path: readonly string[], value: unknown): void => {
     if (typeof value === "object" && value !== null) {
       for (const [key, inner] of Object.entries(value)) set([...path, key], inner);
       return;
     }
-    note(path.join("."), String(value));
-    file.setIn(path, value);
+    note(`${rule} ${path.join(".")}`, String(value));
+    file.setIn(rule === null ? path : ["rules", at, ...path], value);
   };
-  for (const line of paste) set(rule === null ? [] : ["rules", at], parse(line));
+  for (const one of values) set([], one);
   return file.toString();
 }
 
