@@ -3,12 +3,9 @@ import { difficultyOf } from "../ledger/difficulty.ts";
 import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
 import { OTHER_NAME } from "../ledger/record.ts";
 import { anyOf, counted } from "../rules/words.ts";
-import { callsV1 } from "./standing.ts";
 
 interface ClientsNow {
   readonly clients: readonly ClientEntry[];
-  /** When the window begins, milliseconds since 1970; undefined: as far back as is known. */
-  readonly from: number | undefined;
   /** The latest clock, and since when every instance has been watching. */
   readonly at: number;
   readonly watchedSince: number;
@@ -22,16 +19,21 @@ const GONE_MS = 14 * DAY_MS;
 const SILENT_MS = 6 * HOUR_MS;
 
 /** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
-export function clientsStep({ clients, from = 0, at, watchedSince }: ClientsNow): string {
-  const left = clients.filter((client) => callsV1(client, Math.max(from, at - DAY_MS)));
-  const calling = left.filter((client) => callsV1(client, at - SILENT_MS));
+export function clientsStep({ clients, at, watchedSince }: ClientsNow): string {
+  const left = clients.filter((client) => calledV1(client, at - DAY_MS));
+  const calling = left.filter((client) => calledV1(client, at - SILENT_MS));
   if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, left.length, at);
   if (clients.length === 0) return "send clients to carryover: none has called yet";
-  const last = clients.reduce((latest, { lastV1 }) => Math.max(latest, lastV1 ?? 0), 0);
-  const gone = Math.max(last, watchedSince) + GONE_MS;
+  const [last] = clients.toSorted((a, b) => (b.lastV1 ?? 0) - (a.lastV1 ?? 0));
+  const lastV1 = last?.lastV1 ?? 0;
+  const gone = Math.max(lastV1, watchedSince) + GONE_MS;
   if (at >= gone) return "remove carryover: no client has called v1 for 14 days";
-  const since = last === 0 ? "no client has called v1" : `no client has called v1 since ${day(last)}`;
-  return `wait until ${day(gone)}, then remove carryover: ${since}`;
+  const who = lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${day(lastV1)}`;
+  return `wait until ${day(gone)}, then remove carryover: ${who}`;
+}
+
+function calledV1({ lastV1 }: ClientEntry, since: number): boolean {
+  return lastV1 !== undefined && lastV1 >= since;
 }
 
 /** The client as it calls now: the ledger remembers what it once needed. */

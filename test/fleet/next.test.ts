@@ -379,7 +379,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "the last client has been silent for a day",
     { ledger: { since: NOW - 30 * DAY, clients: [client("silent", calledAgo(25))] } },
-    "wait until 2026-12-04, then remove carryover: no client has called v1 since 2026-11-20",
+    "wait until 2026-12-04, then remove carryover: the last v1 call was silent's, on 2026-11-20",
   ],
   [
     "nobody knows what a client needs",
@@ -389,7 +389,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "nobody has called v1 for four days",
     { ledger: { since: NOW - 30 * DAY, clients: [gone(4)] } },
-    "wait until 2026-12-01, then remove carryover: no client has called v1 since 2026-11-17",
+    "wait until 2026-12-01, then remove carryover: the last v1 call was gone's, on 2026-11-17",
   ],
   [
     "nobody has called v1 for 15 days",
