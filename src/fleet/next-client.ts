@@ -14,7 +14,7 @@ interface ClientsNow {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Clients may call so seldom: without a call for this time v1 can be removed. */
-const GONE_MS = 14 * DAY_MS;
+export const GONE_MS = 14 * DAY_MS;
 /** A client that was silent for this long may have moved: one that still calls is named before it. */
 const SILENT_MS = 6 * HOUR_MS;
 
@@ -32,7 +32,7 @@ export function clientsStep({ clients, at, watchedSince }: ClientsNow): string {
   return `wait until ${day(gone)}, then remove carryover: ${who}`;
 }
 
-function calledV1({ lastV1 }: ClientEntry, since: number): boolean {
+export function calledV1({ lastV1 }: ClientEntry, since: number): boolean {
   return lastV1 !== undefined && lastV1 >= since;
 }
 

@@ -7,8 +7,7 @@ import { counted, duration, percent } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
 import { DEFAULT_TERMS, type GateTerms, judgeRule, type Lack, timeOfDay, troubleTexts } from "./judge.ts";
-import { clientsStep, nameOf } from "./next-client.ts";
-import { callsV1 } from "./standing.ts";
+import { calledV1, clientsStep, GONE_MS, nameOf } from "./next-client.ts";
 
 export interface Next {
   /** One sentence without a full stop. */
@@ -278,7 +277,7 @@ function differing({ name, evidence, causes }: FleetRule): Next {
 
 function clientsFor({ name, evidence }: FleetRule, known: Surroundings): Next {
   const { clients = 0, clientsNeeded = 1 } = evidence ?? {};
-  const calling = known.clients.filter((client) => callsV1(client, known.from)).length;
+  const calling = known.clients.filter((client) => calledV1(client, known.at - GONE_MS)).length;
   const found = `${clients} of ${clientsNeeded} needed were compared`;
   if (calling >= clientsNeeded) return person(`wait until more clients of ${name} call: ${found}`);
   const change = ofRule(name, "promoteWhen.minClients", Math.max(1, calling));
