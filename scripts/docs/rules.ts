@@ -103,7 +103,7 @@ const MEANING = [
   "carryover applies a file as a whole or not at all. It reports all faults at once, with line, column and remedy, and keeps the rules",
   "in force. Besides the schema's rules, these are refused: names of resources and operations that are not there, two rules of one name, a mode, `force`,",
   "`fallback`, step back, `onFailure` or comparison that needs `upstream.v1.url` without it, times that are empty or over, `sunset` before `deprecation`, settings that can",
-  "have no effect (`stepBack`, `guard` or `onFailure` of a rule that never translates, `promoteWhen` of one that is not `shadow`, differences that are never measured), and rules that can",
+  "have no effect (`stepBack`, `guard` or `onFailure` of a rule that never translates, differences that are never measured), and rules that can",
   "never match because earlier ones always match first. A rule that has expired since it was loaded is no reason to refuse a file, neither at start nor when something else in it changes (`force`, say). It matches nothing, and a",
   "warning names it. An expired rule that is new or was changed is refused. Of more than 20 faults the first 20 are printed, and the",
   "number of the rest.",

@@ -140,13 +140,8 @@ function stepBackContradictions(
 }
 
 function promotionContradictions({ promoteWhen, mode, shadow }: RuleText): readonly RuleRemark[] {
-  if (promoteWhen === undefined || mode === "native") return [];
-  if (mode !== "shadow") {
-    return [
-      { path: ["promoteWhen"], what: `has no effect on a ${mode} rule`, remedy: "remove it, or use mode shadow" },
-    ];
-  }
-  if (shadow.sample > 0) return [];
+  // A rule may go forward, and back again, by this one word.
+  if (promoteWhen === undefined || mode !== "shadow" || shadow.sample > 0) return [];
   return [
     {
       path: ["promoteWhen"],

@@ -2,12 +2,12 @@
  * The one next step of a migration, for status, report and gate. It names the change to write, or what a person must find out. It says "wait"
  * only where time alone helps, and it never names the command that prints it.
  */
-import { difficultyOf } from "../ledger/difficulty.ts";
-import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
-import { anyOf, counted, duration, percent } from "../rules/words.ts";
+import type { ClientEntry } from "../ledger/entry.ts";
+import { counted, duration, percent } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
 import { DEFAULT_TERMS, type GateTerms, judgeRule, type Lack, timeOfDay, troubleTexts } from "./judge.ts";
+import { calledV1, clientsStep, GONE_MS, nameOf } from "./next-client.ts";
 
 export interface Next {
   /** One sentence without a full stop. */
@@ -38,13 +38,12 @@ export interface Surroundings {
   readonly watchedSince: number;
 }
 
-/** Clients may call so seldom: without a call for this time v1 can be removed. */
-const GONE_MS = 14 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
-/** A client that has not called v1 for this time may have moved. */
-const ACTIVE_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
 /** More evidence is waited for if it comes within this time. */
-const PATIENCE_MS = 3 * 24 * HOUR_MS;
+const PATIENCE_MS = 3 * DAY_MS;
+/** What came within less than a day says little of how much will come. */
+const SHORT_MS = DAY_MS;
 /** A rule that is younger has no pace yet. */
 const YOUNG_MS = 60_000;
 /** The usual steps of `match.percent`. */
@@ -57,9 +56,10 @@ export function nextStep(fleet: Fleet, known: Surroundings): Next {
     stepOfFailures(fleet) ??
     stepOfInstances(fleet) ??
     stepOfSteppedBack(fleet) ??
-    stepOfRules(fleet.rules, known) ??
+    stepOfRules(fleet.rules, known, false) ??
     stepOfNative(fleet, known) ??
-    stepOfClients(known)
+    stepOfRules(fleet.rules, known, true) ??
+    person(clientsStep(known))
   );
 }
 
@@ -142,16 +142,14 @@ function afterStepBack({ name, state, byGuard, cause }: FleetRule): Next | undef
     : person(`find out why ${name} stepped back (/samples, the log), and fix the cause${why}`);
 }
 
-/** Rules that nobody calls hold up no other rule. */
-function stepOfRules(rules: readonly FleetRule[], known: Surroundings): Next | undefined {
-  const steps = rules.map((rule) => ({ rule, step: stepOfRule(rule, known, DEFAULT_TERMS) }));
-  const isReady = ({ rule }: (typeof steps)[number]) => judgeRule(rule, DEFAULT_TERMS).lacks.length === 0;
-  const waits = ({ step }: (typeof steps)[number]) => step?.says.startsWith("wait") === true;
-  return (
-    steps.find((one) => one.step !== undefined && isReady(one)) ??
-    steps.find((one) => one.step !== undefined && !waits(one)) ??
-    steps.find((one) => one.step !== undefined)
-  )?.step;
+/** Rules that nobody calls hold up no other rule. `waiting`: the steps that only wait; others come first, and so does a further rule. */
+function stepOfRules(rules: readonly FleetRule[], known: Surroundings, waiting: boolean): Next | undefined {
+  const isReady = (rule: FleetRule) => judgeRule(rule, DEFAULT_TERMS).lacks.length === 0;
+  const steps = rules.flatMap((rule) => {
+    const step = stepOfRule(rule, known, DEFAULT_TERMS);
+    return step !== undefined && step.says.startsWith("wait") === waiting ? [{ rule, step }] : [];
+  });
+  return (steps.find(({ rule }) => isReady(rule)) ?? steps[0])?.step;
 }
 
 function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerms): Next | undefined {
@@ -161,7 +159,15 @@ function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerms): Nex
   if (state === "returning") return person(`wait until ${name} translates for all of its clients again`);
   if (mode === "native") return undefined;
   const [lack] = judgeRule(rule, terms).lacks;
-  return lack === undefined ? further(rule) : stepForLack(rule, lack, known);
+  if (lack === undefined) return further(rule);
+  // Nothing follows from the proof that is missing.
+  if (isWhole(rule) && (lack.why === "nothing-translated" || lack.isNearer === true)) return undefined;
+  return stepForLack(rule, lack, known);
+}
+
+/** It translates for all that it matches. */
+function isWhole({ mode, evidence }: FleetRule): boolean {
+  return mode === "translate" && (evidence?.percent ?? 100) >= 100;
 }
 
 /** The rule has proved what it must. Undefined: it translates for all that it matches. */
@@ -179,7 +185,7 @@ function further({ name, mode, state, evidence }: FleetRule): Next | undefined {
     return { says: `set rule ${name} to mode: translate, for ${PERCENTS[2]} % of its clients first`, change };
   }
   if (share === undefined || share >= 100) return undefined;
-  const more = PERCENTS.find((one) => one > share) ?? 100;
+  const more = widerThan(share);
   return {
     says: `raise match.percent of rule ${name} from ${share} to ${more}`,
     change: ofRule(name, "match.percent", more),
@@ -195,7 +201,7 @@ function stepForLack(rule: FleetRule, lack: Lack, known: Surroundings): Next | u
     case "young":
       return person(`wait for ${name}: ${lack.text}`);
     case "nothing-compared":
-      if (!isServed(known, "shadow")) return undefined;
+      if (!isServed(known, "shadow") || evidence.sample === 1) return undefined;
       return {
         says: `raise shadow.sample of rule ${name}: requests came, and none was compared`,
         change: ofRule(name, "shadow.sample", 1),
@@ -217,11 +223,16 @@ function stepForLack(rule: FleetRule, lack: Lack, known: Surroundings): Next | u
   }
 }
 
+/** The usual step after that percentage. */
+function widerThan(share = 100): number {
+  return PERCENTS.find((one) => one > share) ?? 100;
+}
+
 /** A percentage may take nobody who calls. */
 function widened({ name, evidence }: FleetRule, known: Surroundings): Next | undefined {
   const share = evidence?.percent;
   if (share === undefined || share >= 100 || !isServed(known, "native", "shadow")) return undefined;
-  const more = PERCENTS.find((one) => one > share) ?? 100;
+  const more = widerThan(share);
   const says = `raise match.percent of rule ${name} from ${share} to ${more}: no client that calls is among its ${share} % (/clients shows each client's bucket)`;
   return { says, change: ofRule(name, "match.percent", more) };
 }
@@ -236,10 +247,14 @@ function moreOf({ name, evidence, age }: FleetRule, { why, more }: Lack): Next {
   const ms = (more / seen) * age;
   if (ms <= PATIENCE_MS) return person(`wait for ${name}: ${counted(more, `more ${what}`)}, about ${duration(ms)}`);
   const slow = `${counted(more, `more ${what}`)} would take about ${days(ms)}`;
-  if (why === "failures") return person(`let rule ${name} match more, or go on without the proof: ${slow}`);
-  const change = evidence?.sample === undefined || evidence.sample < 1 ? ofRule(name, "shadow.sample", 1) : null;
-  const how = change === null ? `let rule ${name} match more` : `raise shadow.sample of rule ${name} to 1`;
-  return { says: `${how}: ${slow}`, change };
+  if (why !== "failures" && (evidence?.sample === undefined || evidence.sample < 1)) {
+    const says = `raise shadow.sample of rule ${name} to 1: ${slow}`;
+    return { says, change: ofRule(name, "shadow.sample", 1) };
+  }
+  if (age < SHORT_MS)
+    return person(`wait for ${name}: ${counted(more, `more ${what}`)}, after ${seen} in ${duration(age)}`);
+  const further = why === "failures" ? `match.percent: ${widerThan(evidence?.percent)}` : "mode: translate";
+  return person(`let rule ${name} match more, or go on without the proof (${further}): ${slow}`);
 }
 
 /** Too many comparisons differ: no time helps. */
@@ -247,11 +262,13 @@ function differing({ name, evidence, causes }: FleetRule): Next {
   const { differences = 0, comparisons = 0 } = evidence ?? {};
   const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ`;
   const [worst] = causes ?? [];
-  if (worst === undefined) return person(`find out why the translation of ${name} differs (/samples): ${share}`);
+  const then = "and rename the rule when that is fixed";
+  if (worst === undefined)
+    return person(`find out why the translation of ${name} differs (/samples), ${then}: ${share}`);
   const where = `${worst.what} at ${worst.path} of ${worst.operation}`;
   const [key, value] = worst.set?.split(": ") ?? [];
   if (key === undefined || value === undefined) {
-    return person(`find out why the translation of ${name} differs, most often ${where} (/samples): ${share}`);
+    return person(`find out why the translation of ${name} differs, most often ${where} (/samples), ${then}: ${share}`);
   }
   return {
     says: `set ${key}: ${value}, which removes the difference ${where}: ${share} for ${name}`,
@@ -278,6 +295,8 @@ function heldBack({ name }: FleetRule, { text }: Lack): Next {
     return person(
       `find out why the translation differs (/samples), or give that operation a rule of its own before ${name}: ${text}`,
     );
+  if (/ failed \(platform\)$/.test(text))
+    return person(`wait for ${name} if v2 is well again (carryover check), else find out why it fails: ${text}`);
   return person(`give that operation a rule of its own before ${name}: ${text}`);
 }
 
@@ -304,11 +323,13 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
     if (row.mode !== "translate") continue;
     translated.set(nameOf(row), Math.max(translated.get(nameOf(row)) ?? 0, row.lastSeen));
   }
+  const isCompared = rules.some(({ doing }) => doing === "shadow");
   const byResource = new Map<string, { native: number; shadow: number }>();
   for (const row of v1) {
     const { resource, mode, requests, lastSeen } = row;
-    if ((mode !== "native" && mode !== "shadow") || resource === "unknown" || lacking.has(nameOf(row))) continue;
-    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS) continue;
+    if (mode !== "native" && (mode !== "shadow" || isCompared)) continue;
+    if (resource === "unknown" || lacking.has(nameOf(row))) continue;
+    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS || rules.some((rule) => isAbout(rule, row))) continue;
     const sum = byResource.get(resource) ?? { native: 0, shadow: 0 };
     byResource.set(resource, { ...sum, [mode]: sum[mode] + requests });
   }
@@ -316,10 +337,11 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
   if (most === undefined) return undefined;
   const [resource, { native, shadow }] = most;
   const isShadow = shadow > native;
-  if (isShadow && rules.some(({ doing }) => doing === "shadow")) return undefined;
   const names = new Set(rules.map(({ name }) => name));
   const name =
-    [`${resource}s`, `${resource}-shadow`, `${resource}-shadow-2`].find((one) => !names.has(one)) ?? resource;
+    [`${resource}s`.replace(/ys$/, "ies"), `${resource}-shadow`, `${resource}-shadow-2`].find(
+      (one) => !names.has(one),
+    ) ?? resource;
   const paste = [`- name: ${name}`, `  match: { resource: ${resource} }`, "  mode: shadow"];
   const says = isShadow
     ? `give ${resource} a rule of its own with mode: shadow: only rules gather evidence, and move by it`
@@ -327,45 +349,9 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
   return { says, change: { file: "rules", rule: name, key: "mode", value: "shadow", paste } };
 }
 
-/** What ends the migration: the clients that call, the quiet ones that may come back, and at last the removal. */
-function stepOfClients({ clients, at, watchedSince }: Surroundings): Next {
-  const left = clients.filter((client) => calledV1(client, at - ACTIVE_MS));
-  if (left.length > 0) return stepOfClient(left);
-  if (clients.length === 0) return person("send clients to carryover: none has called yet");
-  const [last] = clients.toSorted((a, b) => (b.lastV1 ?? 0) - (a.lastV1 ?? 0));
-  const lastV1 = last?.lastV1 ?? 0;
-  const gone = Math.max(lastV1, watchedSince) + GONE_MS;
-  if (at >= gone) return person("remove carryover: no client has called v1 for 14 days");
-  const who = lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${day(lastV1)}`;
-  return person(`wait until ${day(gone)}, then remove carryover: ${who}`);
-}
-
-function calledV1({ lastV1 }: ClientEntry, since: number): boolean {
-  return lastV1 !== undefined && lastV1 >= since;
-}
-
-function stepOfClient(left: readonly ClientEntry[]): Next {
-  const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
-  const least = Math.min(...efforts);
-  const [easiest] = left
-    .filter((_, at) => efforts[at] === least)
-    .sort((one, other) => other.requests.v1 - one.requests.v1);
-  if (easiest === undefined) throw new Error("unreachable: a client is left");
-  const need = difficultyOf(easiest);
-  const others = left.length - 1;
-  const more = others === 0 ? "the last client on v1" : `one of ${counted(left.length, "client")} on v1`;
-  if (need === "unknown") {
-    return person(`compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`);
-  }
-  if (need === "lacking") {
-    const what = anyOf(easiest.needs.lacking.slice(0, 2).map(nameOf)) || "paths that carryover does not know";
-    return person(`agree with ${easiest.name} on a way without ${what}, ${more}: v2 does not have it`);
-  }
-  return person(`move ${easiest.name} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name})`);
-}
-
-function nameOf({ resource, operation }: { readonly resource: string; readonly operation: string }): string {
-  return resource === "unknown" ? "paths that carryover does not know" : `${resource} ${operation}`;
+/** A further rule for the resource would never match. What a percentage leaves to native v1 is left on purpose. */
+function isAbout({ state, mode, evidence }: FleetRule, { resource }: RequestTotalsRow): boolean {
+  return state !== "expired" && mode !== "native" && [resource, "everything"].includes(evidence?.whom ?? "");
 }
 
 function person(says: string): Next {
@@ -405,11 +391,6 @@ export function changeLines(change: Change | null): readonly string[] {
   if (paste[0]?.startsWith("- ")) return ["at the end of the rules file:", ...paste.map((line) => `  ${line}`)];
   const place = rule === null ? `in the ${file === "rules" ? "rules file" : "configuration"}` : `in rule ${rule}`;
   return paste.map((line) => `${place}: ${line}`);
-}
-
-/** `2026-12-12`. */
-function day(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }
 
 function days(ms: number): string {

@@ -117,6 +117,11 @@ describe("what a file says", () => {
     });
   });
 
+  test("a rule that goes forward keeps what it says of promotion", () => {
+    const rule = one("mode: translate, match: {}, promoteWhen: { differencesBelow: 0.1 }");
+    expect(rule).toMatchObject({ mode: "translate", promoteWhen: { differencesBelow: 0.1 } });
+  });
+
   test("a rule that goes back to native keeps what it says of translation", () => {
     const keys = "stepBack: { failures: 0.1 }, guard: warn, onFailure: native, promoteWhen: { differencesBelow: 0.1 }";
     expect(one(`mode: native, match: {}, ${keys}`)).toMatchObject({ mode: "native", guard: { action: "warn" } });
@@ -376,10 +381,6 @@ describe("a file is refused with line, column and remedy for", () => {
       /stepBack.window: got 0; expected a duration from 1 to 86400 seconds/,
     ],
     [
-      plus("promoteWhen: { differencesBelow: 0.1 }"),
-      /rules.1.promoteWhen: has no effect on a translate rule; remove it, or use mode shadow$/,
-    ],
-    [
       rule("mode: shadow, match: {}, shadow: { sample: 0 }, promoteWhen: { differencesBelow: 0.1 }"),
       /promoteWhen: is never reached: shadow.sample is 0/,
     ],
@@ -451,7 +452,7 @@ rules:
     const text = file(
       "{ name: a, match: { percent: 900 }, mode: translate, x: 1 }",
       "{ name: a, match: { resource: nope }, mode: native }",
-      "{ name: c, mode: translate, match: {}, promoteWhen: { differencesBelow: 0.1 } }",
+      "{ name: c, mode: translate, match: {}, promoteWhen: { differencesBelow: 2 } }",
     );
     expect(faults(text).length).toBe(5);
   });

@@ -23,9 +23,16 @@ const withRows = (rows: readonly ReturnType<typeof row>[], more: object = {}) =>
 const forcedBy = (command: "native" | "none", file: "native" | "none", lost?: boolean) => {
   return { effective: "native", file, command, ...(lost === undefined ? {} : { lost }) } as const;
 };
+const lacking = (ago: number) => {
+  const need = { resource: "tag", operation: "list-history" };
+  return { operations: [{ ...need, requests: 4, lastSeen: NOW - ago }], needs: { lacking: [need] } };
+};
 const cause = (set?: string) => {
   return [{ operation: "group list", what: "extra", path: "items.createdAt", set, samples: 9 }];
 };
+
+const WAITING = rule("r", "shadow", { whom: "group", comparisons: 100 }, { since: NOW - HOUR });
+const calledAgo = (hours: number) => ({ lastV1: NOW - hours * HOUR, lastSeen: NOW - hours * HOUR });
 
 const SITUATIONS: readonly Situation[] = [
   // Instances.
@@ -192,7 +199,7 @@ const SITUATIONS: readonly Situation[] = [
         rule("r", "shadow", { comparisons: 50, differences: 42 }),
       ],
     },
-    "find out why the translation of r differs (/samples): 84 % of its comparisons differ",
+    "find out why the translation of r differs (/samples), and rename the rule when that is fixed: 84 % of its comparisons differ",
   ],
   [
     "few comparisons, more come soon",
@@ -206,9 +213,14 @@ const SITUATIONS: readonly Situation[] = [
     "in rule r: shadow: { sample: 1 }",
   ],
   [
+    "few comparisons in the first hour",
+    { rules: [rule("r", "shadow", { comparisons: 2, sample: 1 }, { since: NOW - HOUR })] },
+    "wait for r: 181 more comparisons, after 2 in 60 min",
+  ],
+  [
     "few comparisons though all are compared",
     { rules: [rule("r", "shadow", { comparisons: 20, sample: 1 }, LONG)] },
-    "let rule r match more: 163 more comparisons would take about 82 days",
+    "let rule r match more, or go on without the proof (mode: translate): 163 more comparisons would take about 82 days",
   ],
   [
     "84 % differ, for a known reason",
@@ -223,7 +235,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "84 % differ, for no known reason",
     { rules: [rule("r", "shadow", { comparisons: 50, differences: 42 }, { causes: cause() })] },
-    "find out why the translation of r differs, most often extra at items.createdAt of group list (/samples): 84 % of its comparisons differ",
+    "find out why the translation of r differs, most often extra at items.createdAt of group list (/samples), and rename the rule when that is fixed: 84 % of its comparisons differ",
   ],
   [
     "a few differ",
@@ -263,6 +275,20 @@ const SITUATIONS: readonly Situation[] = [
     "in rule r: shadow: { sample: 1 }",
   ],
   [
+    "requests came, all are to be compared, and none of them was about this rule",
+    withRows(SHADOW, { rules: [rule("r", "shadow", { sample: 1 })], ledger: { clients: [client("last")] } }),
+    "move last to v2, the last client on v1 (hardest need: renames; carryover way-out last)",
+  ],
+  [
+    "v2 was sick while an operation was compared",
+    {
+      rules: [
+        rule("r", "shadow", { ...PROVED, heldBack: ["group get: 31 % of its latest comparisons failed (platform)"] }),
+      ],
+    },
+    "wait for r if v2 is well again (carryover check), else find out why it fails: not proved: group get: 31 % of its latest comparisons failed (platform)",
+  ],
+  [
     "a percentage takes nobody",
     withRows(NATIVE, { rules: [rule("r", "translate", { percent: 1 })] }),
     "raise match.percent of rule r from 1 to 5: no client that calls is among its 1 % (/clients shows each client's bucket)",
@@ -279,11 +305,35 @@ const SITUATIONS: readonly Situation[] = [
     "wait for r: 71 more translated requests, about 42.6 min",
   ],
   [
+    "few requests are translated, and slowly",
+    { rules: [rule("r", "translate", { requests: 20, percent: 25 }, LONG)] },
+    "let rule r match more, or go on without the proof (match.percent: 50): 151 more translated requests would take about 76 days",
+  ],
+  [
     "an instance is too old to tell evidence",
     { rules: [plain("r", { mode: "shadow", doing: "shadow" })] },
     "upgrade the instances: an instance is older, and tells no evidence (on a)",
   ],
+  [
+    "a rule translates for all without a proof",
+    {
+      rules: [rule("r", "translate", { requests: 100 }, { since: NOW - HOUR })],
+      ledger: { clients: [client("last")] },
+    },
+    "move last to v2, the last client on v1 (hardest need: renames; carryover way-out last)",
+  ],
   // What no rule takes.
+  [
+    "a rule waits, and no rule takes another resource",
+    withRows([row({ resource: "identity", mode: "native" }), ...SHADOW], { rules: [WAITING] }),
+    "compare identity by a rule with mode: shadow: native v1 served 1 request for it",
+    "at the end of the rules file:; - name: identities; match: { resource: identity }; mode: shadow",
+  ],
+  [
+    "native served what a rule takes now",
+    withRows(NATIVE, { rules: [WAITING] }),
+    "wait for r: 83 more comparisons, about 49.8 min",
+  ],
   [
     "native serves without rules",
     withRows(NATIVE),
@@ -313,8 +363,23 @@ const SITUATIONS: readonly Situation[] = [
   ],
   [
     "one client is left, with an operation that v2 lacks",
-    { ledger: { clients: [client("last", { needs: { lacking: [{ resource: "tag", operation: "list-history" }] } })] } },
+    { ledger: { clients: [client("last", lacking(HOUR))] } },
     "agree with last on a way without tag list-history, the last client on v1: v2 does not have it",
+  ],
+  [
+    "the last client has done without that operation for a day",
+    { ledger: { clients: [client("last", lacking(25 * HOUR))] } },
+    "move last to v2, the last client on v1 (hardest need: renames; carryover way-out last)",
+  ],
+  [
+    "the busiest client has been silent for hours",
+    { ledger: { clients: [client("silent", { ...calledAgo(7), requests: { v1: 90, v2: 0 } }), client("calling")] } },
+    "move calling to v2, one of 2 clients on v1 (hardest need: renames; carryover way-out calling)",
+  ],
+  [
+    "the last client has been silent for a day",
+    { ledger: { since: NOW - 30 * DAY, clients: [client("silent", calledAgo(25))] } },
+    "wait until 2026-12-04, then remove carryover: the last v1 call was silent's, on 2026-11-20",
   ],
   [
     "nobody knows what a client needs",

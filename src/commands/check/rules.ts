@@ -185,7 +185,7 @@ export function rowOf(rule: Rule, now: number): RuleRow {
     stepBack: stepBackWords(rule.stepBack),
     guard: guardWords(rule),
     onFailure: onFailureWords(rule.onFailure),
-    promoteWhen: promoteWords(rule.promoteWhen),
+    promoteWhen: rule.mode === "shadow" ? promoteWords(rule.promoteWhen) : null,
   };
 }
 

@@ -1,0 +1,78 @@
+/** What ends a migration once the rules translate: which client is to be moved next, and when v1 can be removed. */
+import { difficultyOf } from "../ledger/difficulty.ts";
+import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
+import { OTHER_NAME } from "../ledger/record.ts";
+import { anyOf, counted } from "../rules/words.ts";
+
+interface ClientsNow {
+  readonly clients: readonly ClientEntry[];
+  /** The latest clock, and since when every instance has been watching. */
+  readonly at: number;
+  readonly watchedSince: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Clients may call so seldom: without a call for this time v1 can be removed. */
+export const GONE_MS = 14 * DAY_MS;
+/** A client that was silent for this long may have moved: one that still calls is named before it. */
+const SILENT_MS = 6 * HOUR_MS;
+
+/** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
+export function clientsStep({ clients, at, watchedSince }: ClientsNow): string {
+  const left = clients.filter((client) => calledV1(client, at - DAY_MS));
+  const calling = left.filter((client) => calledV1(client, at - SILENT_MS));
+  if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, left.length, at);
+  if (clients.length === 0) return "send clients to carryover: none has called yet";
+  const [last] = clients.toSorted((a, b) => (b.lastV1 ?? 0) - (a.lastV1 ?? 0));
+  const lastV1 = last?.lastV1 ?? 0;
+  const gone = Math.max(lastV1, watchedSince) + GONE_MS;
+  if (at >= gone) return "remove carryover: no client has called v1 for 14 days";
+  const who = lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${day(lastV1)}`;
+  return `wait until ${day(gone)}, then remove carryover: ${who}`;
+}
+
+export function calledV1({ lastV1 }: ClientEntry, since: number): boolean {
+  return lastV1 !== undefined && lastV1 >= since;
+}
+
+/** The client as it calls now: the ledger remembers what it once needed. */
+function asToday(client: ClientEntry, at: number): ClientEntry {
+  const { operations, needs } = client;
+  const isCalled = (need: { readonly resource: string; readonly operation: string }) =>
+    operations.some(
+      (one) => one.lastSeen >= at - DAY_MS && (one.resource === OTHER_NAME || nameOf(one) === nameOf(need)),
+    );
+  return { ...client, needs: { ...needs, lacking: needs.lacking.filter(isCalled) } };
+}
+
+/** `all`: how many clients are left. */
+function stepOfClient(found: readonly ClientEntry[], all: number, at: number): string {
+  const left = found.map((client) => asToday(client, at));
+  const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
+  const least = Math.min(...efforts);
+  const [easiest] = left
+    .filter((_, index) => efforts[index] === least)
+    .sort((one, other) => other.requests.v1 - one.requests.v1);
+  if (easiest === undefined) throw new Error("unreachable: a client is left");
+  const need = difficultyOf(easiest);
+  const more = all === 1 ? "the last client on v1" : `one of ${counted(all, "client")} on v1`;
+  if (need === "unknown") {
+    return `compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`;
+  }
+  if (need === "lacking") {
+    const what = anyOf(easiest.needs.lacking.slice(0, 2).map(nameOf)) || "paths that carryover does not know";
+    return `agree with ${easiest.name} on a way without ${what}, ${more}: v2 does not have it`;
+  }
+  return `move ${easiest.name} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name})`;
+}
+
+/** `group list`. */
+export function nameOf({ resource, operation }: { readonly resource: string; readonly operation: string }): string {
+  return resource === "unknown" ? "paths that carryover does not know" : `${resource} ${operation}`;
+}
+
+/** `2026-12-12`. */
+function day(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
