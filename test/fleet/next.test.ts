@@ -326,7 +326,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "a rule waits, and no rule takes another resource",
     withRows([row({ resource: "identity", mode: "native" }), ...SHADOW], { rules: [WAITING] }),
-    "compare identity by a rule with mode: shadow: native v1 served 1 request for it",
+    "compare identity by a rule with mode: shadow: native v1 serves it",
     "at the end of the rules file:; - name: identities; match: { resource: identity }; mode: shadow",
   ],
   [
