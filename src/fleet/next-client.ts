@@ -1,4 +1,5 @@
 /** What ends a migration once the rules translate: which client is to be moved next, and when v1 can be removed. */
+import { ownerText } from "../ledger/clients-view.ts";
 import { difficultyOf } from "../ledger/difficulty.ts";
 import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
 import { OTHER_NAME } from "../ledger/record.ts";
@@ -62,9 +63,15 @@ function stepOfClient(found: readonly ClientEntry[], all: number, at: number): s
   }
   if (need === "lacking") {
     const what = anyOf(easiest.needs.lacking.slice(0, 2).map(nameOf)) || "paths that carryover does not know";
-    return `agree with ${easiest.name} on a way without ${what}, ${more}: v2 does not have it`;
+    return `agree with ${named(easiest)} on a way without ${what}, ${more}: v2 does not have it`;
   }
-  return `move ${easiest.name} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name})`;
+  return `move ${named(easiest)} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name})`;
+}
+
+/** `ci-bot (Team A, team-a@example.com)`. */
+function named(client: ClientEntry): string {
+  const owner = ownerText(client).replace(" (", ", ").replace(/\)$/, "");
+  return owner === "" ? client.name : `${client.name} (${owner})`;
 }
 
 /** `group list`. */

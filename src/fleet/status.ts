@@ -1,8 +1,10 @@
 /** Where the migration stands: what `carryover status` shows, as data. */
 import type { AskedTimes } from "../history/requests.ts";
+import { ownerText } from "../ledger/clients-view.ts";
 import { grouped } from "../model/group.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
+import { counted } from "../rules/words.ts";
 import { differentRules, type Fleet, type FleetRule, forceText, type SilentInstance, troublesOf } from "./fleet.ts";
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
 import type { RespondingInstance } from "./merge.ts";
@@ -189,14 +191,18 @@ function differentModes(instances: readonly RespondingInstance[]): readonly stri
   ];
 }
 
+/** Errors are not counted by time, so those of operations that are no longer called are left out. */
+const STILL_CALLED_MS = 24 * 3_600_000;
+
 /** Most failures first. */
 function failingClients(instances: readonly RespondingInstance[]): readonly string[] {
-  const found = instances.flatMap(({ progress }) =>
-    progress.ledger.clients.flatMap(({ name, operations }) =>
-      operations.map(({ resource, operation, errors }) => ({
-        name,
+  const found = instances.flatMap(({ progress: { at, ledger } }) =>
+    ledger.clients.flatMap((client) =>
+      client.operations.map(({ resource, operation, errors, lastSeen }) => ({
+        name: client.name,
+        owner: ownerText(client),
         what: `${resource} ${operation}`,
-        count: errors?.translation ?? 0,
+        count: at - lastSeen < STILL_CALLED_MS ? (errors?.translation ?? 0) : 0,
       })),
     ),
   );
@@ -205,14 +211,15 @@ function failingClients(instances: readonly RespondingInstance[]): readonly stri
     ({ name }) => [name],
   ).map((group) => ({
     name: group[0].name,
+    owner: group.find(({ owner }) => owner !== "")?.owner,
     count: group.reduce((all, one) => all + one.count, 0),
     operations: [...new Set(group.map(({ what }) => what))].join(", "),
   }));
   return clients
     .sort((a, b) => b.count - a.count)
-    .map(({ name, count, operations }) => {
-      const requests = count === 1 ? "1 request" : `${count} requests`;
-      return `client ${name}: ${requests} failed because of translation (${operations})`;
+    .map(({ name, owner, count, operations }) => {
+      const who = owner === undefined ? name : `${name}, ${owner}`;
+      return `client ${who}: ${counted(count, "request")} failed because of translation (${operations})`;
     });
 }
 

@@ -4,6 +4,8 @@ import { EVENT_KINDS } from "../model/event.ts";
 import { Problem } from "../model/problem.ts";
 import { type EventFilter, type EventHistory, EventSchema, eventRecord, MOST_EVENTS } from "./events.ts";
 
+const LONGEST_SHOWN = 300;
+
 /** What an instance responds; readers of other releases leave out what they do not know. Times are ISO 8601. */
 export const EventsViewSchema = z.object({
   version: z.literal(1),
@@ -14,7 +16,8 @@ export const EventsViewSchema = z.object({
   since: z.iso.datetime(),
   /** How many events were asked for; `events` has the latest of them, oldest first. */
   total: z.int().nonnegative(),
-  events: z.array(EventSchema),
+  /** `owner`: of the client, as `clients.names` says it now. */
+  events: z.array(EventSchema.extend({ owner: z.string().max(LONGEST_SHOWN).optional() })),
 });
 export type EventsView = Readonly<z.output<typeof EventsViewSchema>>;
 
@@ -22,7 +25,7 @@ export type EventsView = Readonly<z.output<typeof EventsViewSchema>>;
 export function eventsView(
   history: Pick<EventHistory, "select" | "since">,
   query: URLSearchParams,
-  { instance, at }: { readonly instance: string; readonly at: number },
+  { instance, at, ownerOf }: EventsSource,
 ): unknown {
   for (const name of query.keys()) if (!PARAMETERS.has(name)) throw invalid(name, "is not a parameter", NAMES);
   for (const name of PARAMETERS) {
@@ -45,8 +48,18 @@ export function eventsView(
     at: new Date(at).toISOString(),
     since: new Date(history.since()).toISOString(),
     total: found.length,
-    events: found.slice(-limitOf(query)).map(eventRecord),
+    events: found.slice(-limitOf(query)).map((event) => {
+      return { ...eventRecord(event), owner: event.client === undefined ? undefined : ownerOf(event.client) };
+    }),
   };
+}
+
+interface EventsSource {
+  readonly instance: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Owner and contact of a client, as people read them. */
+  readonly ownerOf: (client: string) => string | undefined;
 }
 
 const PARAMETERS: ReadonlySet<string> = new Set(["from", "to", "rule", "client", "kind", "limit"]);
@@ -74,8 +87,6 @@ function limitOf(query: URLSearchParams): number {
   if (limit > 0 && limit <= MOST_EVENTS) return limit;
   throw invalid("limit", `is not a number of events: ${JSON.stringify(text)}`, `use 1 to ${MOST_EVENTS}`);
 }
-
-const LONGEST_SHOWN = 300;
 
 function invalid(name: string, what: string, remedy: string): Problem {
   return new Problem("INVALID_REQUEST", `${JSON.stringify(name)} ${what}; ${remedy}`.slice(0, 2 * LONGEST_SHOWN), {

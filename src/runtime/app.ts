@@ -17,7 +17,7 @@ import type { GrpcServer } from "../grpc/server.ts";
 import { createEventHistory, type EventHistory } from "../history/events.ts";
 import { eventsView, latestOfRules } from "../history/events-view.ts";
 import { type AskedTimes, readTimes } from "../history/requests.ts";
-import { clientsTable, clientsView } from "../ledger/clients-view.ts";
+import { clientsTable, clientsView, ownerText } from "../ledger/clients-view.ts";
 import { wayOut } from "../ledger/way-out.ts";
 import { TIME, type Time } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
@@ -387,7 +387,15 @@ function createViews(
           rulesFile: rulesFile?.state() ?? null,
         }),
       ],
-      ["events", (query) => eventsView(history, query, { instance: history.instance, at: history.wall() })],
+      [
+        "events",
+        (query) =>
+          eventsView(history, query, {
+            instance: history.instance,
+            at: history.wall(),
+            ownerOf: (client) => ownerText(migration.identity.ownerOf(client) ?? {}) || undefined,
+          }),
+      ],
       ["clients", (query) => clientsView(ledger.snapshot(), query, migration.clientsRollout(query))],
       // Without a native v1 nothing is compared.
       ["samples", (query) => shadow?.samples(query) ?? { values: config.shadow.values, samples: [] }],

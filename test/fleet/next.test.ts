@@ -356,10 +356,15 @@ const SITUATIONS: readonly Situation[] = [
   [
     "everything is translated, clients are left",
     withRows([row({})], {
-      ledger: { clients: [client("often", { requests: { v1: 90, v2: 0 } }), client("seldom")] },
+      ledger: {
+        clients: [
+          client("often", { owner: "Team A", contact: "a@b.c", requests: { v1: 90, v2: 0 } }),
+          client("seldom"),
+        ],
+      },
       rules: [rule("r", "translate", { requests: 400 })],
     }),
-    "move often to v2, one of 2 clients on v1 (hardest need: renames; carryover way-out often)",
+    "move often (Team A, a@b.c) to v2, one of 2 clients on v1 (hardest need: renames; carryover way-out often)",
   ],
   [
     "one client is left, with an operation that v2 lacks",

@@ -127,14 +127,22 @@ describe("carryover status", () => {
   });
 
   test("names clients whose requests failed because of translation, most failures first", () => {
-    const failed = (name: string, errors: ClientOperation["errors"]) =>
-      client(name, { operations: [{ resource: "tag", operation: "get", requests: 9, lastSeen: NOW, errors }] });
-    const clients = [failed("a", { client: 7 }), failed("b", { translation: 1 }), failed("c", { translation: 6 })];
+    const failed = (name: string, errors: ClientOperation["errors"], lastSeen = NOW) =>
+      client(name, {
+        owner: "Team A",
+        operations: [{ resource: "tag", operation: "get", requests: 9, lastSeen, errors }],
+      });
+    const clients = [
+      failed("a", { client: 7 }),
+      failed("b", { translation: 1 }),
+      failed("c", { translation: 6 }),
+      failed("fixed", { translation: 9 }, NOW - 25 * HOUR),
+    ];
     const [one, two] = [progress({ ledger: { clients } }), progress({ instance: "2", ledger: { clients } })];
     const told = [one, two].map((told, at) => ({ address: `http://${at}:1`, progress: told }));
     expect(createStatus(fleetOf(told), times(DAY)).attention).toEqual([
-      "client c: 12 requests failed because of translation (tag get)",
-      "client b: 2 requests failed because of translation (tag get)",
+      "client c, Team A: 12 requests failed because of translation (tag get)",
+      "client b, Team A: 2 requests failed because of translation (tag get)",
     ]);
   });
 

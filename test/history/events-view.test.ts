@@ -15,7 +15,7 @@ for (const [minute, kind, rule] of [
 }
 
 const ask = (query: string) =>
-  eventsView(HISTORY, new URLSearchParams(query), { instance: "i", at: START }) as {
+  eventsView(HISTORY, new URLSearchParams(query), { instance: "i", at: START, ownerOf: () => "Team A" }) as {
     readonly total: number;
     readonly events: readonly { readonly kind: string }[];
   };
@@ -37,6 +37,7 @@ describe("GET /events", () => {
           kind: "stepped-back",
           rule: "groups",
           client: "ci",
+          owner: "Team A",
           reason: "why",
         },
       ],

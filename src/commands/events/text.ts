@@ -11,7 +11,10 @@ export interface EventsReport {
   readonly client: string | undefined;
   readonly kind: string | undefined;
   /** Oldest first; `on`: the addresses that have it. */
-  readonly events: readonly (ReturnType<typeof eventRecord> & { readonly on: readonly string[] })[];
+  readonly events: readonly (ReturnType<typeof eventRecord> & {
+    readonly owner?: string | undefined;
+    readonly on: readonly string[];
+  })[];
   /** `since`: from then on no event is missing; `leftOut`: older events of the window that were too many. */
   readonly instances: readonly {
     readonly address: string;
@@ -33,7 +36,9 @@ export function eventsText(report: EventsReport): string {
       ...(isSeveral ? [placeOf(event).padEnd(place)] : []),
       event.kind.padEnd(width),
       ...(event.rule === undefined ? [] : [`rule ${event.rule}`]),
-      ...(event.client === undefined ? [] : [`client ${event.client}`]),
+      ...(event.client === undefined
+        ? []
+        : [`client ${event.client}${event.owner === undefined ? "" : `, ${event.owner}`}`]),
       ...changeOf(event),
       `${event.reason}${event.by === undefined ? "" : `, by ${event.by}`}${requestsOf(event)}`,
     ].join("  "),

@@ -24,9 +24,10 @@ const answers =
     if (history === undefined) {
       return new Response(problemBody(new Problem("UNKNOWN_PATH", "there is nothing here")), { status: 404 });
     }
-    return Response.json(eventsView(history, url.searchParams, { instance: `${at}`, at: NIGHT }));
+    return Response.json(eventsView(history, url.searchParams, { instance: `${at}`, at: NIGHT, ownerOf }));
   };
 
+const ownerOf = (client: string) => (client === "ci" ? "Team A" : undefined);
 const events = (fetch: typeof globalThis.fetch, ...words: readonly string[]) =>
   runCommand(["events", ...words], { fetch });
 
@@ -57,7 +58,7 @@ describe("carryover events", () => {
       [
         "2026-11-28 02:13:07Z  stepped-back  rule groups  translate -> native  v2 failed 12 of 40 requests for group list (requests a, b, c)",
         "2026-11-28 02:20:00Z  forced        none -> native  carryover force native: v2 returns 503, by anna",
-        "2026-11-28 02:21:00Z  failing       rule roles  client ci  why",
+        "2026-11-28 02:21:00Z  failing       rule roles  client ci, Team A  why",
         "",
         "3 events from 2026-11-28 02:00:00Z to 2026-11-28 03:00:00Z",
         "",
