@@ -10,6 +10,8 @@ export const EDITS = new Map([
     "deploy/compose/compose.yaml",
     "deploy/compose/trial.yaml",
     "docs/deploy.md",
+    "docs/runbook.md",
+    "docs/status.md",
     "helm/README.md",
     "helm/ci/existing-values.yaml",
     ".github/ISSUE_TEMPLATE/bug.yml",
@@ -23,7 +25,7 @@ export const MAY_NAME_ANOTHER = ["CHANGELOG.md", "package-lock.json", "docs/rele
 
 /** Of an image, a file or an example: only after what says that it is carryover's. */
 function textWithVersion(file, text, { version, current }) {
-  const mention = /(\bcarryover[:-]|^ARG VERSION=|^ *(?:tag|placeholder): )(\d[\w.+-]*)/gm;
+  const mention = /(\bcarryover[:-]|^ARG VERSION=|^ *(?:tag|placeholder): | started +version )(\d[\w.+-]*)/gm;
   const edited = text.replaceAll(mention, (whole, before, named) =>
     named === current || named.startsWith(`${current}.tgz`)
       ? `${before}${version}${named.slice(current.length)}`
