@@ -112,6 +112,8 @@ describe("the compose file", () => {
     const logs = await tool(["podman", "logs", container("carryover")]);
     expect(logs.out + logs.err).not.toMatch(/state\.dir/);
     const folder = await must(["podman", "volume", "inspect", "-f", "{{.Mountpoint}}", `${project}_state`]);
-    expect(await must(["ls", `${folder}/trial`])).toBe("counts.json\nevents.json\nlast-rules.json\nrollout.json\nused.txt");
+    expect(await must(["ls", `${folder}/trial`])).toBe(
+      "counts.json\nevents.json\nlast-rules.json\nrollout.json\nused.txt",
+    );
   });
 });
