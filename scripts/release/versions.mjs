@@ -10,7 +10,6 @@ export const EDITS = new Map([
     "deploy/compose/compose.yaml",
     "deploy/compose/trial.yaml",
     "docs/deploy.md",
-    "docs/runbook.md",
     "docs/status.md",
     "helm/README.md",
     "helm/ci/existing-values.yaml",

@@ -207,7 +207,6 @@ describe("a release", () => {
       "deploy/compose/compose.yaml",
       "deploy/compose/trial.yaml",
       "docs/deploy.md",
-      "docs/runbook.md",
       "docs/status.md",
       "helm/Chart.yaml",
       "helm/README.md",
