@@ -95,17 +95,25 @@ function text([base, ...others], { rounds, seconds, connections }) {
 /** Identifying the client, matching rules and recording the call, each alone, in this process. Nanoseconds by part: `{ name, ns }`, the parts in turns. */
 async function ledgerParts({ modules, folder, calls }, { token, client, rounds, rules, calls: times }) {
   const load = (path) => import(new URL(path, modules).href);
-  const [{ createMigration }, { createDecisions }, { loadConfig }, { loadCatalogue }, { createExchange }, { later }] =
-    await Promise.all(
-      [
-        "runtime/migration.js",
-        "runtime/proxy.js",
-        "config/config.js",
-        "catalogue/catalogue.js",
-        "model/exchange.js",
-        "model/clock.js",
-      ].map(load),
-    );
+  const [
+    { createMigration },
+    { createDecisions },
+    { loadConfig },
+    { loadCatalogue },
+    { createExchange },
+    { later },
+    { createEventHistory },
+  ] = await Promise.all(
+    [
+      "runtime/migration.js",
+      "runtime/proxy.js",
+      "config/config.js",
+      "catalogue/catalogue.js",
+      "model/exchange.js",
+      "model/clock.js",
+      "history/events.js",
+    ].map(load),
+  );
   const catalogue = await loadCatalogue("v2beta1");
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
   const opened = [];
@@ -115,7 +123,10 @@ async function ledgerParts({ modules, folder, calls }, { token, client, rounds, 
     const decisions = createDecisions(config, catalogue);
     const migration = createMigration(config, catalogue, decisions, {
       log: quiet,
+      history: createEventHistory({ wall: Date.now, process: "00000001" }),
+      instance: "bench",
       wall: Date.now,
+      now: () => performance.now(),
       later,
       reloadMs: 2_000,
     });
