@@ -1,5 +1,6 @@
 /** What ends a migration once the rules translate: which client is to be moved next, and when v1 can be removed. */
 import { ownerText } from "../ledger/clients-view.ts";
+import { DAY_MS, dateOf, dayOf } from "../ledger/days.ts";
 import { difficultyOf } from "../ledger/difficulty.ts";
 import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
 import { OTHER_NAME } from "../ledger/record.ts";
@@ -13,7 +14,6 @@ interface ClientsNow {
 }
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Clients may call so seldom: without a call for this time v1 can be removed. */
 export const GONE_MS = 14 * DAY_MS;
 /** A client that was silent for this long may have moved: one that still calls is named before it. */
@@ -29,8 +29,9 @@ export function clientsStep({ clients, at, watchedSince }: ClientsNow): string {
   const lastV1 = last?.lastV1 ?? 0;
   const gone = Math.max(lastV1, watchedSince) + GONE_MS;
   if (at >= gone) return "remove carryover: no client has called v1 for 14 days";
-  const who = lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${day(lastV1)}`;
-  return `wait until ${day(gone)}, then remove carryover: ${who}`;
+  const who =
+    lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${dateOf(dayOf(lastV1))}`;
+  return `wait until ${dateOf(dayOf(gone))}, then remove carryover: ${who}`;
 }
 
 export function calledV1({ lastV1 }: ClientEntry, since: number): boolean {
@@ -77,9 +78,4 @@ function named(client: ClientEntry): string {
 /** `group list`. */
 export function nameOf({ resource, operation }: { readonly resource: string; readonly operation: string }): string {
   return resource === "unknown" ? "paths that carryover does not know" : `${resource} ${operation}`;
-}
-
-/** `2026-12-12`. */
-function day(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

@@ -2,6 +2,7 @@
  * The one next step of a migration, for status, report and gate. It names the change to write, or what a person must find out. It says "wait"
  * only where time alone helps, and it never names the command that prints it.
  */
+import { DAY_MS } from "../ledger/days.ts";
 import type { ClientEntry } from "../ledger/entry.ts";
 import { counted, duration, percent } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
@@ -39,7 +40,6 @@ export interface Surroundings {
 }
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** More evidence is waited for if it comes within this time. */
 const PATIENCE_MS = 3 * DAY_MS;
 /** What came within less than a day says little of how much will come. */
@@ -394,5 +394,5 @@ export function changeLines(change: Change | null): readonly string[] {
 }
 
 function days(ms: number): string {
-  return counted(Math.ceil(ms / (24 * HOUR_MS)), "day");
+  return counted(Math.ceil(ms / DAY_MS), "day");
 }

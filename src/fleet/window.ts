@@ -1,5 +1,6 @@
 /** The window of a report: which time is asked for, who called v1 in it, and the words for it. */
 import type { AskedTimes } from "../history/requests.ts";
+import { utcMinute } from "../ledger/clients-view.ts";
 import { COUNTED_DAYS, calledOn, countOn, DAY_MS, dateOf, dayOf, MAPPED_DAYS } from "../ledger/days.ts";
 import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
 import type { MergedProgress, MergedWindow } from "./merge.ts";
@@ -79,7 +80,7 @@ export function isSeenIn({ lastSeen }: { readonly lastSeen: number }, { from }: 
 
 /** `in the last 24 h`. For all times `since`: when they began. */
 export function windowWords(window: ReportWindow, since: number): string {
-  return window.isAll ? `since ${minuteOf(since)}` : askedWords(window);
+  return window.isAll ? `since ${utcMinute(since)}` : askedWords(window);
 }
 
 /** `counted for 2 h only`; undefined where all of the window was counted, and where that is unknown. */
@@ -88,19 +89,19 @@ export function limitsOf({ from, to, isAll, counted, tooOld }: ReportWindow): st
   const { countedSince } = counted;
   if (countedSince >= counted.to) return "not counted then";
   if (from === undefined || countedSince <= from) return undefined;
-  const part = to === undefined ? `for ${lasting(counted.to - countedSince)}` : `since ${minuteOf(countedSince)}`;
+  const part = to === undefined ? `for ${lasting(counted.to - countedSince)}` : `since ${utcMinute(countedSince)}`;
   return `counted ${part} only`;
 }
 
 function askedWords({ asked, from, to }: ReportWindow): string {
   if (from !== undefined && to === undefined) {
     const ago = -(asked.from ?? 0);
-    return ago > 0 ? `in the last ${lasting(ago)}` : `since ${minuteOf(from)}`;
+    return ago > 0 ? `in the last ${lasting(ago)}` : `since ${utcMinute(from)}`;
   }
   if (to === undefined) return "";
-  if (from === undefined) return `until ${minuteOf(to)}`;
+  if (from === undefined) return `until ${utcMinute(to)}`;
   const isSameDay = dayOf(from) === dayOf(to);
-  return `from ${minuteOf(from)} to ${isSameDay ? minuteOf(to).slice(11) : minuteOf(to)}`;
+  return `from ${utcMinute(from)} to ${isSameDay ? utcMinute(to).slice(11) : utcMinute(to)}`;
 }
 
 /** `clients: whole days, UTC: 2026-11-20 to 2026-11-21`, and what is not counted; undefined where counts need no such word. */
@@ -111,11 +112,6 @@ export function clientDaysWords({ isAll, days }: ReportWindow): string | undefin
   const from = Math.max(days.from, days.first);
   const span = from === days.to ? dateOf(from) : `${dateOf(from)} to ${dateOf(days.to)}`;
   return `clients: whole days, UTC: ${span}${from > days.from ? ", not counted before" : ""}`;
-}
-
-/** `2026-11-21 21:33Z`. */
-function minuteOf(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
 const UNITS = [

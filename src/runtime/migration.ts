@@ -9,6 +9,7 @@ import { discard } from "../edge/body-portions.ts";
 import type { EventHistory } from "../history/events.ts";
 import { type AskedTimes, createRequestHistory } from "../history/requests.ts";
 import type { ClientsRollout } from "../ledger/clients-view.ts";
+import { DAY_MS } from "../ledger/days.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
 import type { ForgottenClient } from "../ledger/forgotten.ts";
 import { type ClientIdentity, createIdentity, type NameMeanings } from "../ledger/identity.ts";
@@ -125,8 +126,6 @@ export interface Migration {
   /** Ends comparisons, and saves everything. */
   close(): Promise<void>;
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Nothing is read or sent before `start`. */
 export function createMigration(
