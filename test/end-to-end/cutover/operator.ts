@@ -109,8 +109,8 @@ export function createOperator(weeks: Weeks, people: People): Operator {
         return `decides that ${rule} goes on without the proof: ${key}: ${value}`;
       },
     ],
-    [/^move (\S+) to v2, /, (client) => promised(client, "none")],
-    [/^agree with (\S+) on a way without /, (client) => promised(client, "without what v2 lacks")],
+    [/^move (\S+) (?:\(.*?\) )?to v2, /, (client) => promised(client, "none")],
+    [/^agree with (\S+) (?:\(.*?\) )?on a way without /, (client) => promised(client, "without what v2 lacks")],
   ];
   return {
     steps,
