@@ -63,10 +63,18 @@ function stepOfClient(found: readonly ClientEntry[], all: number, at: number): s
     return `compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`;
   }
   if (need === "lacking") {
-    const what = anyOf(easiest.needs.lacking.slice(0, 2).map(nameOf)) || "paths that carryover does not know";
-    return `agree with ${named(easiest)} on a way without ${what}, ${more}: v2 does not have it`;
+    return `agree with ${named(easiest)} on a way without ${lackingText(easiest)}, ${more}: v2 does not have it`;
   }
-  return `move ${named(easiest)} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name})`;
+  const before = found.find(({ name }) => name === easiest.name);
+  const once =
+    before === undefined || before.needs.lacking.length === 0
+      ? ""
+      : `; it once called ${lackingText(before)}, which v2 lacks`;
+  return `move ${named(easiest)} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name}${once})`;
+}
+
+function lackingText({ needs }: ClientEntry): string {
+  return anyOf(needs.lacking.slice(0, 2).map(nameOf)) || "paths that carryover does not know";
 }
 
 /** `ci-bot (Team A, team-a@example.com)`. */

@@ -48,6 +48,11 @@ const SHORT_MS = DAY_MS;
 const YOUNG_MS = 60_000;
 /** The usual steps of `match.percent`. */
 const PERCENTS = [1, 5, 10, 25, 50, 100];
+const FIRST_PERCENT = 10;
+/** The default of `shadow.sample` in a rule in shadow mode. */
+const USUAL_SAMPLE = 0.1;
+/** Fewer requests in the window give too few comparisons by the usual sample. */
+const FEW_REQUESTS = 10_000;
 
 /** The most urgent step of the whole migration. Undefined without an instance that responded. */
 export function nextStep(fleet: Fleet, known: Surroundings): Next {
@@ -125,7 +130,7 @@ function stepOfFailing(rule: FleetRule, hasNative: boolean): Next | undefined {
   if (guard?.action === "stepBack")
     return person(`find out why v2 fails clients of ${name}, or carryover force native: ${trouble}`);
   const says = `carryover force native, or let ${name} go back to native v1 by itself (guard: stepBack): ${trouble}`;
-  return { says, change: ofRule(name, "guard", "stepBack") };
+  return { says, change: ofRule(name, [["guard", "stepBack"]]) };
 }
 
 function stepOfSteppedBack({ rules, instances }: Fleet): Next | undefined {
@@ -159,7 +164,7 @@ function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerms): Nex
   if (state === "returning") return person(`wait until ${name} translates for all of its clients again`);
   if (mode === "native") return undefined;
   const [lack] = judgeRule(rule, terms).lacks;
-  if (lack === undefined) return further(rule);
+  if (lack === undefined) return further(rule, known);
   // Nothing follows from the proof that is missing.
   if (isWhole(rule) && (lack.why === "nothing-translated" || lack.isNearer === true)) return undefined;
   return stepForLack(rule, lack, known);
@@ -171,25 +176,35 @@ function isWhole({ mode, evidence }: FleetRule): boolean {
 }
 
 /** The rule has proved what it must. Undefined: it translates for all that it matches. */
-function further({ name, mode, state, evidence }: FleetRule): Next | undefined {
+function further({ name, mode, state, evidence }: FleetRule, known: Surroundings): Next | undefined {
   if (state === "promoted") {
     const says = `write mode: translate into rule ${name}: it translates by itself now`;
-    return { says, change: ofRule(name, "mode", "translate") };
+    return { says, change: ofRule(name, [["mode", "translate"]]) };
   }
   const share = evidence?.percent;
   if (mode === "shadow") {
-    if (share !== undefined || (evidence?.clientsNeeded ?? 1) <= 1) {
-      return { says: `set rule ${name} to mode: translate`, change: ofRule(name, "mode", "translate") };
-    }
-    const change = ofRule(name, "mode", "translate", "match.percent", PERCENTS[2] ?? 10);
-    return { says: `set rule ${name} to mode: translate, for ${PERCENTS[2]} % of its clients first`, change };
+    const first = share ?? firstShare(evidence, known);
+    const percents: readonly Pair[] = share === undefined && first < 100 ? [["match.percent", first]] : [];
+    const says = `set rule ${name} to mode: translate${percents.length === 0 ? "" : `, for ${first} % of its clients first`}`;
+    return { says, change: ofRule(name, [["mode", "translate"], ...percents, ...usualSample(evidence, first)]) };
   }
   if (share === undefined || share >= 100) return undefined;
   const more = widerThan(share);
   return {
     says: `raise match.percent of rule ${name} from ${share} to ${more}`,
-    change: ofRule(name, "match.percent", more),
+    change: ofRule(name, [["match.percent", more], ...usualSample(evidence, more)]),
   };
+}
+
+/** A rule for named clients is a first part already, and one client has no parts. */
+function firstShare(evidence: FleetRule["evidence"], known: Surroundings): number {
+  const isOne = (evidence?.clientsNeeded ?? 1) <= 1 && callingV1(known) <= 1;
+  return evidence?.namesClients === true || isOne ? 100 : FIRST_PERCENT;
+}
+
+/** A rule that compares every request was to prove something. Once it translates for all, that only doubles the load. */
+function usualSample(evidence: FleetRule["evidence"], share: number): readonly Pair[] {
+  return share >= 100 && evidence?.sample === 1 ? [["shadow.sample", USUAL_SAMPLE]] : [];
 }
 
 function stepForLack(rule: FleetRule, lack: Lack, known: Surroundings): Next | undefined {
@@ -204,7 +219,7 @@ function stepForLack(rule: FleetRule, lack: Lack, known: Surroundings): Next | u
       if (!isServed(known, "shadow") || evidence.sample === 1) return undefined;
       return {
         says: `raise shadow.sample of rule ${name}: requests came, and none was compared`,
-        change: ofRule(name, "shadow.sample", 1),
+        change: ofRule(name, [["shadow.sample", 1]]),
       };
     case "nothing-translated":
       return widened(rule, known);
@@ -234,7 +249,7 @@ function widened({ name, evidence }: FleetRule, known: Surroundings): Next | und
   if (share === undefined || share >= 100 || !isServed(known, "native", "shadow")) return undefined;
   const more = widerThan(share);
   const says = `raise match.percent of rule ${name} from ${share} to ${more}: no client that calls is among its ${share} % (/clients shows each client's bucket)`;
-  return { says, change: ofRule(name, "match.percent", more) };
+  return { says, change: ofRule(name, [["match.percent", more]]) };
 }
 
 /** Time helps if enough cases come. */
@@ -249,7 +264,7 @@ function moreOf({ name, evidence, age }: FleetRule, { why, more }: Lack): Next {
   const slow = `${counted(more, `more ${what}`)} would take about ${days(ms)}`;
   if (why !== "failures" && (evidence?.sample === undefined || evidence.sample < 1)) {
     const says = `raise shadow.sample of rule ${name} to 1: ${slow}`;
-    return { says, change: ofRule(name, "shadow.sample", 1) };
+    return { says, change: ofRule(name, [["shadow.sample", 1]]) };
   }
   if (age < SHORT_MS)
     return person(`wait for ${name}: ${counted(more, `more ${what}`)}, after ${seen} in ${duration(age)}`);
@@ -276,12 +291,17 @@ function differing({ name, evidence, causes }: FleetRule): Next {
   };
 }
 
+/** Clients that have not moved or gone. */
+function callingV1({ clients, at }: Surroundings): number {
+  return clients.filter((client) => calledV1(client, at - GONE_MS)).length;
+}
+
 function clientsFor({ name, evidence }: FleetRule, known: Surroundings): Next {
   const { clients = 0, clientsNeeded = 1 } = evidence ?? {};
-  const calling = known.clients.filter((client) => calledV1(client, known.at - GONE_MS)).length;
+  const calling = callingV1(known);
   const found = `${clients} of ${clientsNeeded} needed were compared`;
   if (calling >= clientsNeeded) return person(`wait until more clients of ${name} call: ${found}`);
-  const change = ofRule(name, "promoteWhen.minClients", Math.max(1, calling));
+  const change = ofRule(name, [["promoteWhen.minClients", Math.max(1, calling)]]);
   return {
     says: `set promoteWhen.minClients of rule ${name} to ${change.value}: only ${counted(calling, "client")} ${calling === 1 ? "calls" : "call"} v1, and ${found}`,
     change,
@@ -329,7 +349,7 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
     const { resource, mode, requests, lastSeen } = row;
     if (mode !== "native" && (mode !== "shadow" || isCompared)) continue;
     if (resource === "unknown" || lacking.has(nameOf(row))) continue;
-    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS || rules.some((rule) => isAbout(rule, row))) continue;
+    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS || rules.some((rule) => takes(rule, row))) continue;
     const sum = byResource.get(resource) ?? { native: 0, shadow: 0 };
     byResource.set(resource, { ...sum, [mode]: sum[mode] + requests });
   }
@@ -342,7 +362,12 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
     [`${resource}s`.replace(/ys$/, "ies"), `${resource}-shadow`, `${resource}-shadow-2`].find(
       (one) => !names.has(one),
     ) ?? resource;
-  const paste = [`- name: ${name}`, `  match: { resource: ${resource} }`, "  mode: shadow"];
+  const paste = [
+    `- name: ${name}`,
+    `  match: { resource: ${resource} }`,
+    "  mode: shadow",
+    ...(native + shadow < FEW_REQUESTS ? ["  shadow: { sample: 1 }"] : []),
+  ];
   const says = isShadow
     ? `give ${resource} a rule of its own with mode: shadow: only rules gather evidence, and move by it`
     : `compare ${resource} by a rule with mode: shadow: native v1 serves it`;
@@ -350,8 +375,13 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
 }
 
 /** A further rule for the resource would never match. What a percentage leaves to native v1 is left on purpose. */
-function isAbout({ state, mode, evidence }: FleetRule, { resource }: RequestTotalsRow): boolean {
+function takes({ state, mode, evidence }: FleetRule, { resource }: RequestTotalsRow): boolean {
   return state !== "expired" && mode !== "native" && [resource, "everything"].includes(evidence?.whom ?? "");
+}
+
+/** Whether the rule names this resource, or none. */
+export function isAbout({ evidence }: FleetRule, resource: string | undefined): boolean {
+  return resource === undefined || (evidence?.resources?.includes(resource) ?? true);
 }
 
 function person(says: string): Next {
@@ -362,22 +392,16 @@ function option(key: string, value: string | number): Change {
   return { file: "configuration", rule: null, key, value, paste: yamlOf([[key, value]]) };
 }
 
-/** `key` of a rule, and with it perhaps another one. */
-function ofRule(
-  rule: string,
-  key: string,
-  value: string | number,
-  ...[also, to]: [] | [string, number]
-): Change & { readonly value: string | number } {
-  const pairs: [string, string | number][] = [
-    [key, value],
-    ...(also === undefined ? [] : [[also, to] as [string, number]]),
-  ];
+type Pair = readonly [key: string, value: string | number];
+
+/** The first key of a rule to write, and others with it. */
+function ofRule(rule: string, pairs: readonly [Pair, ...Pair[]]): Change {
+  const [[key, value]] = pairs;
   return { file: "rules", rule, key, value, paste: yamlOf(pairs) };
 }
 
 /** `match: { percent: 25 }` of `match.percent`. */
-function yamlOf(pairs: readonly (readonly [string, string | number])[]): readonly string[] {
+function yamlOf(pairs: readonly Pair[]): readonly string[] {
   return pairs.map(([key, value]) => {
     const [last = key, ...outer] = key.split(".").toReversed();
     return outer.reduce((inner, name) => `${name}: { ${inner} }`, `${last}: ${value}`);

@@ -20,7 +20,7 @@ import {
   sharerOf,
   sum,
 } from "./merge.ts";
-import { type Change, nextStep } from "./next.ts";
+import { type Change, isAbout, nextStep } from "./next.ts";
 import { type CountedRequests, type ReportScope, scoped } from "./scope.ts";
 import { type Standing, sharesOf, standingOf } from "./standing.ts";
 import { callsOf, judgeV1, type ReportView, type V1Verdict } from "./verdict.ts";
@@ -317,11 +317,15 @@ function standingIn({ merged, window }: ReportView, fleet: Fleet, scope: ReportS
   if (!isAll && standing.moved === standing.clients) {
     return { ...standing, next: `nothing, no client calls ${callsOf(scope)}`, change: null };
   }
-  const { says, change } = nextStep(isAll ? fleet : { ...fleet, rules: [] }, {
-    ...merged,
-    counts: counts ?? merged.rows,
-    clients,
-  });
+  const rules = scope.client === undefined ? fleet.rules.filter((rule) => isAbout(rule, scope.resource)) : [];
+  const { says, change } = nextStep(
+    { ...fleet, rules },
+    {
+      ...merged,
+      counts: counts ?? merged.rows,
+      clients,
+    },
+  );
   return { ...standing, next: says, change };
 }
 

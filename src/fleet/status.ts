@@ -150,6 +150,7 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
         : [`${address} has no native v1: carryover force native is kept for it, and has no effect until then`],
     ),
     ...rules.flatMap(({ name, guard }) => (guard?.slow === undefined ? [] : [`${name}: ${guard.slow.says}`])),
+    ...rules.flatMap(differingText),
     ...differentRules(instances),
     ...differentModes(instances),
     ...tooOld.map(
@@ -172,6 +173,17 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
     ...failingClients(instances),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
   ];
+}
+
+/** More comparisons would not help. */
+function differingText(rule: FleetRule): readonly string[] {
+  const { lacks } = judgeRule(rule, DEFAULT_TERMS);
+  const found = lacks.find(({ why, isNearer }) => why === "differences" && isNearer === false);
+  const { differences = 0, comparisons = 0 } = rule.evidence ?? {};
+  if (found === undefined || differences === 0) return [];
+  const [worst] = rule.causes ?? [];
+  const where = worst === undefined ? "" : `, most often ${worst.what} at ${worst.path} of ${worst.operation}`;
+  return [`${rule.name}: ${differences} of ${counted(comparisons, "comparison")} differed${where} (/samples)`];
 }
 
 function hasNative(instances: readonly RespondingInstance[]): boolean {

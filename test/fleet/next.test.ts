@@ -175,6 +175,21 @@ const SITUATIONS: readonly Situation[] = [
     "in rule r: mode: translate",
   ],
   [
+    "a shadow rule for many clients is proved",
+    { ledger: { clients: clientsOf(7) }, rules: [rule("r", "shadow", { ...PROVED, clientsNeeded: 1, sample: 1 })] },
+    "set rule r to mode: translate, for 10 % of its clients first",
+    "in rule r: mode: translate; in rule r: match: { percent: 10 }",
+  ],
+  [
+    "a shadow rule for named clients is proved and compares every request",
+    {
+      ledger: { clients: clientsOf(7) },
+      rules: [rule("r", "shadow", { ...PROVED, clientsNeeded: 1, namesClients: true, sample: 1 })],
+    },
+    "set rule r to mode: translate",
+    "in rule r: mode: translate; in rule r: shadow: { sample: 0.1 }",
+  ],
+  [
     "a translated percentage is proved",
     { rules: [rule("r", "translate", { requests: 400, percent: 10 })] },
     "raise match.percent of rule r from 10 to 25",
@@ -327,7 +342,7 @@ const SITUATIONS: readonly Situation[] = [
     "a rule waits, and no rule takes another resource",
     withRows([row({ resource: "identity", mode: "native" }), ...SHADOW], { rules: [WAITING] }),
     "compare identity by a rule with mode: shadow: native v1 serves it",
-    "at the end of the rules file:; - name: identities; match: { resource: identity }; mode: shadow",
+    "at the end of the rules file:; - name: identities; match: { resource: identity }; mode: shadow; shadow: { sample: 1 }",
   ],
   [
     "native served what a rule takes now",
@@ -338,19 +353,19 @@ const SITUATIONS: readonly Situation[] = [
     "native serves without rules",
     withRows(NATIVE),
     "compare group by a rule with mode: shadow: native v1 serves it",
-    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow",
+    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
   ],
   [
     "cutover.mode compares everything",
     withRows(SHADOW),
     "give group a rule of its own with mode: shadow: only rules gather evidence, and move by it",
-    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow",
+    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
   ],
   [
     "a rule that nobody calls holds nothing up",
     withRows(NATIVE, { rules: [rule("groups", "shadow", {})] }),
     "compare group by a rule with mode: shadow: native v1 serves it",
-    "at the end of the rules file:; - name: group-shadow; match: { resource: group }; mode: shadow",
+    "at the end of the rules file:; - name: group-shadow; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
   ],
   // The end.
   [
@@ -374,7 +389,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "the last client has done without that operation for a day",
     { ledger: { clients: [client("last", lacking(25 * HOUR))] } },
-    "move last to v2, the last client on v1 (hardest need: renames; carryover way-out last)",
+    "move last to v2, the last client on v1 (hardest need: renames; carryover way-out last; it once called tag list-history, which v2 lacks)",
   ],
   [
     "the busiest client has been silent for hours",
@@ -432,4 +447,14 @@ test("the gate of a rule that nobody calls says so", () => {
   const [asked] = fleetOf(fleetFor({ rules: [rule("r", "shadow")] })).rules;
   const nobody = { counts: [], clients: [], at: NOW, watchedSince: NOW };
   expect(asked && nextOfRule(asked, nobody)?.says).toBe("ask who should call what r matches: no request did");
+});
+
+test("the report of one resource names the next step of its rule, and of no other", () => {
+  const rules = [
+    rule("users", "shadow", { ...PROVED, whom: "user", resources: ["user"] }),
+    rule("groups", "shadow", { comparisons: 100, whom: "group", resources: ["group"] }, { since: NOW - HOUR }),
+  ];
+  const results = fleetFor({ rules, ledger: { clients: [client("a"), client("b")] } });
+  const { standing } = createReport(results, { from: undefined, to: undefined }, { resource: "group" });
+  expect(standing?.next).toBe("wait for groups: 83 more comparisons, about 49.8 min");
 });

@@ -164,6 +164,15 @@ describe("carryover status", () => {
     expect(rules.map(({ says }) => says)).toEqual(["translate", "translate, guard: warn"]);
   });
 
+  test("names a rule whose comparisons differ more than waiting could excuse", async () => {
+    const causes = [{ operation: "group list", what: "extra", path: "items.createdAt", samples: 9 }];
+    const differing = rule("reads", "shadow", { comparisons: 330, differences: 60 }, { causes });
+    const { attention } = await status(progress({ rules: [differing, rule("few", "shadow", { comparisons: 9 })] }));
+    expect(attention).toEqual([
+      "reads: 60 of 330 comparisons differed, most often extra at items.createdAt of group list (/samples)",
+    ]);
+  });
+
   test("adds up what v2 does on several instances", async () => {
     const sick = rule("reads", "translate", { requests: 1 }, { guard: TROUBLE });
     const told = ["1", "2"].map((instance) => ({ address: instance, progress: progress({ instance, rules: [sick] }) }));

@@ -41,7 +41,8 @@ function headlines(report: MigrationReport): readonly string[] {
   const missing = `; nothing was heard from ${silent} of ${counted(instances.length, "address", "addresses")}`;
   const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
   return [
-    `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window)}; next: ${standing.next}`,
+    `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window)}`,
+    `next: ${standing.next}`,
     ...changeLines(standing.change),
     `${what}${complete ? "" : missing}`,
     windowText(report),
@@ -412,12 +413,12 @@ const WIDEST_TEXT_CELL = 40;
 const WIDEST_LAST = 120;
 /** A reason that is cut says nothing. */
 const WIDEST_REASON = 1_000;
-const WIDEST_LINE = 180;
+const WIDEST_HEADLINE = 400;
 const GAP = "  ";
 
 export function reportText(report: MigrationReport): string {
   const sections = sectionsOf(report, MOST_TEXT_ROWS).map(sectionLines);
-  const first = headlines(report).map((line) => cutLine(line, WIDEST_LINE));
+  const first = headlines(report).map((line) => cutLine(line, WIDEST_HEADLINE));
   return [first.join("\n"), ...sections, lastLine(report)].map((part) => part.trimEnd()).join("\n\n");
 }
 
