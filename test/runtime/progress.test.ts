@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readRecord } from "../../src/rules/record.ts";
 import { RuleStatusSchema } from "../../src/rules/status.ts";
-import { progressOf } from "../../src/runtime/migration.ts";
+import { progressOf } from "../../src/runtime/progress.ts";
 import type { Progress } from "../../src/telemetry/progress.ts";
 import { MINUTE, type Rig, rig, rule, rulesOf, START } from "../rollout/control-rig.ts";
 
