@@ -6,7 +6,9 @@ import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
 import { OTHER_NAME } from "../ledger/record.ts";
 import { anyOf, counted } from "../rules/words.ts";
 
-interface ClientsNow {
+/** What is known of all clients together. */
+export interface ClientsNow {
+  /** Clients that the ledger knows, whether or not they call v1. */
   readonly clients: readonly ClientEntry[];
   /** The latest clock, and since when every instance has been watching. */
   readonly at: number;

@@ -3,12 +3,11 @@
  * only where time alone helps, and it never names the command that prints it.
  */
 import { DAY_MS } from "../ledger/days.ts";
-import type { ClientEntry } from "../ledger/entry.ts";
 import { counted, duration, percent } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
 import { DEFAULT_TERMS, type GateTerms, judgeRule, type Lack, timeOfDay, troubleTexts } from "./judge.ts";
-import { calledV1, clientsStep, GONE_MS, nameOf } from "./next-client.ts";
+import { type ClientsNow, calledV1, clientsStep, GONE_MS, nameOf } from "./next-client.ts";
 
 export interface Next {
   /** One sentence without a full stop. */
@@ -28,15 +27,10 @@ export interface Change {
   readonly paste: readonly string[];
 }
 
-/** What is known of all clients together. */
-export interface Surroundings {
+/** What is known beside the rules. */
+export interface Surroundings extends ClientsNow {
   /** Requests of the window, by kind. */
   readonly counts: readonly RequestTotalsRow[];
-  /** Clients that the ledger knows, whether or not they call v1. */
-  readonly clients: readonly ClientEntry[];
-  /** The latest clock, and since when every instance has been watching. */
-  readonly at: number;
-  readonly watchedSince: number;
 }
 
 const HOUR_MS = 3_600_000;

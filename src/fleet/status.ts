@@ -9,7 +9,8 @@ import { differentRules, type Fleet, type FleetRule, forceText, type SilentInsta
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
 import type { RespondingInstance } from "./merge.ts";
 import { type Change, nextStep } from "./next.ts";
-import { createReport, type MigrationReport } from "./report.ts";
+import { createReport } from "./report.ts";
+import type { MigrationReport } from "./report-lines.ts";
 import type { Standing } from "./standing.ts";
 
 /** Lost counts are mentioned for as long as `carryover report --window 14d` could rest on them. */

@@ -3,7 +3,8 @@
 import type { BreakLine } from "../../fleet/breaks.ts";
 import { CLOCKS_MAY_DIFFER, durationText } from "../../fleet/merge.ts";
 import { changeLines } from "../../fleet/next.ts";
-import { type BoundLine, errorsOf, type InstanceLine, type MigrationReport } from "../../fleet/report.ts";
+import { errorsOf } from "../../fleet/report.ts";
+import type { BoundLine, InstanceLine, MigrationReport } from "../../fleet/report-lines.ts";
 import { movedText, shareText } from "../../fleet/standing.ts";
 import { ownerText } from "../../ledger/clients-view.ts";
 import { isUnknown } from "../../ledger/difficulty.ts";
