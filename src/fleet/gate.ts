@@ -1,9 +1,10 @@
 /** May a rule go further? The verdict and its reasons, from what instances tell. */
 import { nearest } from "../model/text.ts";
+import { changeLines } from "./change.ts";
 import { differentRules, type Fleet, type FleetRule, type SilentInstance, troublesOf } from "./fleet.ts";
 import { type GateTerms, judgeRule, placeText, stateText, whomText } from "./judge.ts";
 import { merge } from "./merge.ts";
-import { changeLines, type Next, nextOfRule } from "./next.ts";
+import { type Next, nextOfRule } from "./next.ts";
 
 /** The output of `--json`. */
 export interface GateVerdict {

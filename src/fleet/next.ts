@@ -5,6 +5,7 @@
 import { DAY_MS } from "../ledger/days.ts";
 import { counted, duration, percent } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
+import { type Change, ofRule, option, type Pair } from "./change.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
 import { DEFAULT_TERMS, type GateTerms, judgeRule, type Lack, timeOfDay, troubleTexts } from "./judge.ts";
 import { type ClientsNow, calledV1, clientsStep, GONE_MS, nameOf } from "./next-client.ts";
@@ -14,17 +15,6 @@ export interface Next {
   readonly says: string;
   /** What to write. Null where there is nothing to write, or where a person must decide what. */
   readonly change: Change | null;
-}
-
-export interface Change {
-  readonly file: "rules" | "configuration";
-  /** Null: the top of the file. */
-  readonly rule: string | null;
-  /** As the file has it: `match.percent`. */
-  readonly key: string;
-  readonly value: string | number;
-  /** The same as lines of YAML, ready to paste. */
-  readonly paste: readonly string[];
 }
 
 /** What is known beside the rules. */
@@ -380,35 +370,6 @@ export function isAbout({ evidence }: FleetRule, resource: string | undefined): 
 
 function person(says: string): Next {
   return { says, change: null };
-}
-
-function option(key: string, value: string | number): Change {
-  return { file: "configuration", rule: null, key, value, paste: yamlOf([[key, value]]) };
-}
-
-type Pair = readonly [key: string, value: string | number];
-
-/** The first key of a rule to write, and others with it. */
-function ofRule(rule: string, pairs: readonly [Pair, ...Pair[]]): Change {
-  const [[key, value]] = pairs;
-  return { file: "rules", rule, key, value, paste: yamlOf(pairs) };
-}
-
-/** `match: { percent: 25 }` of `match.percent`. */
-function yamlOf(pairs: readonly Pair[]): readonly string[] {
-  return pairs.map(([key, value]) => {
-    const [last = key, ...outer] = key.split(".").toReversed();
-    return outer.reduce((inner, name) => `${name}: { ${inner} }`, `${last}: ${value}`);
-  });
-}
-
-/** Where to write a change, and what: `in rule reads: match: { percent: 25 }`. Empty without one. */
-export function changeLines(change: Change | null): readonly string[] {
-  if (change === null) return [];
-  const { file, rule, paste } = change;
-  if (paste[0]?.startsWith("- ")) return ["at the end of the rules file:", ...paste.map((line) => `  ${line}`)];
-  const place = rule === null ? `in the ${file === "rules" ? "rules file" : "configuration"}` : `in rule ${rule}`;
-  return paste.map((line) => `${place}: ${line}`);
 }
 
 function days(ms: number): string {

@@ -3,8 +3,8 @@ import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import type { BreakLine } from "./breaks.ts";
+import type { Change } from "./change.ts";
 import type { MergedRule } from "./merge.ts";
-import type { Change } from "./next.ts";
 import type { Standing } from "./standing.ts";
 import type { V1Verdict } from "./verdict.ts";
 

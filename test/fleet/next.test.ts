@@ -1,7 +1,8 @@
 /** The next step: a table of situations, each with the sentence and what is to be written. */
 import { describe, expect, test } from "vitest";
+import { changeLines } from "../../src/fleet/change.ts";
 import { fleetOf } from "../../src/fleet/fleet.ts";
-import { changeLines, nextOfRule, nextStep } from "../../src/fleet/next.ts";
+import { nextOfRule, nextStep } from "../../src/fleet/next.ts";
 import { createReport } from "../../src/fleet/report.ts";
 import type { Progress } from "../../src/telemetry/progress.ts";
 import { client, DAY, HOUR, NOW, rule as plain, progress, row } from "../commands/report/support.ts";

@@ -1,8 +1,8 @@
 /** A report as tables for a terminal or in Markdown, and the warnings on standard error. */
 
 import type { BreakLine } from "../../fleet/breaks.ts";
+import { changeLines } from "../../fleet/change.ts";
 import { CLOCKS_MAY_DIFFER, durationText } from "../../fleet/merge.ts";
-import { changeLines } from "../../fleet/next.ts";
 import { errorsOf } from "../../fleet/report.ts";
 import type { BoundLine, InstanceLine, MigrationReport } from "../../fleet/report-lines.ts";
 import { movedText, shareText } from "../../fleet/standing.ts";

@@ -1,6 +1,6 @@
 /** The status of a migration on one screen of a terminal. */
 
-import { changeLines } from "../../fleet/next.ts";
+import { changeLines } from "../../fleet/change.ts";
 import { movedText, shareText } from "../../fleet/standing.ts";
 import type { MigrationStatus, RuleLineStatus } from "../../fleet/status.ts";
 import { counted } from "../../rules/words.ts";

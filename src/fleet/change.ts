@@ -1,0 +1,42 @@
+/** What is to be written into the rules file or the configuration, ready to paste. */
+
+export interface Change {
+  readonly file: "rules" | "configuration";
+  /** Null: the top of the file. */
+  readonly rule: string | null;
+  /** As the file has it: `match.percent`. */
+  readonly key: string;
+  readonly value: string | number;
+  /** The same as lines of YAML, ready to paste. */
+  readonly paste: readonly string[];
+}
+
+/** Of the configuration. */
+export function option(key: string, value: string | number): Change {
+  return { file: "configuration", rule: null, key, value, paste: yamlOf([[key, value]]) };
+}
+
+export type Pair = readonly [key: string, value: string | number];
+
+/** The first key of a rule to write, and others with it. */
+export function ofRule(rule: string, pairs: readonly [Pair, ...Pair[]]): Change {
+  const [[key, value]] = pairs;
+  return { file: "rules", rule, key, value, paste: yamlOf(pairs) };
+}
+
+/** `match: { percent: 25 }` of `match.percent`. */
+function yamlOf(pairs: readonly Pair[]): readonly string[] {
+  return pairs.map(([key, value]) => {
+    const [last = key, ...outer] = key.split(".").toReversed();
+    return outer.reduce((inner, name) => `${name}: { ${inner} }`, `${last}: ${value}`);
+  });
+}
+
+/** Where to write a change, and what: `in rule reads: match: { percent: 25 }`. Empty without one. */
+export function changeLines(change: Change | null): readonly string[] {
+  if (change === null) return [];
+  const { file, rule, paste } = change;
+  if (paste[0]?.startsWith("- ")) return ["at the end of the rules file:", ...paste.map((line) => `  ${line}`)];
+  const place = rule === null ? `in the ${file === "rules" ? "rules file" : "configuration"}` : `in rule ${rule}`;
+  return paste.map((line) => `${place}: ${line}`);
+}
