@@ -204,7 +204,7 @@ export interface CarryoverConfig {
     readonly exclude?: readonly string[] | undefined;
   } | undefined;
   readonly state?: {
-    /** Directory that keeps rule states, evidence and the ledger across restarts; each process needs its own. */
+    /** Directory that keeps rule states, evidence, the ledger, events and the last good rules across restarts; each process needs its own. */
     readonly dir?: string | undefined;
   } | undefined;
   readonly limits?: {
