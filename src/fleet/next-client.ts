@@ -15,6 +15,13 @@ export interface ClientsNow {
   readonly watchedSince: number;
 }
 
+export interface Traffic {
+  /** v1 was called, if only by requests that were refused, which make no client known. */
+  readonly isCalled: boolean;
+  /** The name of a rule that compares or translates requests for that resource; undefined: there is none. */
+  watching(resource: string): string | undefined;
+}
+
 const HOUR_MS = 3_600_000;
 /** Clients may call so seldom: without a call for this time v1 can be removed. */
 export const GONE_MS = 14 * DAY_MS;
@@ -22,11 +29,12 @@ export const GONE_MS = 14 * DAY_MS;
 const SILENT_MS = 6 * HOUR_MS;
 
 /** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
-export function clientsStep({ clients, at, watchedSince }: ClientsNow): string {
+export function clientsStep({ clients, at, watchedSince }: ClientsNow, { isCalled, watching }: Traffic): string {
   const left = clients.filter((client) => calledV1(client, at - DAY_MS));
   const calling = left.filter((client) => calledV1(client, at - SILENT_MS));
-  if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, left.length, at);
-  if (clients.length === 0) return "send clients to carryover: none has called yet";
+  if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, { all: left.length, at, watching });
+  if (clients.length === 0)
+    return `send clients to carryover: ${isCalled ? "so far all requests were refused, or came from excluded clients" : "none has called yet"}`;
   const [last] = clients.toSorted((a, b) => (b.lastV1 ?? 0) - (a.lastV1 ?? 0));
   const lastV1 = last?.lastV1 ?? 0;
   const gone = Math.max(lastV1, watchedSince) + GONE_MS;
@@ -51,7 +59,10 @@ function asToday(client: ClientEntry, at: number): ClientEntry {
 }
 
 /** `all`: how many clients are left. */
-function stepOfClient(found: readonly ClientEntry[], all: number, at: number): string {
+function stepOfClient(
+  found: readonly ClientEntry[],
+  { all, at, watching }: Pick<ClientsNow, "at"> & Pick<Traffic, "watching"> & { readonly all: number },
+): string {
   const left = found.map((client) => asToday(client, at));
   const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
   const least = Math.min(...efforts);
@@ -62,7 +73,10 @@ function stepOfClient(found: readonly ClientEntry[], all: number, at: number): s
   const need = difficultyOf(easiest);
   const more = all === 1 ? "the last client on v1" : `one of ${counted(all, "client")} on v1`;
   if (need === "unknown") {
-    return `compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`;
+    const [one] = easiest.needs.unseen.map((need) => ({ what: nameOf(need), rule: watching(need.resource) }));
+    return one?.rule === undefined
+      ? `compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`
+      : `wait until ${easiest.name} calls ${one.what} again: rule ${one.rule} has not seen a response to it yet`;
   }
   if (need === "lacking") {
     return `agree with ${named(easiest)} on a way without ${lackingText(easiest)}, ${more}: v2 does not have it`;

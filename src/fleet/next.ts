@@ -8,7 +8,7 @@ import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type Change, ofRule, option, type Pair } from "./change.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
 import { DEFAULT_TERMS, type GateTerms, judgeRule, type Lack, timeOfDay, troubleTexts } from "./judge.ts";
-import { type ClientsNow, calledV1, clientsStep, GONE_MS, nameOf } from "./next-client.ts";
+import { type ClientsNow, calledV1, clientsStep, GONE_MS, nameOf, type Traffic } from "./next-client.ts";
 
 export interface Next {
   /** One sentence without a full stop. */
@@ -48,7 +48,7 @@ export function nextStep(fleet: Fleet, known: Surroundings): Next {
     stepOfRules(fleet.rules, known, false) ??
     stepOfNative(fleet, known) ??
     stepOfRules(fleet.rules, known, true) ??
-    person(clientsStep(known))
+    person(clientsStep(known, trafficOf(fleet, known)))
   );
 }
 
@@ -361,6 +361,14 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
 /** A further rule for the resource would never match. What a percentage leaves to native v1 is left on purpose. */
 function takes({ state, mode, evidence }: FleetRule, { resource }: RequestTotalsRow): boolean {
   return state !== "expired" && mode !== "native" && [resource, "everything"].includes(evidence?.whom ?? "");
+}
+
+function trafficOf({ rules }: Fleet, { counts }: Surroundings): Traffic {
+  const active = rules.filter(({ state, mode }) => state !== "expired" && mode !== "native");
+  return {
+    isCalled: counts.some(({ apiVersion }) => apiVersion === "v1"),
+    watching: (resource) => active.find((rule) => isAbout(rule, resource))?.name,
+  };
 }
 
 /** Whether the rule names this resource, or none. */

@@ -408,6 +408,14 @@ const SITUATIONS: readonly Situation[] = [
     "compare what dark calls by a rule with mode: shadow: nobody knows its needs",
   ],
   [
+    "nobody knows what a client needs, though a rule compares it",
+    {
+      rules: [rule("users", "shadow", { resources: ["user"] }), rule("rest", "shadow", { sample: 1 })],
+      ledger: { clients: [client("dark", { needs: { unseen: [{ resource: "group", operation: "update" }] } })] },
+    },
+    "wait until dark calls group update again: rule rest has not seen a response to it yet",
+  ],
+  [
     "nobody has called v1 for four days",
     { ledger: { since: NOW - 30 * DAY, clients: [gone(4)] } },
     "wait until 2026-12-01, then remove carryover: the last v1 call was gone's, on 2026-11-17",
@@ -418,6 +426,11 @@ const SITUATIONS: readonly Situation[] = [
     "remove carryover: no client has called v1 for 14 days",
   ],
   ["nobody has ever called", {}, "send clients to carryover: none has called yet"],
+  [
+    "every request was refused",
+    withRows([row({})], { rules: [rule("r", "translate", { requests: 40 })] }),
+    "send clients to carryover: so far all requests were refused, or came from excluded clients",
+  ],
 ];
 
 function fleetFor(told: Told) {
