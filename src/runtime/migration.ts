@@ -227,6 +227,7 @@ export function createMigration(
         totals: requests.snapshot,
         window: () => times && requests.window(times),
         ledger: ledger.snapshot,
+        bucketOf,
       }),
     force: async (command, note) => {
       if (command === "native" && config.upstream.v1 === undefined) {

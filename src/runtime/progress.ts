@@ -20,6 +20,8 @@ interface ProgressSources {
   readonly totals: () => RequestTotals;
   readonly window: () => RequestWindow | undefined;
   readonly ledger: () => LedgerSnapshot;
+  /** Of a client, as rules with `match.percent` choose. */
+  readonly bucketOf: (client: string) => number;
 }
 
 /** What this instance tells a report. */
@@ -40,10 +42,18 @@ export function progressOf(sources: ProgressSources): Progress {
     rulesFault: sources.rulesFault(),
     totals: sources.totals(),
     window: sources.window(),
-    ledger: sources.ledger(),
+    ledger: withBuckets(sources.ledger(), sources.bucketOf),
     bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
       return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
     }),
     rules: rollout.states().map((rule) => ({ ...rule, causes: shadow?.causes(rule.name) })),
   };
+}
+
+/** Of more clients every usual percentage takes some, and to work out their buckets takes time. */
+const MOST_WITH_BUCKETS = 1_000;
+
+function withBuckets(ledger: LedgerSnapshot, bucketOf: (client: string) => number): LedgerSnapshot {
+  if (ledger.clients.length > MOST_WITH_BUCKETS) return ledger;
+  return { ...ledger, clients: ledger.clients.map((client) => ({ ...client, bucket: bucketOf(client.name) })) };
 }

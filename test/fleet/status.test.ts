@@ -38,7 +38,7 @@ describe("carryover status", () => {
       "31 % of v1 requests translated in the last 24 h; 1 of 2 clients moved;",
       "next: set rule roles to mode: translate, for 10 % of its clients first",
       "  in rule roles: mode: translate",
-      "  in rule roles: match: { percent: 10 }",
+      "  in match of rule roles: percent: 10",
       "in all since 2026-11-18: 31 % of v1 requests translated",
       "1 instance, 2026-11-21 21:30Z; without a rule: native; force: none",
       "",
