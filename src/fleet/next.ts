@@ -2,6 +2,7 @@
  * The one next step of a migration, for status, report and gate. It names the change to write, or what a person must find out. It says "wait"
  * only where time alone helps, and it never names the command that prints it.
  */
+import natives from "../catalogue/native.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type Change, type Next, option, person } from "./change.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
@@ -11,6 +12,8 @@ import { isAbout } from "./next-percent.ts";
 import { afterStepBack, confirming, type Surroundings, stepOfFailing, stepOfRule } from "./next-rule.ts";
 
 const HOUR_MS = 3_600_000;
+/** Resources that rules do not know. */
+const UNTRANSLATED = new Set(natives.flatMap(({ operations }) => operations.map(({ resource }) => resource)));
 /** Fewer requests in the window give too few comparisons by the usual sample. */
 const FEW_REQUESTS = 10_000;
 
@@ -60,7 +63,13 @@ function stepOfForce(instances: Fleet["instances"]): Next | undefined {
     );
   }
   const asks = "see with carryover check whether v2 is well, which nobody asks while native v1 is forced";
-  if (forced.forcedBy?.command === "native") return person(`${asks}; then carryover force none`);
+  if (forced.forcedBy?.command === "native") {
+    const { by, reason } = forced.forcedBy;
+    const who = by === undefined ? "" : `ask ${by}, and `;
+    return person(
+      `${who}${asks}; then carryover force none${reason === undefined ? "" : ` (it was forced for: ${reason})`}`,
+    );
+  }
   const change: Change = { ...option("force", "none"), file: "rules" };
   return { says: `${forced.force === "native" ? `${asks}; then ` : ""}set force: none in the rules file`, change };
 }
@@ -104,7 +113,7 @@ function stepOfNative({ rules, counts, clients }: Surroundings): Next | undefine
   for (const row of v1) {
     const { resource, mode, requests, lastSeen } = row;
     if (mode !== "native" && (mode !== "shadow" || isCompared)) continue;
-    if (resource === "unknown" || lacking.has(nameOf(row))) continue;
+    if (resource === "unknown" || UNTRANSLATED.has(resource) || lacking.has(nameOf(row))) continue;
     if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS || rules.some((rule) => takes(rule, row))) continue;
     const sum = byResource.get(resource) ?? { native: 0, shadow: 0 };
     byResource.set(resource, { ...sum, [mode]: sum[mode] + requests });
@@ -139,6 +148,7 @@ function trafficOf({ rules, counts }: Surroundings): Traffic {
   const active = rules.filter(({ state, mode }) => state !== "expired" && mode !== "native");
   return {
     isCalled: counts.some(({ apiVersion }) => apiVersion === "v1"),
+    v2: counts.reduce((sum, { apiVersion, requests }) => sum + (apiVersion === "v2" ? requests : 0), 0),
     watching: (resource) => active.find((rule) => isAbout(rule, resource))?.name,
   };
 }

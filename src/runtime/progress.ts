@@ -1,9 +1,19 @@
+import type { EventHistory } from "../history/events.ts";
+import { DAY_MS } from "../ledger/days.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
+import type { EventKind } from "../model/event.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rollout } from "../rollout/rollout.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
 import type { Shadow } from "../shadow/shadow.ts";
-import { PROGRESS_VERSION, type Progress, type RequestTotals, type RequestWindow } from "../telemetry/progress.ts";
+import {
+  type LatelyEvent,
+  MOST_LATELY,
+  PROGRESS_VERSION,
+  type Progress,
+  type RequestTotals,
+  type RequestWindow,
+} from "../telemetry/progress.ts";
 
 interface ProgressSources {
   readonly instance: string;
@@ -17,6 +27,8 @@ interface ProgressSources {
   readonly rulesFault: () => Progress["rulesFault"];
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
+  readonly comparedSince: () => number;
+  readonly events: Pick<EventHistory, "select">;
   readonly totals: () => RequestTotals;
   readonly window: () => RequestWindow | undefined;
   readonly ledger: () => LedgerSnapshot;
@@ -38,6 +50,8 @@ export function progressOf(sources: ProgressSources): Progress {
     digest: rollout.rules()?.digest,
     saved: sources.saved(),
     countsLostAt: sources.countsLostAt(),
+    comparedSince: sources.comparedSince(),
+    lately: latelyOf(sources.events, sources.wall()),
     lastReloadSuccessful: sources.rulesFault() === undefined,
     rulesFault: sources.rulesFault(),
     totals: sources.totals(),
@@ -56,4 +70,25 @@ const MOST_WITH_BUCKETS = 1_000;
 function withBuckets(ledger: LedgerSnapshot, bucketOf: (client: string) => number): LedgerSnapshot {
   if (ledger.clients.length > MOST_WITH_BUCKETS) return ledger;
   return { ...ledger, clients: ledger.clients.map((client) => ({ ...client, bucket: bucketOf(client.name) })) };
+}
+
+/** Events that a person should know of, even if they are over. */
+const GRAVE: ReadonlySet<string> = new Set([
+  "stepped-back",
+  "alarm",
+  "unknown",
+  "forced",
+  "rules-refused",
+  "config-refused",
+  "breaker-opened",
+  "state-failing",
+  "certificate-refused",
+] satisfies EventKind[]);
+
+function latelyOf(events: Pick<EventHistory, "select">, now: number): readonly LatelyEvent[] {
+  const grave = events.select({ from: now - DAY_MS }).filter(({ kind }) => GRAVE.has(kind));
+  return grave
+    .toReversed()
+    .slice(0, MOST_LATELY)
+    .map(({ at, kind, rule, reason }) => ({ at, kind, rule, says: reason }));
 }

@@ -73,6 +73,11 @@ const SITUATIONS: readonly Situation[] = [
     "see with carryover check whether v2 is well, which nobody asks while native v1 is forced; then carryover force none",
   ],
   [
+    "forced by a person who said why",
+    { force: "native", forcedBy: { ...forcedBy("native", "none"), by: "anna", reason: "v2 loses writes" } },
+    "ask anna, and see with carryover check whether v2 is well, which nobody asks while native v1 is forced; then carryover force none (it was forced for: v2 loses writes)",
+  ],
+  [
     "forced by the file",
     { force: "native", forcedBy: forcedBy("none", "native") },
     "see with carryover check whether v2 is well, which nobody asks while native v1 is forced; then set force: none in the rules file",
@@ -463,7 +468,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "the last client has been silent for a day",
     { ledger: { since: NOW - 30 * DAY, clients: [client("silent", calledAgo(25))] } },
-    "wait until 2026-12-04, then remove carryover: the last v1 call was silent's, on 2026-11-20",
+    "wait until 2026-12-04 20:30Z, then remove carryover: the last v1 call was silent's, on 2026-11-20",
   ],
   [
     "nobody knows what a client needs",
@@ -481,12 +486,19 @@ const SITUATIONS: readonly Situation[] = [
   [
     "nobody has called v1 for four days",
     { ledger: { since: NOW - 30 * DAY, clients: [gone(4)] } },
-    "wait until 2026-12-01, then remove carryover: the last v1 call was gone's, on 2026-11-17",
+    "wait until 2026-12-01 21:30Z, then remove carryover: the last v1 call was gone's, on 2026-11-17",
   ],
   [
     "nobody has called v1 for 15 days",
     { ledger: { since: NOW - 30 * DAY, clients: [gone(15)] } },
     "remove carryover: no client has called v1 for 14 days",
+  ],
+  [
+    "nobody has called v1 for 15 days, and v2 is called through carryover",
+    withRows([row({ apiVersion: "v2", mode: "pass", requests: 38 })], {
+      ledger: { since: NOW - 30 * DAY, clients: [gone(15)] },
+    }),
+    "remove carryover: no client has called v1 for 14 days; first lead clients of v2 past it, which sent 38 requests through it in the window",
   ],
   ["nobody has ever called", {}, "send clients to carryover: none has called yet"],
   [

@@ -19,6 +19,8 @@ const told = (made: Rig) =>
     rulesFault: () => undefined,
     saved: () => true,
     countsLostAt: () => undefined,
+    comparedSince: () => 0,
+    events: { select: () => [] },
     totals: () => ({ since: 0, at: 0, rows: [] }),
     window: () => undefined,
     ledger: () => LEDGER as never,
