@@ -68,7 +68,7 @@ export function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerm
   if (state === "expired")
     return person(`remove rule ${name} from the rules file: it has expired, and matches nothing`);
   if (state === "returning") {
-    const why = cause === undefined ? "" : `, from which it stepped back: ${cause}`;
+    const why = cause === undefined ? "" : ` (it stepped back: ${cause})`;
     return person(`wait until ${name} translates for all of its clients again${why}`);
   }
   if (mode === "native") return undefined;
