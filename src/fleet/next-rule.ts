@@ -26,6 +26,8 @@ const YOUNG_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** Translated requests that are enough when none failed in a day. */
 const ENOUGH = 20;
+/** Equal comparisons in a row that are worth a word. */
+const ENOUGH_EQUAL = 10;
 /** The default of `shadow.sample` in a rule in shadow mode. */
 const USUAL_SAMPLE = 0.1;
 
@@ -226,8 +228,9 @@ function moreOf(rule: FleetRule, { why, more }: Lack, known: Surroundings): Next
 }
 /** Too many comparisons differ: no time helps. */
 function differing({ name, evidence, causes }: FleetRule): Next {
-  const { differences = 0, comparisons = 0 } = evidence ?? {};
-  const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ`;
+  const { differences = 0, comparisons = 0, equal = 0 } = evidence ?? {};
+  const quiet = equal < ENOUGH_EQUAL ? "" : `, though none of the latest ${equal} did`;
+  const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ${quiet}`;
   const [worst] = causes ?? [];
   const then = "and rename the rule when that is fixed";
   if (worst === undefined)
