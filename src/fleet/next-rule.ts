@@ -98,7 +98,7 @@ function further(rule: FleetRule, known: Surroundings): Next | undefined {
     const says = `write mode: translate into rule ${name}: it translates by itself now`;
     return { says, change: ofRule(name, [["mode", "translate"]]) };
   }
-  if (mode !== "shadow") return isWhole(rule) ? undefined : raised(rule, known);
+  if (mode !== "shadow") return isWhole(rule) || isDoubtful(restOf(rule, known)) ? undefined : raised(rule, known);
   const part = translatedPart(rule, known);
   if (part !== undefined) return provedForOthers(rule, part, known);
   const isFirst = evidence?.percent === undefined && hasParts(rule, known);
@@ -130,6 +130,19 @@ function provedForOthers(rule: FleetRule, part: FleetRule, known: Surroundings):
   return raised(part, known, `rule ${rule.name} proved what it does for the others`);
 }
 
+/** The rule behind this one that compares the clients that it leaves out. */
+function restOf(rule: FleetRule, known: Surroundings): FleetRule | undefined {
+  return known.rules.find((one) => one.mode === "shadow" && translatedPart(one, known) === rule);
+}
+
+/** Its comparisons speak against translating what it matches. */
+function isDoubtful(rule: FleetRule | undefined): boolean {
+  if (rule === undefined) return false;
+  return judgeRule(rule, DEFAULT_TERMS).lacks.some(
+    ({ why, isNearer }) => why === "held-back" || (why === "differences" && isNearer === false),
+  );
+}
+
 /** A larger share for a rule that translates. */
 function raised(rule: FleetRule, known: Surroundings, why = ""): Next {
   const { name, evidence } = rule;
@@ -137,7 +150,7 @@ function raised(rule: FleetRule, known: Surroundings, why = ""): Next {
   const wider = widerShare(rule, share, known);
   const reasons = [why, joiningText(wider)].filter((one) => one !== "").join("; ");
   const because = reasons === "" ? "" : `: ${reasons}`;
-  const rest = known.rules.find((one) => one.mode === "shadow" && translatedPart(one, known) === rule);
+  const rest = restOf(rule, known);
   // A file with a rule that never matches is refused.
   if (wider.percent === 100 && rest !== undefined)
     return person(`remove rule ${rest.name}, and raise match.percent of rule ${name} from ${share} to 100${because}`);
@@ -284,8 +297,10 @@ function heldBack({ name }: FleetRule, { text }: Lack): Next {
 
 /** What a rule waits for whose requests nobody sends. */
 function idle(rule: FleetRule, known: Surroundings): Next | undefined {
-  const { name, mode, state } = rule;
+  const { name, mode, state, age = Number.POSITIVE_INFINITY } = rule;
   if (state === "expired" || mode === "native") return undefined;
+  if (isWhole(rule) && rule.evidence?.requests === 0 && age < DAY_MS)
+    return person(`wait for the first requests that rule ${name} translates`);
   const isIdle = !isServed(rule, known, mode === "shadow" ? "shadow" : "translate");
   return isIdle ? person(`ask who should call what ${name} matches: no request did`) : undefined;
 }
