@@ -12,6 +12,7 @@ import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText 
 import { largest, type RespondingInstance } from "./merge.ts";
 import { nextStep } from "./next.ts";
 import { GONE_MS, nameOf } from "./next-client.ts";
+import { isWhole } from "./next-rule.ts";
 import { createReport } from "./report.ts";
 import type { MigrationReport } from "./report-lines.ts";
 import type { Standing } from "./standing.ts";
@@ -75,8 +76,10 @@ export interface RuleLineStatus {
   readonly whom: string;
   /** What it does, and since when. */
   readonly says: string;
-  /** Why it may not go further (`carryover gate`); empty: it may. */
+  /** Why it may not go further (`carryover gate`). */
   readonly missing: readonly string[];
+  /** Nothing is missing, and there is something further. */
+  readonly mayGoFurther: boolean;
   readonly evidence: readonly string[];
 }
 
@@ -97,6 +100,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
       whom: whomText(rule),
       says,
       missing: lacks.map(({ text }) => text),
+      mayGoFurther: lacks.length === 0 && !isWhole(rule),
       evidence,
     };
   });
