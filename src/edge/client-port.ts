@@ -49,13 +49,17 @@ function unshareable(what: string, remedy: string): ConfigError {
 
 /** Longest time for emptying a queue that clients keep filling. */
 const MOST_MS = 1_000;
+/** Longest time for waiting until a turn of the event loop is short. */
+const BUSY_MS = 100;
+const SHORT_TURN_MS = 0.3;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
  * Resolves once no connection waits to be accepted, or after `withinMs`. Close the port right then: the system resets the connections
  * that still wait, although their clients have been told that they are connected. Node accepts one connection per turn of its event
- * loop and port, so a turn that brought none has found the queues empty.
+ * loop and port, so a turn that brought none has found the queues empty. A client that connects during the rest of that turn is lost,
+ * so a short one is waited for.
  */
 export async function acceptWaiting(servers: readonly Server[], withinMs: number): Promise<void> {
   let accepted = false;
@@ -63,12 +67,17 @@ export async function acceptWaiting(servers: readonly Server[], withinMs: number
     accepted = true;
   };
   for (const server of servers) server.on("connection", note);
-  const until = performance.now() + Math.min(withinMs, MOST_MS);
   // The first turn may have looked for connections before this function was called.
   await turn();
-  do {
+  const begun = performance.now();
+  let now = begun;
+  for (;;) {
     accepted = false;
     await turn();
-  } while (accepted && performance.now() < until);
+    const before = now;
+    now = performance.now();
+    if (now - begun >= Math.min(withinMs, MOST_MS)) break;
+    if (!accepted && (now - before <= SHORT_TURN_MS || now - begun >= BUSY_MS)) break;
+  }
   for (const server of servers) server.off("connection", note);
 }

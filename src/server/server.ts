@@ -113,8 +113,8 @@ export function createHttpServer(options: HttpServerOptions) {
       // The request checks report it in the right form, and HTTP/1.0 needs no Host.
       requireHostHeader: false,
     });
-    // Node's own, which closing calls, takes an answer that a slow client has not had yet for one that is over.
-    server.closeIdleConnections = lifecycle.endIdle;
+    // Node's own, which closing calls before it closes the port, takes an answer that a slow client has not had yet for one that is over.
+    server.closeIdleConnections = () => {};
     const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
       try {
         const request = lifecycle.accept(req, res, expectation, isLocal);
@@ -237,6 +237,7 @@ async function close(servers: readonly Server[], lifecycle: RequestLifecycle, gi
   beginShutdown(servers, lifecycle);
   await acceptWaiting(servers, graceMs);
   const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  lifecycle.endIdle();
   // Connections that are left have no request; the head of one may be on its way.
   lifecycle.close(() => {
     clearTimeout(idle);
