@@ -5,6 +5,8 @@ import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
 /** The calls of one kind of client. */
 export interface Tally {
   answers: number;
+  /** Calls whose new connection was reset before it was accepted: no server has seen them. */
+  unaccepted: number;
   /** The error of each call that failed, with the milliseconds since the load began. */
   readonly failures: string[];
 }
@@ -26,7 +28,7 @@ const DEADLINE_MS = 10_000;
 /** `clients`: the number of clients of each kind. */
 export function startLoad({ url, grpcUrl }: { readonly url: string; readonly grpcUrl: string }, clients: number): Load {
   const begun = performance.now();
-  const tally = (): Tally => ({ answers: 0, failures: [] });
+  const tally = (): Tally => ({ answers: 0, unaccepted: 0, failures: [] });
   const load = { keepAlive: tally(), shortLived: tally(), grpc: tally() };
   let isOver = false;
   const call = async (seen: Tally, once: () => Promise<void>): Promise<void> => {
@@ -36,7 +38,8 @@ export function startLoad({ url, grpcUrl }: { readonly url: string; readonly grp
         seen.answers++;
       } catch (error) {
         const { code, message } = error as { code?: string | number; message: string };
-        seen.failures.push(`${Math.round(performance.now() - begun)} ms: ${code ?? ""} ${message}`);
+        if (error instanceof Unaccepted || message.includes("No connection established")) seen.unaccepted++;
+        else seen.failures.push(`${Math.round(performance.now() - begun)} ms: ${code ?? ""} ${message}`);
       }
     }
   };
@@ -62,18 +65,22 @@ export function startLoad({ url, grpcUrl }: { readonly url: string; readonly grp
   };
 }
 
+class Unaccepted extends Error {}
+
 function get(url: string, agent: Agent | false): Promise<void> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(DEADLINE_MS);
-    request(url + PATH, { agent, signal }, (response) => {
+    const sent = request(url + PATH, { agent, signal }, (response) => {
       response.once("error", reject).resume();
       response.once("end", () => {
         if (response.statusCode === 200) resolve();
         else reject(new Error(`status ${response.statusCode}`));
       });
-    })
-      .once("error", reject)
-      .end();
+    });
+    sent.once("error", (error: NodeJS.ErrnoException) => {
+      reject(error.code === "ECONNRESET" && !sent.reusedSocket ? new Unaccepted(error.message) : error);
+    });
+    sent.end();
   });
 }
 
