@@ -114,3 +114,16 @@ export async function loadExamples(version: string, home?: URL): Promise<Example
 function isExamples(value: unknown): value is readonly Example[] {
   return Array.isArray(value) && value.every((each) => typeof member(each, "of") === "string");
 }
+
+/** Tells operations that v2 has as well, and that carryover does not translate. */
+export function untranslatedOf({ natives }: Pick<Catalogue, "natives">): IsUntranslated {
+  const names = new Map<string, Set<string>>();
+  for (const { resource, name, inV2 } of natives.flatMap(({ operations }) => operations)) {
+    if (inV2 !== true) continue;
+    names.set(resource, (names.get(resource) ?? new Set()).add(name));
+  }
+  return ({ resource, operation }) => names.get(resource)?.has(operation) === true;
+}
+
+/** By catalogue names. */
+export type IsUntranslated = (one: { readonly resource: string; readonly operation: string }) => boolean;

@@ -1,4 +1,11 @@
-/** What is to be written into the rules file or the configuration, ready to paste. */
+/** A step for people: a sentence, and what is to be written into the rules file or the configuration, ready to paste. */
+
+export interface Next {
+  /** One sentence without a full stop. */
+  readonly says: string;
+  /** What to write. Null where there is nothing to write, or where a person must decide what. */
+  readonly change: Change | null;
+}
 
 export interface Change {
   readonly file: "rules" | "configuration";
@@ -9,6 +16,11 @@ export interface Change {
   readonly value: string | number;
   /** The same as lines of YAML, ready to paste. */
   readonly paste: readonly string[];
+}
+
+/** A step for which nothing is to be written, or a person must decide what. */
+export function person(says: string): Next {
+  return { says, change: null };
 }
 
 /** Of the configuration. */
@@ -32,11 +44,14 @@ function yamlOf(pairs: readonly Pair[]): readonly string[] {
   });
 }
 
-/** Where to write a change, and what: `in rule reads: match: { percent: 25 }`. Empty without one. */
+/** Where to write a change, and what: `in match of rule reads: percent: 25`, since `match` has other keys. Empty without one. */
 export function changeLines(change: Change | null): readonly string[] {
   if (change === null) return [];
   const { file, rule, paste } = change;
   if (paste[0]?.startsWith("- ")) return ["at the end of the rules file:", ...paste.map((line) => `  ${line}`)];
-  const place = rule === null ? `in the ${file === "rules" ? "rules file" : "configuration"}` : `in rule ${rule}`;
-  return paste.map((line) => `${place}: ${line}`);
+  const place = rule === null ? `the ${file === "rules" ? "rules file" : "configuration"}` : `rule ${rule}`;
+  return paste.map((line) => {
+    const [, outer, inner] = /^(\w+): \{ (.*) \}$/.exec(line) ?? [];
+    return outer === undefined ? `in ${place}: ${line}` : `in ${outer} of ${place}: ${inner}`;
+  });
 }

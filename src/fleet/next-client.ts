@@ -1,5 +1,5 @@
 /** What ends a migration once the rules translate: which client is to be moved next, and when v1 can be removed. */
-import { ownerText } from "../ledger/clients-view.ts";
+import { ownerText, utcMinute } from "../ledger/clients-view.ts";
 import { DAY_MS, dateOf, dayOf } from "../ledger/days.ts";
 import { difficultyOf } from "../ledger/difficulty.ts";
 import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
@@ -18,6 +18,8 @@ export interface ClientsNow {
 export interface Traffic {
   /** v1 was called, if only by requests that were refused, which make no client known. */
   readonly isCalled: boolean;
+  /** Requests to v2 that passed through in the window. */
+  readonly v2: number;
   /** The name of a rule that compares or translates requests for that resource; undefined: there is none. */
   watching(resource: string): string | undefined;
 }
@@ -29,7 +31,7 @@ export const GONE_MS = 14 * DAY_MS;
 const SILENT_MS = 6 * HOUR_MS;
 
 /** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
-export function clientsStep({ clients, at, watchedSince }: ClientsNow, { isCalled, watching }: Traffic): string {
+export function clientsStep({ clients, at, watchedSince }: ClientsNow, { isCalled, v2, watching }: Traffic): string {
   const left = clients.filter((client) => calledV1(client, at - DAY_MS));
   const calling = left.filter((client) => calledV1(client, at - SILENT_MS));
   if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, { all: left.length, at, watching });
@@ -38,10 +40,16 @@ export function clientsStep({ clients, at, watchedSince }: ClientsNow, { isCalle
   const [last] = clients.toSorted((a, b) => (b.lastV1 ?? 0) - (a.lastV1 ?? 0));
   const lastV1 = last?.lastV1 ?? 0;
   const gone = Math.max(lastV1, watchedSince) + GONE_MS;
-  if (at >= gone) return "remove carryover: no client has called v1 for 14 days";
+  if (at >= gone) {
+    const first =
+      v2 === 0
+        ? ""
+        : `; first lead clients of v2 past it, which sent ${counted(v2, "request")} through it in the window`;
+    return `remove carryover: no client has called v1 for 14 days${first}`;
+  }
   const who =
     lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${dateOf(dayOf(lastV1))}`;
-  return `wait until ${dateOf(dayOf(gone))}, then remove carryover: ${who}`;
+  return `wait until ${utcMinute(gone)}, then remove carryover: ${who}`;
 }
 
 export function calledV1({ lastV1 }: ClientEntry, since: number): boolean {

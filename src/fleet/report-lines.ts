@@ -46,6 +46,8 @@ export interface MigrationReport extends V1Verdict {
   };
   /** Those on v1 first, most v1 requests first. */
   readonly clients: readonly ClientLine[];
+  /** Since when `bounds` are counted; null if no instance responded. */
+  readonly comparedSince: string | null;
   readonly bounds: readonly BoundLine[];
   readonly rules: readonly RuleLine[];
   /** What would break if carryover were removed now. */

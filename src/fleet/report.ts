@@ -8,7 +8,8 @@ import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
 import { type Fleet, fleetOf } from "./fleet.ts";
 import { type InstanceResult, largest, latestOf, merge, type RespondingInstance, sharerOf, sum } from "./merge.ts";
-import { isAbout, nextStep } from "./next.ts";
+import { nextStep } from "./next.ts";
+import { isAbout } from "./next-percent.ts";
 import type { ClientLine, InstanceLine, MigrationReport, NamedNext, ResourceLine, WindowLine } from "./report-lines.ts";
 import { type CountedRequests, type ReportScope, scoped } from "./scope.ts";
 import { type Standing, sharesOf, standingOf } from "./standing.ts";
@@ -43,11 +44,17 @@ export function createReport(
       bound: merged?.ledger.bound ?? 0,
     },
     clients: view === undefined ? [] : clientLines(view, scope),
+    comparedSince: comparedSinceOf(responding),
     bounds: (merged?.bounds ?? []).map((bound) => ({ ...bound, client: bound.client ?? null })),
     rules: (merged?.rules ?? []).map(({ age: _, ...rule }) => ({ ...rule, since: timeOf(rule.since) })),
     breaks: view === undefined ? [] : breaksIn(view, scope),
     ...judgeV1({ view, complete, calls: callsOf(scope) }),
   };
+}
+
+function comparedSinceOf(responding: readonly RespondingInstance[]): string | null {
+  if (responding.length === 0) return null;
+  return timeOf(Math.min(...responding.map(({ progress: { comparedSince, since } }) => comparedSince ?? since)));
 }
 
 function windowLine(view: ReportView | undefined): WindowLine {
@@ -145,7 +152,7 @@ function standingIn({ merged, window }: ReportView, fleet: Fleet, scope: ReportS
   const counts = knownModes(merged.counts);
   const standing = standingOf({ counts, clients }, (client) => callsV1(client, window));
   const isAll = scope.resource === undefined && scope.client === undefined;
-  if (!isAll && standing.moved === standing.clients) {
+  if (!isAll && standing.moved + standing.silent === standing.clients) {
     return { ...standing, next: `nothing, no client calls ${callsOf(scope)}`, change: null };
   }
   const rules = scope.client === undefined ? fleet.rules.filter((rule) => isAbout(rule, scope.resource)) : [];
@@ -153,7 +160,8 @@ function standingIn({ merged, window }: ReportView, fleet: Fleet, scope: ReportS
     { ...fleet, rules },
     {
       ...merged,
-      counts: counts ?? merged.rows,
+      // Counts of requests name no client.
+      counts: scope.client === undefined ? (counts ?? merged.rows) : [],
       clients,
     },
   );

@@ -10,6 +10,7 @@ import { differentRules, type Fleet, type FleetRule, forceText, type SilentInsta
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
 import type { RespondingInstance } from "./merge.ts";
 import { nextStep } from "./next.ts";
+import { GONE_MS, nameOf } from "./next-client.ts";
 import { createReport } from "./report.ts";
 import type { MigrationReport } from "./report-lines.ts";
 import type { Standing } from "./standing.ts";
@@ -39,6 +40,18 @@ export interface MigrationStatus {
   readonly rules: readonly RuleLineStatus[];
   /** Most urgent first. */
   readonly attention: readonly string[];
+  /** What went wrong in the last 24 h, newest first, whether or not it is over. */
+  readonly lately: readonly LatelyLine[];
+}
+
+export interface LatelyLine {
+  readonly at: string;
+  /** As `carryover events` has it. */
+  readonly kind: string;
+  readonly rule: string | null;
+  /** Addresses. */
+  readonly on: readonly string[];
+  readonly says: string;
 }
 
 interface InstanceStatus {
@@ -102,6 +115,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
     silent,
     rules,
     attention: attentionOf(fleet, window.tooOld),
+    lately: latelyOf(instances),
   };
 }
 
@@ -113,8 +127,8 @@ function guardWord({ mode, state, guard }: FleetRule): string {
   return !translates || guard === undefined || guard.action === "stepBack" ? "" : `, guard: ${guard.action}`;
 }
 
-function withoutNext({ translatedShare, served, moved, clients }: Standing): Standing {
-  return { translatedShare, served, moved, clients };
+function withoutNext({ translatedShare, served, moved, silent, clients }: Standing): Standing {
+  return { translatedShare, served, moved, silent, clients };
 }
 
 function shownWindow({
@@ -127,6 +141,17 @@ function shownWindow({
 }: MigrationReport["window"]): MigrationStatus["window"] {
   const { tooOld, rows } = rest;
   return { from, to, says, limits, counted, tooOld, rows };
+}
+
+/** The same on several instances counts once. */
+function latelyOf(instances: readonly RespondingInstance[]): readonly LatelyLine[] {
+  const all = instances.flatMap(({ address, progress: { lately = [] } }) =>
+    lately.map((event) => ({ ...event, address })),
+  );
+  return grouped(all, ({ kind, rule, says }) => [kind, rule ?? "", says])
+    .map((group) => ({ ...group[0], on: [...new Set(group.map(({ address }) => address))] }))
+    .sort((one, other) => other.at - one.at)
+    .map(({ at, kind, rule, on, says }) => ({ at: new Date(at).toISOString(), kind, rule: rule ?? null, on, says }));
 }
 
 function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly string[]): readonly string[] {
@@ -173,6 +198,7 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
           ],
     ),
     ...failingClients(instances),
+    ...lackingTexts(instances),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
   ];
 }
@@ -204,6 +230,25 @@ function differentModes(instances: readonly RespondingInstance[]): readonly stri
     `instances differ in cutover.mode: ${modes.map(([{ address, progress }]) => `${address} has ${progress.mode}`).join(", ")}`,
   ];
 }
+
+/** To agree on a way without an operation takes longer than anything else. */
+function lackingTexts(instances: readonly RespondingInstance[]): readonly string[] {
+  const calls = instances.flatMap(({ progress: { at, ledger } }) =>
+    ledger.clients.flatMap(({ name, needs, operations }) =>
+      needs.lacking
+        .map(nameOf)
+        .filter((what) => operations.some((one) => nameOf(one) === what && at - one.lastSeen < GONE_MS))
+        .map((what) => ({ what, name })),
+    ),
+  );
+  return grouped(calls, ({ what }) => [what]).map((group) => {
+    const names = [...new Set(group.map(({ name }) => name))];
+    const who = names.length > MOST_NAMES ? counted(names.length, "client") : names.join(" and ");
+    return `v2 has no ${group[0].what}, and ${who} called it: agree early on a way without it`;
+  });
+}
+
+const MOST_NAMES = 2;
 
 /** Errors are not counted by time, so those of operations that are no longer called are left out. */
 const STILL_CALLED_MS = 24 * 3_600_000;

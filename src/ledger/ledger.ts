@@ -1,4 +1,5 @@
 /** The ledger: which clients call which operations, since when, and what makes each of them hard to move to v2. */
+import type { IsUntranslated } from "../catalogue/catalogue.ts";
 import { type Exchange, faultOf, firstFaultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
@@ -342,7 +343,7 @@ function eligibilityOf(exchange: Exchange): "yes" | "known" | "no" {
   return reason !== undefined || calls.some((call) => call.status !== 0) ? "known" : "no";
 }
 
-export function createOperationTraits(resources: readonly Resource[]): OperationTraits {
+export function createOperationTraits(resources: readonly Resource[], isUntranslated: IsUntranslated): OperationTraits {
   const revealing = new Map<string, ReadonlyMap<string, boolean>>(
     resources.map(({ name, list, operations }) => {
       // Clients cannot miss a path that v1 itself lacks.
@@ -351,7 +352,8 @@ export function createOperationTraits(resources: readonly Resource[]): Operation
     }),
   );
   return {
-    isLackingInV2: (resource, operation) => revealing.get(resource)?.has(operation) !== true,
+    isLackingInV2: (resource, operation) =>
+      revealing.get(resource)?.has(operation) !== true && !isUntranslated({ resource, operation }),
     revealsNeeds: (resource, operation) => revealing.get(resource)?.get(operation) === true,
   };
 }

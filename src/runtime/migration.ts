@@ -1,5 +1,5 @@
 /** Everything about the migration that outlives one request: rules and their evidence, the ledger, comparisons, progress. */
-import type { Catalogue } from "../catalogue/catalogue.ts";
+import { type Catalogue, untranslatedOf } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
 import { requestedOperations } from "../config/rules.ts";
 import { PAGE_SIZE } from "../drain/limits.ts";
@@ -127,7 +127,7 @@ export function createMigration(
     instance,
     pageSize: PAGE_SIZE,
     identity,
-    traits: createOperationTraits(catalogue.resources),
+    traits: createOperationTraits(catalogue.resources, untranslatedOf(catalogue)),
   });
   const requests = createRequestHistory(wall);
   const bucketOf = createBucket(salt);
@@ -224,9 +224,12 @@ export function createMigration(
         rulesFault: () => rulesFaultOf(rulesFile),
         saved: () => !saved.failing(),
         countsLostAt: saved.countsLostAt,
+        comparedSince: saved.comparedSince,
+        events: history,
         totals: requests.snapshot,
         window: () => times && requests.window(times),
         ledger: ledger.snapshot,
+        bucketOf,
       }),
     force: async (command, note) => {
       if (command === "native" && config.upstream.v1 === undefined) {

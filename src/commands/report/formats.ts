@@ -42,7 +42,7 @@ function headlines(report: MigrationReport): readonly string[] {
   const missing = `; nothing was heard from ${silent} of ${counted(instances.length, "address", "addresses")}`;
   const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
   return [
-    `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window)}`,
+    `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window, report.scope.client !== null)}`,
     `next: ${standing.next}`,
     ...changeLines(standing.change),
     `${what}${complete ? "" : missing}`,
@@ -254,14 +254,13 @@ function errorSection({ clients, window }: MigrationReport): readonly ReportSect
   return [{ title: `Errors of v1 requests${since}, by who is at fault`, columns, rows, notes: [] }];
 }
 
-function comparisonSection({ bounds, scope, instances }: MigrationReport): ReportSection {
+function comparisonSection({ bounds, scope, comparedSince }: MigrationReport): ReportSection {
   const ofAll = scope.client === null;
   const rows = bounds
     .filter(({ client }) => (client === null) === ofAll)
     .map((bound) => [bound.resource, bound.operation, ...(ofAll ? [] : [bound.client ?? ""]), sayBound(bound)]);
-  const starts = instances.flatMap(({ since }) => since ?? []).sort();
   return {
-    title: `Comparisons of native and translated responses since ${when(starts[0] ?? null)}`,
+    title: `Comparisons of native and translated responses since ${when(comparedSince)}`,
     columns: left("resource", "operation", ...(ofAll ? [] : ["client"]), "result"),
     rows,
     notes: rows.length === 0 ? ["There were none."] : [],

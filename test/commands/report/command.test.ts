@@ -110,6 +110,7 @@ describe("carryover report", () => {
       "allTime",
       "ledger",
       "clients",
+      "comparedSince",
       "bounds",
       "rules",
       "breaks",

@@ -94,7 +94,7 @@ export function createOperator(weeks: Weeks, people: People): Operator {
       },
     ],
     [
-      /^see with carryover check .*; then carryover force none$/,
+      /^(?:ask \S+, and )?see with carryover check .*; then carryover force none/,
       async () => {
         if (!people.mayLift()) return "v2 is not well";
         return (await weeks.run("force", "none", HERE, "--reason", "v2 is well", "--by", "robot")).out.trim();
