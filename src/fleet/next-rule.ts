@@ -26,6 +26,13 @@ const YOUNG_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** Translated requests that are enough when none failed in a day. */
 const ENOUGH = 20;
+/** Reads that v2 fails are served by native v1 until the rule steps back. */
+const TRANSLATING: readonly [Pair, ...Pair[]] = [
+  ["mode", "translate"],
+  ["onFailure", "native"],
+];
+/** Equal comparisons in a row that are worth a word. */
+const ENOUGH_EQUAL = 10;
 /** The default of `shadow.sample` in a rule in shadow mode. */
 const USUAL_SAMPLE = 0.1;
 
@@ -91,7 +98,7 @@ function further(rule: FleetRule, known: Surroundings): Next | undefined {
     const says = `write mode: translate into rule ${name}: it translates by itself now`;
     return { says, change: ofRule(name, [["mode", "translate"]]) };
   }
-  if (mode !== "shadow") return isWhole(rule) ? undefined : raised(rule, known);
+  if (mode !== "shadow") return isWhole(rule) || isDoubtful(restOf(rule, known)) ? undefined : raised(rule, known);
   const part = translatedPart(rule, known);
   if (part !== undefined) return provedForOthers(rule, part, known);
   const isFirst = evidence?.percent === undefined && hasParts(rule, known);
@@ -99,7 +106,8 @@ function further(rule: FleetRule, known: Surroundings): Next | undefined {
   const percents: readonly Pair[] = isFirst && first.percent < 100 ? [["match.percent", first.percent]] : [];
   const joins = joiningText(first);
   const says = `set rule ${name} to mode: translate${percents.length === 0 ? "" : `, for ${first.percent} % of its clients first${joins === "" ? "" : ` (it ${joins})`}`}`;
-  return { says, change: ofRule(name, [["mode", "translate"], ...percents, ...usualSample(rule, first.percent)]) };
+  const change = ofRule(name, [...TRANSLATING, ...percents, ...usualSample(rule, first.percent)]);
+  return { says, change };
 }
 
 /** A rule for named clients is a first part already, and one client has no parts. */
@@ -122,6 +130,19 @@ function provedForOthers(rule: FleetRule, part: FleetRule, known: Surroundings):
   return raised(part, known, `rule ${rule.name} proved what it does for the others`);
 }
 
+/** The rule behind this one that compares the clients that it leaves out. */
+function restOf(rule: FleetRule, known: Surroundings): FleetRule | undefined {
+  return known.rules.find((one) => one.mode === "shadow" && translatedPart(one, known) === rule);
+}
+
+/** Its comparisons speak against translating what it matches. */
+function isDoubtful(rule: FleetRule | undefined): boolean {
+  if (rule === undefined) return false;
+  return judgeRule(rule, DEFAULT_TERMS).lacks.some(
+    ({ why, isNearer }) => why === "held-back" || (why === "differences" && isNearer === false),
+  );
+}
+
 /** A larger share for a rule that translates. */
 function raised(rule: FleetRule, known: Surroundings, why = ""): Next {
   const { name, evidence } = rule;
@@ -129,7 +150,7 @@ function raised(rule: FleetRule, known: Surroundings, why = ""): Next {
   const wider = widerShare(rule, share, known);
   const reasons = [why, joiningText(wider)].filter((one) => one !== "").join("; ");
   const because = reasons === "" ? "" : `: ${reasons}`;
-  const rest = known.rules.find((one) => one.mode === "shadow" && translatedPart(one, known) === rule);
+  const rest = restOf(rule, known);
   // A file with a rule that never matches is refused.
   if (wider.percent === 100 && rest !== undefined)
     return person(`remove rule ${rest.name}, and raise match.percent of rule ${name} from ${share} to 100${because}`);
@@ -214,20 +235,22 @@ function moreOf(rule: FleetRule, { why, more }: Lack, known: Surroundings): Next
     const says = `raise shadow.sample of rule ${name} to 1: ${slow}`;
     return { says, change: ofRule(name, [["shadow.sample", 1]]) };
   }
-  if (age < SHORT_MS) return person(`wait for ${name}: ${needed}, after ${seen} in ${duration(age)}`);
+  if (age < (why === "failures" ? SHORT_MS : PATIENCE_MS))
+    return person(`wait for ${name}: ${needed}, after ${seen} in ${duration(age)}`);
   if (why === "failures") {
     const quiet = evidence?.failures === 0 && seen >= ENOUGH ? "" : "without the proof, or let it match more: ";
     return raised(rule, known, `${quiet}${evidence?.failures} of ${seen} requests failed, and ${slow}`);
   }
   return {
     says: `let rule ${name} match more, or go on without the proof (mode: translate): ${slow}`,
-    change: ofRule(name, [["mode", "translate"]]),
+    change: ofRule(name, TRANSLATING),
   };
 }
 /** Too many comparisons differ: no time helps. */
 function differing({ name, evidence, causes }: FleetRule): Next {
-  const { differences = 0, comparisons = 0 } = evidence ?? {};
-  const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ`;
+  const { differences = 0, comparisons = 0, equal = 0 } = evidence ?? {};
+  const quiet = equal < ENOUGH_EQUAL ? "" : `, though none of the latest ${equal} did`;
+  const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ${quiet}`;
   const [worst] = causes ?? [];
   const then = "and rename the rule when that is fixed";
   if (worst === undefined)
@@ -274,8 +297,10 @@ function heldBack({ name }: FleetRule, { text }: Lack): Next {
 
 /** What a rule waits for whose requests nobody sends. */
 function idle(rule: FleetRule, known: Surroundings): Next | undefined {
-  const { name, mode, state } = rule;
+  const { name, mode, state, age = Number.POSITIVE_INFINITY } = rule;
   if (state === "expired" || mode === "native") return undefined;
+  if (isWhole(rule) && rule.evidence?.requests === 0 && age < DAY_MS)
+    return person(`wait for the first requests that rule ${name} translates`);
   const isIdle = !isServed(rule, known, mode === "shadow" ? "shadow" : "translate");
   return isIdle ? person(`ask who should call what ${name} matches: no request did`) : undefined;
 }

@@ -25,7 +25,10 @@ export interface Standing {
 export function standingOf(source: StandingSource, isLeft: (client: ClientEntry) => boolean): Standing {
   const { counts, clients } = source;
   const left = clients.filter(isLeft);
-  const silent = clients.filter((client) => !isLeft(client) && client.lastV1 === client.lastSeen).length;
+  const silent = clients.filter(
+    (client) =>
+      !isLeft(client) && client.lastV1 !== undefined && (client.lastV1 === client.lastSeen || client.requests.v2 === 0),
+  ).length;
   const { translatedShare, served } = sharesOf(counts);
   return {
     translatedShare,

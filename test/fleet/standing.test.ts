@@ -32,7 +32,7 @@ test("a client that has called neither v1 in the window nor v2 since is silent, 
   const known = [
     client("calls"),
     client("seldom", { lastV1: 5, lastSeen: 5 }),
-    client("v2", { lastV1: 5, lastSeen: 6 }),
+    client("v2", { lastV1: 5, lastSeen: 6, requests: { v1: 1, v2: 1 } }),
   ];
   const standing = standingOf(source({ clients: known }), ({ lastV1 = 0 }) => lastV1 > 5);
   expect(standing).toMatchObject({ moved: 1, silent: 1, clients: 3 });

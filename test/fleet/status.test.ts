@@ -38,6 +38,7 @@ describe("carryover status", () => {
       "31 % of v1 requests translated in the last 24 h; 1 of 2 clients moved;",
       "next: set rule roles to mode: translate, for 10 % of its clients first",
       "  in rule roles: mode: translate",
+      "  in rule roles: onFailure: native",
       "  in match of rule roles: percent: 10",
       "in all since 2026-11-18: 31 % of v1 requests translated",
       "1 instance, 2026-11-21 21:30Z; without a rule: native; force: none",
@@ -45,7 +46,7 @@ describe("carryover status", () => {
       "Rules",
       "  ci               translate reads, client ci-bot, 10 % of clients",
       "    translate for 2 h; 1 of 50 requests failed because of translation: at most",
-      "    12.8 % do (95 %), not yet below 2 %; 288 more without one are enough",
+      "    12.8 % do (95 %), not yet below 2 %",
       "  roles            shadow    reads of role",
       "    shadow for 26 h; may go further; 0 of 200 comparisons differed: at most",
       "    1.83 % do (95 %), below 2 %; 3 clients or more were compared, 3 needed",
@@ -171,7 +172,9 @@ describe("carryover status", () => {
     const { attention } = await status(
       progress({ ledger: { clients: [lacking("a", DAY), lacking("gone", 15 * DAY)] } }),
     );
-    expect(attention).toEqual(["v2 has no eol-tag list, and a called it: agree early on a way without it"]);
+    expect(attention).toEqual([
+      "v2 has no eol-tag list, and a called it, last on 2026-11-20: agree early on a way without it",
+    ]);
   });
 
   test("tells what went wrong in the last 24 h once, newest first, also when it is over", async () => {

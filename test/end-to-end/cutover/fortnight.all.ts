@@ -147,6 +147,7 @@ it("a rule with promoteWhen goes all the way to its last client in the same way"
     "everything shadow.sample": ["1", "0.1"],
     "everything promoteWhen.minClients": ["10"],
     "everything mode": ["translate"],
+    "everything onFailure": ["native"],
     "everything match.percent": ["19", "29", "50", "100"],
   });
 }, 300_000);
