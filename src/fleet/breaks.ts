@@ -17,6 +17,7 @@ export const BREAKS = [
   "unknown-field",
   "unseen",
   "operation",
+  "v2",
 ] as const;
 
 /** One thing that would break. Members that do not apply to its kind are null. */
@@ -24,7 +25,8 @@ export interface BreakLine {
   /**
    * `lacking`: an operation that v2 lacks; `native`: one that native v1 serves now; `full-replace`: a field that PUTs set to
    * zero by leaving it out; `long-list`: a list longer than a v2 page; `unknown-field`: a field that v2 refuses; `unseen`:
-   * requests whose content carryover did not see; `operation`: any v1 call.
+   * requests whose content carryover did not see; `operation`: any v1 call; `v2`: requests that pass through to v2, whose
+   * clients are to be led to the platform.
    */
   readonly kind: (typeof BREAKS)[number];
   readonly resource: string;
@@ -57,7 +59,11 @@ interface BreakSource {
 
 /** What would break if carryover were removed now, of that which was called in the window: hardest first, then by name. */
 export function breaksOf(source: BreakSource): readonly BreakLine[] {
-  const candidates = [...source.clients.flatMap((client) => candidatesOf(client, source)), ...nativeCandidates(source)];
+  const candidates = [
+    ...source.clients.flatMap((client) => candidatesOf(client, source)),
+    ...nativeCandidates(source),
+    ...throughCandidates(source),
+  ];
   const groups = grouped(candidates, ({ kind, resource, operation, field }) => [kind, resource, operation, field]);
   const lines = groups.map((group): BreakLine => {
     const [{ kind, resource, operation, field }] = group;
@@ -126,6 +132,22 @@ function candidatesOf(
       candidate("operation", resource, { operation, requests: window.isAll ? requests : null }),
     ),
   ];
+}
+
+/** Counts of requests name no client. */
+function throughCandidates({ rows, allRows, window, counted }: BreakSource): readonly BreakCandidate[] {
+  const isKnown = window.isAll ? counted : rows !== undefined;
+  return (rows ?? allRows)
+    .filter((row) => row.apiVersion === "v2" && isSeenIn(row, window))
+    .map(({ resource, requests }) => ({
+      kind: "v2",
+      resource,
+      operation: null,
+      field: null,
+      records: null,
+      requests: isKnown ? requests : null,
+      client: undefined,
+    }));
 }
 
 /** From the counts of requests, so that calls of clients that are not in the ledger are included. */

@@ -46,18 +46,18 @@ export function clientsStep(
   const [last] = clients.toSorted((a, b) => (b.lastV1 ?? 0) - (a.lastV1 ?? 0));
   const lastV1 = last?.lastV1 ?? 0;
   const gone = Math.max(lastV1, watchedSince) + GONE_MS;
+  const unseen = clients.filter(isUnseenOnV2);
+  const ask = unseen.length === 0 ? [] : [`ask where ${shortList(unseen.map(named))} went, never seen on v2 since`];
   if (at >= gone) {
-    const unseen = clients.filter(isUnseenOnV2).map(named);
-    const ask = unseen.length === 0 ? "" : `; ask first where ${shortList(unseen)} went: nobody saw a v2 call`;
-    const lead =
-      v2 === 0
-        ? ""
-        : `; v2 requests still pass through it (${v2} in the window): lead those clients to the platform first`;
-    return `remove carryover: no client has called v1 for 14 days${ask}${lead}`;
+    if (isPart === true) return "nothing: no client has called it for 14 days";
+    const lead = v2 === 0 ? [] : [`lead past it the ${counted(v2, "v2 request")} of the window`];
+    const first = [...lead, ...ask].join(", and ");
+    return `remove carryover: no client has called v1 for 14 days${first === "" ? "" : `; first ${first}`}`;
   }
   const who =
     lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${dateOf(dayOf(lastV1))}`;
-  return `wait until ${utcMinute(gone)}, then remove carryover: ${who}`;
+  const then = isPart === true ? "nothing needs it any more" : "remove carryover";
+  return `wait until ${utcMinute(gone)}, then ${then}: ${who}${ask.map((one) => `; ${one}`).join("")}`;
 }
 
 /** It called v2 after its last call of v1, and has not come back to v1. */

@@ -24,12 +24,11 @@ const SHORT_MS = DAY_MS;
 const YOUNG_MS = 60_000;
 /** Whoever calls often has called a rule of this age. */
 const HOUR_MS = 3_600_000;
-/** Translated requests that are enough when none failed in a day. */
-const ENOUGH = 20;
-/** Reads that v2 fails are served by native v1 until the rule steps back. */
+/** Reads that v2 fails are served by native v1, and the rule steps back when the translation fails. */
 const TRANSLATING: readonly [Pair, ...Pair[]] = [
   ["mode", "translate"],
   ["onFailure", "native"],
+  ["stepBack.failures", 0.02],
 ];
 /** Equal comparisons in a row that are worth a word. */
 const ENOUGH_EQUAL = 10;
@@ -241,8 +240,7 @@ function moreOf(rule: FleetRule, { why, more }: Lack, known: Surroundings): Next
   if (age < (why === "failures" ? SHORT_MS : PATIENCE_MS))
     return person(`wait for ${name}: ${needed}, after ${seen} in ${duration(age)}`);
   if (why === "failures") {
-    const quiet = evidence?.failures === 0 && seen >= ENOUGH ? "" : "without the proof, or let it match more: ";
-    return raised(rule, known, `${quiet}${evidence?.failures} of ${seen} requests failed, and ${slow}`);
+    return raised(rule, known, `without its proof, ${evidence?.failures} of ${seen} requests failed, and ${slow}`);
   }
   return {
     says: `let rule ${name} match more, or go on without the proof (mode: translate): ${slow}`,
@@ -304,6 +302,8 @@ function idle(rule: FleetRule, known: Surroundings): Next | undefined {
   if (state === "expired" || mode === "native") return undefined;
   if (isWhole(rule) && rule.evidence?.requests === 0 && age < DAY_MS)
     return person(`wait for the first requests that rule ${name} translates`);
+  const [lack] = isWhole(rule) ? judgeRule(rule, DEFAULT_TERMS).lacks : [];
+  if (lack?.isNearer === true) return person(`nothing more is to be set for ${name}: ${lack.text}`);
   const isIdle = !isServed(rule, known, mode === "shadow" ? "shadow" : "translate");
   return isIdle ? person(`ask who should call what ${name} matches: no request did`) : undefined;
 }

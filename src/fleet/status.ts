@@ -11,7 +11,7 @@ import { differentRules, type Fleet, type FleetRule, forceText, type SilentInsta
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
 import { largest, type RespondingInstance } from "./merge.ts";
 import { nextStep } from "./next.ts";
-import { GONE_MS, nameOf } from "./next-client.ts";
+import { nameOf } from "./next-client.ts";
 import { isWhole } from "./next-rule.ts";
 import { createReport } from "./report.ts";
 import type { MigrationReport } from "./report-lines.ts";
@@ -100,7 +100,8 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
       whom: whomText(rule),
       says,
       missing: lacks.map(({ text }) => text),
-      mayGoFurther: lacks.length === 0 && !isWhole(rule),
+      mayGoFurther:
+        lacks.length === 0 && !isWhole(rule) && instances.every(({ progress }) => progress.lastReloadSuccessful),
       evidence,
     };
   });
@@ -236,6 +237,9 @@ function differentModes(instances: readonly RespondingInstance[]): readonly stri
   ];
 }
 
+/** Whoever calls weekly still needs it. */
+const LACKING_SHOWN_MS = 8 * 24 * 3_600_000;
+
 /** To agree on a way without an operation takes longer than anything else. */
 function lackingTexts(instances: readonly RespondingInstance[]): readonly string[] {
   const calls = instances.flatMap(({ progress: { at, ledger } }) =>
@@ -243,7 +247,7 @@ function lackingTexts(instances: readonly RespondingInstance[]): readonly string
       needs.lacking
         .map(nameOf)
         .map((what) => ({ what, name, last: operations.find((one) => nameOf(one) === what)?.lastSeen ?? 0 }))
-        .filter(({ last }) => at - last < GONE_MS),
+        .filter(({ last }) => at - last < LACKING_SHOWN_MS),
     ),
   );
   return grouped(calls, ({ what }) => [what]).map((group) => {

@@ -177,19 +177,19 @@ const SITUATIONS: readonly Situation[] = [
     "a shadow rule is proved",
     { rules: [rule("r", "shadow", PROVED)] },
     "set rule r to mode: translate, for 10 % of its clients first",
-    "in rule r: mode: translate; in rule r: onFailure: native; in match of rule r: percent: 10",
+    "in rule r: mode: translate; in rule r: onFailure: native; in stepBack of rule r: failures: 0.02; in match of rule r: percent: 10",
   ],
   [
     "a shadow rule for one client is proved",
     { rules: [rule("r", "shadow", { ...PROVED, clients: 1, clientsNeeded: 1 })] },
     "set rule r to mode: translate",
-    "in rule r: mode: translate; in rule r: onFailure: native",
+    "in rule r: mode: translate; in rule r: onFailure: native; in stepBack of rule r: failures: 0.02",
   ],
   [
     "a shadow rule for many clients is proved",
     { ledger: { clients: clientsOf(7) }, rules: [rule("r", "shadow", { ...PROVED, clientsNeeded: 1, sample: 1 })] },
     "set rule r to mode: translate, for 10 % of its clients first",
-    "in rule r: mode: translate; in rule r: onFailure: native; in match of rule r: percent: 10",
+    "in rule r: mode: translate; in rule r: onFailure: native; in stepBack of rule r: failures: 0.02; in match of rule r: percent: 10",
   ],
   [
     "a shadow rule for named clients is proved and compares every request",
@@ -198,7 +198,7 @@ const SITUATIONS: readonly Situation[] = [
       rules: [rule("r", "shadow", { ...PROVED, clientsNeeded: 1, namesClients: true, sample: 1 })],
     },
     "set rule r to mode: translate",
-    "in rule r: mode: translate; in rule r: onFailure: native; in shadow of rule r: sample: 0.1",
+    "in rule r: mode: translate; in rule r: onFailure: native; in stepBack of rule r: failures: 0.02; in shadow of rule r: sample: 0.1",
   ],
   [
     "a translated percentage is proved",
@@ -247,7 +247,7 @@ const SITUATIONS: readonly Situation[] = [
     "few comparisons though all are compared",
     { rules: [rule("r", "shadow", { comparisons: 20, sample: 1 }, LONG)] },
     "let rule r match more, or go on without the proof (mode: translate): 163 more comparisons would take about 82 days",
-    "in rule r: mode: translate; in rule r: onFailure: native",
+    "in rule r: mode: translate; in rule r: onFailure: native; in stepBack of rule r: failures: 0.02",
   ],
   [
     "84 % differ, for a known reason",
@@ -353,7 +353,7 @@ const SITUATIONS: readonly Situation[] = [
     "the first percentage would take nobody",
     { ledger: { clients: inBuckets(18, 29) }, rules: [rule("r", "shadow", PROVED)] },
     "set rule r to mode: translate, for 19 % of its clients first (it adds c0)",
-    "in rule r: mode: translate; in rule r: onFailure: native; in match of rule r: percent: 19",
+    "in rule r: mode: translate; in rule r: onFailure: native; in stepBack of rule r: failures: 0.02; in match of rule r: percent: 19",
   ],
   [
     "the clients that a percentage leaves out are proved by a rule behind it",
@@ -412,7 +412,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "few requests are translated, and slowly",
     { rules: [rule("r", "translate", { requests: 20, percent: 25 }, LONG)] },
-    "raise match.percent of rule r from 25 to 50: 0 of 20 requests failed, and 151 more translated requests would take about 76 days",
+    "raise match.percent of rule r from 25 to 50: without its proof, 0 of 20 requests failed, and 151 more translated requests would take about 76 days",
     "in match of rule r: percent: 50",
   ],
   [
@@ -490,7 +490,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "the last client has been silent for a day",
     { ledger: { since: NOW - 30 * DAY, clients: [client("silent", calledAgo(25))] } },
-    "wait until 2026-12-04 20:30Z, then remove carryover: the last v1 call was silent's, on 2026-11-20",
+    "wait until 2026-12-04 20:30Z, then remove carryover: the last v1 call was silent's, on 2026-11-20; ask where silent went, never seen on v2 since",
   ],
   [
     "nobody knows what a client needs",
@@ -520,7 +520,7 @@ const SITUATIONS: readonly Situation[] = [
     withRows([row({ apiVersion: "v2", mode: "pass", requests: 38 })], {
       ledger: { since: NOW - 30 * DAY, clients: [gone(15)] },
     }),
-    "remove carryover: no client has called v1 for 14 days; v2 requests still pass through it (38 in the window): lead those clients to the platform first",
+    "remove carryover: no client has called v1 for 14 days; first lead past it the 38 v2 requests of the window",
   ],
   [
     "nobody has called v1 for 15 days, and one was never seen on v2",
@@ -530,7 +530,7 @@ const SITUATIONS: readonly Situation[] = [
         clients: [client("nightly", { lastV1: NOW - 15 * DAY, lastSeen: NOW - 15 * DAY })],
       },
     },
-    "remove carryover: no client has called v1 for 14 days; ask first where nightly went: nobody saw a v2 call",
+    "remove carryover: no client has called v1 for 14 days; first ask where nightly went, never seen on v2 since",
   ],
   [
     "all clients have moved within the last day",

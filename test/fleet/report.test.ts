@@ -51,6 +51,8 @@ describe("what a report says", () => {
       ["operation", "group", "update", 40, "terraform"],
       ["operation", "repo", "list", 902, "ci-bot"],
       ["operation", "tag", "list-history", 34, "ci-bot"],
+      ["v2", "group", 3000],
+      ["v2", "role", 70],
     ]);
   });
 

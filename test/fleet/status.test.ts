@@ -39,6 +39,7 @@ describe("carryover status", () => {
       "next: set rule roles to mode: translate, for 10 % of its clients first",
       "  in rule roles: mode: translate",
       "  in rule roles: onFailure: native",
+      "  in stepBack of rule roles: failures: 0.02",
       "  in match of rule roles: percent: 10",
       "in all since 2026-11-18: 31 % of v1 requests translated",
       "1 instance, 2026-11-21 21:30Z; without a rule: native; force: none",

@@ -313,6 +313,7 @@ const BREAK_WORDS: Readonly<Record<BreakLine["kind"], string>> = {
   "unknown-field": "field that v2 refuses",
   unseen: "not looked into",
   operation: "v1 call",
+  v2: "passed through to v2",
 };
 
 /** What, where, how much, whose. */

@@ -148,6 +148,7 @@ it("a rule with promoteWhen goes all the way to its last client in the same way"
     "everything promoteWhen.minClients": ["10"],
     "everything mode": ["translate"],
     "everything onFailure": ["native"],
+    "everything stepBack.failures": ["0.02"],
     "everything match.percent": ["19", "29", "50", "100"],
   });
 }, 300_000);
