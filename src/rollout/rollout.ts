@@ -24,6 +24,7 @@ import {
   unknownRuleState,
   withoutGuard,
 } from "./rule-state.ts";
+import type { StepBackCause, StepBackPhase } from "./step-back.ts";
 import { statusOf, viewOf } from "./view.ts";
 
 /** How much is compared where `cutover.mode` is `shadow` and no rule says otherwise. */
@@ -74,6 +75,10 @@ export interface Rollout {
   /** In force from the next request on, until the next `carryover force`. `at`: milliseconds since 1970. */
   forceByHand(command: ForceCommand, at: number, note?: ForceNote): void;
   force(): ForceState;
+  /** Another replica stepped the rule back, for the same requests. Without effect on a rule that is back, and on one that never steps back. */
+  adopt(name: string, cause: StepBackCause): void;
+  /** Where a rule is that may step back, and why it did; undefined for any other rule, and while its state is unknown. */
+  stepBackOf(name: string): { readonly phase: StepBackPhase["kind"]; readonly cause?: StepBackCause } | undefined;
   /**
    * Lets a rule whose state is unknown go on as its file says: `carryover confirm`. False: its state is known, and nothing changed; undefined:
    * there is no such rule.
@@ -111,7 +116,7 @@ export interface RolloutMemory {
 export type LostRules = ReadonlyMap<string, unknown>;
 
 /** Part of `ForceState`: outlives the rules in force. */
-export type ForcedByHand = Pick<ForceState, "command" | "commandAt" | "lost" | "reason" | "by">;
+export type ForcedByHand = Pick<ForceState, "command" | "commandAt" | "lost" | "reason" | "by" | "replica">;
 
 /** Native may have been forced. */
 export const LOST_FORCE: ForcedByHand = { command: "native", commandAt: undefined, lost: true };
@@ -251,10 +256,21 @@ export function createRollout(options: RolloutOptions): Rollout {
       present = { ...present, ...forcedOf(present.rules, options, byHand) };
       for (const [name, state] of present.states) present.states.set(name, withoutGuard(state));
       revision += 1;
-      const said = `carryover force ${command}${note.reason === undefined ? "" : `: ${note.reason}`}`;
+      const where = note.replica === undefined ? "" : ` on replica ${note.replica}`;
+      const said = `carryover force ${command}${where}${note.reason === undefined ? "" : `: ${note.reason}`}`;
       if (isNew) report({ ...forced(before, forceState(), at, said), by: note.by });
     },
     force: forceState,
+    adopt: (name, cause) => {
+      const state = present.states.get(name);
+      if (state !== undefined) apply(state, { kind: "adopted", at: wall(), reading: now(), cause });
+    },
+    stepBackOf: (name) => {
+      const { stepBack, unknown } = present.states.get(name) ?? {};
+      if (stepBack === undefined || unknown !== undefined) return undefined;
+      const { phase } = stepBack;
+      return phase.kind === "forward" ? { phase: phase.kind } : { phase: phase.kind, cause: phase.cause };
+    },
     confirm: (name, at) => {
       const state = present.states.get(name);
       if (state?.unknown === undefined) return state && false;

@@ -54,6 +54,7 @@ import { createNativeReads } from "./native-reads.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { askedRule } from "./rule-clients.ts";
+import { createSharedState } from "./shared-state.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
 
 interface MigrationHooks {
@@ -191,6 +192,8 @@ export function createMigration(
   const retention = createRetention({ after, wall, now: hooks.now });
   const savedParts = { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention };
   const saved = createSavedState(config, savedParts, hooks);
+  const sharedParts = { rollout, record: history.record, log, instance, wall, later: hooks.later };
+  const sharedState = createSharedState(config.state, sharedParts);
   const forgetting = createForgetting({
     ledger,
     shadow,
@@ -205,7 +208,7 @@ export function createMigration(
   changed.push((event) => {
     const id = history.record(event);
     saved.afterSaving(() => logRolloutEvent(log, event, id));
-  });
+  }, sharedState.changed);
   const since = wall();
   return {
     cutover: { nameOf: identity.nameOf, credentialOf, rollout, shadow, native: nativeReads(hooks) },
@@ -219,6 +222,7 @@ export function createMigration(
       guardCalls: rollout.guardCalls,
       digest: () => rollout.rules()?.digest,
       stateSaved: () => !saved.failing(),
+      storeUp: sharedState.isUp,
       wall,
       shadow: () => ({ running: 0, waiting: 0, heldBytes: 0, passed: {}, ...shadow?.state() }),
       comparisons: shadow?.tally,
@@ -239,6 +243,7 @@ export function createMigration(
         rollout,
         shadow,
         rulesFault: () => rulesFaultOf(rulesFile),
+        shared: sharedState.progress,
         saved: () => !saved.failing(),
         countsLostAt: saved.countsLostAt,
         totals: requests.snapshot,
@@ -250,8 +255,9 @@ export function createMigration(
         throw new Problem("INVALID_REQUEST", "there is no native v1 to go back to: upstream.v1.url is not set");
       }
       rollout.forceByHand(command, wall(), note);
-      const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
-      return { ...rollout.force(), survives };
+      const isShared = sharedState.force(command, note);
+      const isSaved = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
+      return { ...rollout.force(), survives: (await isShared) || isSaved };
     },
     confirm: async (name) => {
       const wasUnknown = rollout.confirm(name, wall());
@@ -281,6 +287,7 @@ export function createMigration(
       await saved.start();
       forgetting.start();
       await rulesFile?.start().catch(asConfigError);
+      await sharedState.start();
     },
     reload: async () => rulesFile?.check(),
     rename: (names) => {
@@ -294,6 +301,7 @@ export function createMigration(
       forgetting.close();
       rulesFile?.close();
       await shadow?.close();
+      await sharedState.close();
       await saved.close();
     },
   };
@@ -499,6 +507,7 @@ interface ProgressSources {
   readonly rollout: Pick<Rollout, "rules" | "states" | "force">;
   readonly shadow: Pick<Shadow, "tally" | "causes"> | undefined;
   readonly rulesFault: () => Progress["rulesFault"];
+  readonly shared: () => Progress["shared"];
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
   readonly totals: () => RequestTotals;
@@ -518,6 +527,7 @@ export function progressOf(sources: ProgressSources): Progress {
     force: rollout.force().effective,
     forcedBy: rollout.force(),
     digest: rollout.rules()?.digest,
+    shared: sources.shared(),
     saved: sources.saved(),
     countsLostAt: sources.countsLostAt(),
     lastReloadSuccessful: sources.rulesFault() === undefined,

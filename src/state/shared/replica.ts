@@ -115,7 +115,7 @@ export function createReplica(options: ReplicaOptions) {
     sums = asked.map((question, i) => [question, reply.sums[i]]);
     if (reply.status !== "foreign") {
       queue = queue.filter((one) => !sent.includes(one));
-      sent.forEach((one, i) => one.settle(reply.outcomes[i] ?? "stale"));
+      for (const [i, one] of sent.entries()) one.settle(reply.outcomes[i] ?? "stale");
     }
     link = step(link, { kind: "replied", reply, at: wall() });
   };
