@@ -9,6 +9,7 @@ import { differentRules, type Fleet, type FleetRule, forceText, type SilentInsta
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
 import type { RespondingInstance } from "./merge.ts";
 import { type Change, nextStep } from "./next.ts";
+import { type ReplicaStatus, replicaStatuses, sharedTroubles } from "./replicas.ts";
 import { createReport, type MigrationReport } from "./report.ts";
 import type { Standing } from "./standing.ts";
 
@@ -33,6 +34,8 @@ export interface MigrationStatus {
   /** What to write for it; null: a person must find out, decide or wait. */
   readonly change: Change | null;
   readonly instances: readonly InstanceStatus[];
+  /** Processes that share a store with the instances, those of the last day that are gone included. */
+  readonly replicas: readonly ReplicaStatus[];
   readonly silent: readonly SilentInstance[];
   readonly rules: readonly RuleLineStatus[];
   /** Most urgent first. */
@@ -97,6 +100,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
       const { mode, force, digest } = progress;
       return { address, mode, force, forceText: forceText(progress), rules: digest ?? null };
     }),
+    replicas: replicaStatuses(instances),
     silent,
     rules,
     attention: attentionOf(fleet, window.tooOld),
@@ -132,6 +136,7 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
   return [
     ...silent.map(({ address, fault }) => `${address} ${fault}`),
     ...instances.flatMap(troublesOf),
+    ...sharedTroubles(instances),
     ...rules.flatMap((rule) => {
       const [first, ...more] = troubleTexts(rule);
       if (first === undefined) return [];
