@@ -114,3 +114,9 @@ export async function loadExamples(version: string, home?: URL): Promise<Example
 function isExamples(value: unknown): value is readonly Example[] {
   return Array.isArray(value) && value.every((each) => typeof member(each, "of") === "string");
 }
+
+/** Operations that v2 has as well, and that carryover does not translate: `subscription list`. */
+export function untranslatedOf({ natives }: Pick<Catalogue, "natives">): ReadonlySet<string> {
+  const inV2 = natives.flatMap(({ operations }) => operations.filter((operation) => operation.inV2 === true));
+  return new Set(inV2.map(({ resource, name }) => `${resource} ${name}`));
+}

@@ -204,7 +204,7 @@ export interface CarryoverConfig {
     readonly exclude?: readonly string[] | undefined;
   } | undefined;
   readonly state?: {
-    /** Directory that keeps rule states, evidence and the ledger across restarts; each process needs its own. */
+    /** Directory that keeps rule states, evidence, the ledger, events and the last good rules across restarts; each process needs its own. */
     readonly dir?: string | undefined;
     /** Valkey or Redis (7 or later) that replicas share: step backs and carryover force then hold for all of them. Without it each replica decides alone. */
     readonly url?: string | undefined;

@@ -119,7 +119,9 @@ export const state = z.strictObject({
   dir: directory
     .optional()
     .meta(USUAL)
-    .describe("Directory that keeps rule states, evidence and the ledger across restarts; each process needs its own"),
+    .describe(
+      "Directory that keeps rule states, evidence, the ledger, events and the last good rules across restarts; each process needs its own",
+    ),
   url: storeUrl
     .optional()
     .meta(USUAL)

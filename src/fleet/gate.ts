@@ -1,9 +1,10 @@
 /** May a rule go further? The verdict and its reasons, from what instances tell. */
 import { nearest } from "../model/text.ts";
+import { changeLines, type Next } from "./change.ts";
 import { differentRules, type Fleet, type FleetRule, type SilentInstance, troublesOf } from "./fleet.ts";
 import { type GateTerms, judgeRule, placeText, stateText, whomText } from "./judge.ts";
 import { merge } from "./merge.ts";
-import { changeLines, type Next, nextOfRule } from "./next.ts";
+import { nextOfRule } from "./next-rule.ts";
 
 /** The output of `--json`. */
 export interface GateVerdict {
@@ -62,10 +63,10 @@ function knownClients({ instances }: Fleet): number {
 }
 
 /** Of the rule's lines, the first that has one. */
-function nextOf({ instances }: Fleet, lines: readonly FleetRule[], terms: GateTerms): Next | null {
+function nextOf({ instances, rules }: Fleet, lines: readonly FleetRule[], terms: GateTerms): Next | null {
   const merged = merge(instances);
   if (merged === undefined) return null;
-  const known = { ...merged, counts: merged.rows, clients: merged.ledger.clients };
+  const known = { ...merged, rules, counts: merged.rows, clients: merged.ledger.clients };
   return lines.map((rule) => nextOfRule(rule, known, terms)).find((next) => next !== undefined) ?? null;
 }
 
@@ -76,7 +77,7 @@ function furtherText({ mode, state, evidence }: FleetRule): string {
   if (mode === "shadow") return "to translate what it compares: mode: translate, for a few clients first (percent)";
   const percentage = evidence?.percent;
   return percentage === undefined || percentage >= 100
-    ? "to match more: it translates for all clients that it matches"
+    ? "none: it translates for all clients that it matches"
     : `to more clients: a percent above ${percentage}`;
 }
 

@@ -116,7 +116,7 @@ function compared(evidence: RuleEvidence, terms: GateTerms, clientsKnown?: numbe
   const isShort = clientsKnown !== undefined && Math.max(1, clients) <= clientsKnown && clientsKnown < clientsNeeded;
   const tooFew: readonly Lack[] = isShort ? [{ why: "clients", text: tooFewText(clientsNeeded, clientsKnown) }] : [];
   if (comparisons === 0) {
-    const text = "nothing was compared yet: it takes requests, shadow.sample and upstream.v1.url";
+    const text = "nothing was compared yet: this needs requests, a shadow.sample above 0, and upstream.v1.url";
     return { lacks: [{ why: "nothing-compared", text }, ...tooFew], evidence: [] };
   }
   const who: Judged = {
@@ -125,9 +125,10 @@ function compared(evidence: RuleEvidence, terms: GateTerms, clientsKnown?: numbe
     text:
       clients < clientsNeeded
         ? `${neededWords(clients, clientsNeeded, "client")} ${plural(clientsNeeded, "was", "were")} compared`
-        : `${counted(clients, "client")} ${plural(clients, "was", "were")} compared, ${clientsNeeded} needed`,
+        : `${counted(clients, "client")} or more were compared, ${clientsNeeded} needed`,
   };
-  const judged = sorted([judgeDifferences(evidence, terms), who]);
+  // Whoever was compared is one client.
+  const judged = sorted([judgeDifferences(evidence, terms), ...(clientsNeeded > 1 ? [who] : [])]);
   return { ...judged, lacks: [...judged.lacks, ...tooFew] };
 }
 

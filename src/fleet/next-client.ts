@@ -1,16 +1,27 @@
 /** What ends a migration once the rules translate: which client is to be moved next, and when v1 can be removed. */
-import { ownerText } from "../ledger/clients-view.ts";
+import { ownerText, utcMinute } from "../ledger/clients-view.ts";
 import { DAY_MS, dateOf, dayOf } from "../ledger/days.ts";
 import { difficultyOf } from "../ledger/difficulty.ts";
 import { type ClientEntry, DIFFICULTIES } from "../ledger/entry.ts";
 import { OTHER_NAME } from "../ledger/record.ts";
 import { anyOf, counted } from "../rules/words.ts";
 
-interface ClientsNow {
+/** What is known of all clients together. */
+export interface ClientsNow {
+  /** Clients that the ledger knows, whether or not they call v1. */
   readonly clients: readonly ClientEntry[];
   /** The latest clock, and since when every instance has been watching. */
   readonly at: number;
   readonly watchedSince: number;
+}
+
+export interface Traffic {
+  /** v1 was called, if only by requests that were refused, which make no client known. */
+  readonly isCalled: boolean;
+  /** Requests to v2 that passed through in the window. */
+  readonly v2: number;
+  /** The name of a rule that compares or translates requests for that resource; undefined: there is none. */
+  watching(resource: string): string | undefined;
 }
 
 const HOUR_MS = 3_600_000;
@@ -20,18 +31,25 @@ export const GONE_MS = 14 * DAY_MS;
 const SILENT_MS = 6 * HOUR_MS;
 
 /** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
-export function clientsStep({ clients, at, watchedSince }: ClientsNow): string {
+export function clientsStep({ clients, at, watchedSince }: ClientsNow, { isCalled, v2, watching }: Traffic): string {
   const left = clients.filter((client) => calledV1(client, at - DAY_MS));
   const calling = left.filter((client) => calledV1(client, at - SILENT_MS));
-  if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, left.length, at);
-  if (clients.length === 0) return "send clients to carryover: none has called yet";
+  if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, { all: left.length, at, watching });
+  if (clients.length === 0)
+    return `send clients to carryover: ${isCalled ? "so far all requests were refused, or came from excluded clients" : "none has called yet"}`;
   const [last] = clients.toSorted((a, b) => (b.lastV1 ?? 0) - (a.lastV1 ?? 0));
   const lastV1 = last?.lastV1 ?? 0;
   const gone = Math.max(lastV1, watchedSince) + GONE_MS;
-  if (at >= gone) return "remove carryover: no client has called v1 for 14 days";
+  if (at >= gone) {
+    const first =
+      v2 === 0
+        ? ""
+        : `; first lead clients of v2 past it, which sent ${counted(v2, "request")} through it in the window`;
+    return `remove carryover: no client has called v1 for 14 days${first}`;
+  }
   const who =
     lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${dateOf(dayOf(lastV1))}`;
-  return `wait until ${dateOf(dayOf(gone))}, then remove carryover: ${who}`;
+  return `wait until ${utcMinute(gone)}, then remove carryover: ${who}`;
 }
 
 export function calledV1({ lastV1 }: ClientEntry, since: number): boolean {
@@ -49,7 +67,10 @@ function asToday(client: ClientEntry, at: number): ClientEntry {
 }
 
 /** `all`: how many clients are left. */
-function stepOfClient(found: readonly ClientEntry[], all: number, at: number): string {
+function stepOfClient(
+  found: readonly ClientEntry[],
+  { all, at, watching }: Pick<ClientsNow, "at"> & Pick<Traffic, "watching"> & { readonly all: number },
+): string {
   const left = found.map((client) => asToday(client, at));
   const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
   const least = Math.min(...efforts);
@@ -60,13 +81,24 @@ function stepOfClient(found: readonly ClientEntry[], all: number, at: number): s
   const need = difficultyOf(easiest);
   const more = all === 1 ? "the last client on v1" : `one of ${counted(all, "client")} on v1`;
   if (need === "unknown") {
-    return `compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`;
+    const [one] = easiest.needs.unseen.map((need) => ({ what: nameOf(need), rule: watching(need.resource) }));
+    return one?.rule === undefined
+      ? `compare what ${easiest.name} calls by a rule with mode: shadow: nobody knows its needs`
+      : `wait until ${easiest.name} calls ${one.what} again: rule ${one.rule} has not seen a response to it yet`;
   }
   if (need === "lacking") {
-    const what = anyOf(easiest.needs.lacking.slice(0, 2).map(nameOf)) || "paths that carryover does not know";
-    return `agree with ${named(easiest)} on a way without ${what}, ${more}: v2 does not have it`;
+    return `agree with ${named(easiest)} on a way without ${lackingText(easiest)}, ${more}: v2 does not have it`;
   }
-  return `move ${named(easiest)} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name})`;
+  const before = found.find(({ name }) => name === easiest.name);
+  const once =
+    before === undefined || before.needs.lacking.length === 0
+      ? ""
+      : `; it once called ${lackingText(before)}, which v2 lacks`;
+  return `move ${named(easiest)} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name}${once})`;
+}
+
+function lackingText({ needs }: ClientEntry): string {
+  return anyOf(needs.lacking.slice(0, 2).map(nameOf)) || "paths that carryover does not know";
 }
 
 /** `ci-bot (Team A, team-a@example.com)`. */

@@ -2,71 +2,34 @@
  * The one next step of a migration, for status, report and gate. It names the change to write, or what a person must find out. It says "wait"
  * only where time alone helps, and it never names the command that prints it.
  */
-import { DAY_MS } from "../ledger/days.ts";
-import type { ClientEntry } from "../ledger/entry.ts";
-import { counted, duration, percent } from "../rules/words.ts";
+import natives from "../catalogue/native.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
+import { type Change, type Next, option, person } from "./change.ts";
 import { differentRules, type Fleet, type FleetRule } from "./fleet.ts";
-import { DEFAULT_TERMS, type GateTerms, judgeRule, type Lack, timeOfDay, troubleTexts } from "./judge.ts";
-import { calledV1, clientsStep, GONE_MS, nameOf } from "./next-client.ts";
-
-export interface Next {
-  /** One sentence without a full stop. */
-  readonly says: string;
-  /** What to write. Null where there is nothing to write, or where a person must decide what. */
-  readonly change: Change | null;
-}
-
-export interface Change {
-  readonly file: "rules" | "configuration";
-  /** Null: the top of the file. */
-  readonly rule: string | null;
-  /** As the file has it: `match.percent`. */
-  readonly key: string;
-  readonly value: string | number;
-  /** The same as lines of YAML, ready to paste. */
-  readonly paste: readonly string[];
-}
-
-/** What is known of all clients together. */
-export interface Surroundings {
-  /** Requests of the window, by kind. */
-  readonly counts: readonly RequestTotalsRow[];
-  /** Clients that the ledger knows, whether or not they call v1. */
-  readonly clients: readonly ClientEntry[];
-  /** The latest clock, and since when every instance has been watching. */
-  readonly at: number;
-  readonly watchedSince: number;
-}
+import { DEFAULT_TERMS, judgeRule } from "./judge.ts";
+import { clientsStep, nameOf, type Traffic } from "./next-client.ts";
+import { isAbout } from "./next-percent.ts";
+import { afterStepBack, confirming, type Surroundings, stepOfFailing, stepOfRule } from "./next-rule.ts";
 
 const HOUR_MS = 3_600_000;
-/** More evidence is waited for if it comes within this time. */
-const PATIENCE_MS = 3 * DAY_MS;
-/** What came within less than a day says little of how much will come. */
-const SHORT_MS = DAY_MS;
-/** A rule that is younger has no pace yet. */
-const YOUNG_MS = 60_000;
-/** The usual steps of `match.percent`. */
-const PERCENTS = [1, 5, 10, 25, 50, 100];
+/** Resources that rules do not know. */
+const UNTRANSLATED = new Set(natives.flatMap(({ operations }) => operations.map(({ resource }) => resource)));
+/** Fewer requests in the window give too few comparisons by the usual sample. */
+const FEW_REQUESTS = 10_000;
 
 /** The most urgent step of the whole migration. Undefined without an instance that responded. */
-export function nextStep(fleet: Fleet, known: Surroundings): Next {
+export function nextStep(fleet: Fleet, given: Omit<Surroundings, "rules">): Next {
+  const known = { ...given, rules: fleet.rules };
   return (
     stepOfNobody(fleet) ??
     stepOfFailures(fleet) ??
     stepOfInstances(fleet) ??
     stepOfSteppedBack(fleet) ??
-    stepOfRules(fleet.rules, known, false) ??
-    stepOfNative(fleet, known) ??
-    stepOfRules(fleet.rules, known, true) ??
-    person(clientsStep(known))
+    stepOfRules(known, false) ??
+    stepOfNative(known) ??
+    stepOfRules(known, true) ??
+    person(clientsStep(known, trafficOf(known)))
   );
-}
-
-/** The step of one rule by these terms; undefined: nothing is to be done about it. */
-export function nextOfRule(rule: FleetRule, known: Surroundings, terms: GateTerms = DEFAULT_TERMS): Next | undefined {
-  if (rule.state === "unknown") return unread(rule);
-  return stepOfFailing(rule, true) ?? afterStepBack(rule) ?? stepOfRule(rule, known, terms) ?? idle(rule, known);
 }
 
 function stepOfNobody({ instances, silent: [unheard] }: Fleet): Next | undefined {
@@ -78,7 +41,7 @@ function stepOfNobody({ instances, silent: [unheard] }: Fleet): Next | undefined
 function stepOfInstances({ instances, silent, rules }: Fleet): Next | undefined {
   const [unheard] = silent;
   const unknown = rules.find(({ state }) => state === "unknown");
-  if (unknown !== undefined) return unread(unknown);
+  if (unknown !== undefined) return confirming(unknown);
   if (unheard !== undefined) return person(`find out why ${unheard.address} does not respond: ${unheard.fault}`);
   const stale = instances.find(({ progress }) => !progress.lastReloadSuccessful);
   if (stale !== undefined) {
@@ -88,12 +51,6 @@ function stepOfInstances({ instances, silent, rules }: Fleet): Next | undefined 
   const [different] = differentRules(instances);
   if (different !== undefined) return person(`give all instances the same rules file: ${different}`);
   return stepOfForce(instances);
-}
-
-function unread({ name }: FleetRule): Next {
-  return person(
-    `find out what ${name} did before its saved state was lost (/rules, the log), then carryover confirm ${name}`,
-  );
 }
 
 /** Nobody asks v2 while native is forced, so nothing here says whether it is well. */
@@ -106,7 +63,13 @@ function stepOfForce(instances: Fleet["instances"]): Next | undefined {
     );
   }
   const asks = "see with carryover check whether v2 is well, which nobody asks while native v1 is forced";
-  if (forced.forcedBy?.command === "native") return person(`${asks}; then carryover force none`);
+  if (forced.forcedBy?.command === "native") {
+    const { by, reason } = forced.forcedBy;
+    const who = by === undefined ? "" : `ask ${by}, and `;
+    return person(
+      `${who}${asks}; then carryover force none${reason === undefined ? "" : ` (it was forced for: ${reason})`}`,
+    );
+  }
   const change: Change = { ...option("force", "none"), file: "rules" };
   return { says: `${forced.force === "native" ? `${asks}; then ` : ""}set force: none in the rules file`, change };
 }
@@ -117,205 +80,27 @@ function stepOfFailures({ rules, instances }: Fleet): Next | undefined {
   return rules.flatMap((rule) => stepOfFailing(rule, hasNative) ?? [])[0];
 }
 
-function stepOfFailing(rule: FleetRule, hasNative: boolean): Next | undefined {
-  const { name, guard } = rule;
-  const [trouble] = troubleTexts(rule);
-  if (trouble === undefined) return undefined;
-  if (!hasNative) return person(`repair v2: there is no native v1 to go back to, and ${trouble}`);
-  if (guard?.action === "stepBack")
-    return person(`find out why v2 fails clients of ${name}, or carryover force native: ${trouble}`);
-  const says = `carryover force native, or let ${name} go back to native v1 by itself (guard: stepBack): ${trouble}`;
-  return { says, change: ofRule(name, "guard", "stepBack") };
-}
-
 function stepOfSteppedBack({ rules, instances }: Fleet): Next | undefined {
   const back = rules.flatMap((rule) => afterStepBack(rule) ?? [])[0];
   const broken = instances.flatMap(({ progress }) => progress.openBreakers ?? [])[0];
   return back ?? (broken === undefined ? undefined : person(`find out why upstream ${broken} does not respond`));
 }
 
-function afterStepBack({ name, state, byGuard, cause }: FleetRule): Next | undefined {
-  if (state !== "stepped-back") return undefined;
-  const why = cause === undefined ? "" : `: ${cause}`;
-  return byGuard === true
-    ? person(`find out why v2 fails: ${name} returns by itself when v2 responds${why}`)
-    : person(`find out why ${name} stepped back (/samples, the log), and fix the cause${why}`);
-}
-
 /** Rules that nobody calls hold up no other rule. `waiting`: the steps that only wait; others come first, and so does a further rule. */
-function stepOfRules(rules: readonly FleetRule[], known: Surroundings, waiting: boolean): Next | undefined {
+function stepOfRules(known: Surroundings, waiting: boolean): Next | undefined {
   const isReady = (rule: FleetRule) => judgeRule(rule, DEFAULT_TERMS).lacks.length === 0;
-  const steps = rules.flatMap((rule) => {
+  const steps = known.rules.flatMap((rule) => {
     const step = stepOfRule(rule, known, DEFAULT_TERMS);
     return step !== undefined && step.says.startsWith("wait") === waiting ? [{ rule, step }] : [];
   });
   return (steps.find(({ rule }) => isReady(rule)) ?? steps[0])?.step;
 }
 
-function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerms): Next | undefined {
-  const { name, mode, state } = rule;
-  if (state === "expired")
-    return person(`remove rule ${name} from the rules file: it has expired, and matches nothing`);
-  if (state === "returning") return person(`wait until ${name} translates for all of its clients again`);
-  if (mode === "native") return undefined;
-  const [lack] = judgeRule(rule, terms).lacks;
-  if (lack === undefined) return further(rule);
-  // Nothing follows from the proof that is missing.
-  if (isWhole(rule) && (lack.why === "nothing-translated" || lack.isNearer === true)) return undefined;
-  return stepForLack(rule, lack, known);
-}
-
-/** It translates for all that it matches. */
-function isWhole({ mode, evidence }: FleetRule): boolean {
-  return mode === "translate" && (evidence?.percent ?? 100) >= 100;
-}
-
-/** The rule has proved what it must. Undefined: it translates for all that it matches. */
-function further({ name, mode, state, evidence }: FleetRule): Next | undefined {
-  if (state === "promoted") {
-    const says = `write mode: translate into rule ${name}: it translates by itself now`;
-    return { says, change: ofRule(name, "mode", "translate") };
-  }
-  const share = evidence?.percent;
-  if (mode === "shadow") {
-    if (share !== undefined || (evidence?.clientsNeeded ?? 1) <= 1) {
-      return { says: `set rule ${name} to mode: translate`, change: ofRule(name, "mode", "translate") };
-    }
-    const change = ofRule(name, "mode", "translate", "match.percent", PERCENTS[2] ?? 10);
-    return { says: `set rule ${name} to mode: translate, for ${PERCENTS[2]} % of its clients first`, change };
-  }
-  if (share === undefined || share >= 100) return undefined;
-  const more = widerThan(share);
-  return {
-    says: `raise match.percent of rule ${name} from ${share} to ${more}`,
-    change: ofRule(name, "match.percent", more),
-  };
-}
-
-function stepForLack(rule: FleetRule, lack: Lack, known: Surroundings): Next | undefined {
-  const { name, evidence } = rule;
-  if (evidence === undefined) return person(`upgrade the instances: ${lack.text}`);
-  switch (lack.why) {
-    case "just-failed":
-      return person(`wait until ${timeOfDay(rule.guard?.past?.quietAt ?? known.at)} for ${name}: ${lack.text}`);
-    case "young":
-      return person(`wait for ${name}: ${lack.text}`);
-    case "nothing-compared":
-      if (!isServed(known, "shadow") || evidence.sample === 1) return undefined;
-      return {
-        says: `raise shadow.sample of rule ${name}: requests came, and none was compared`,
-        change: ofRule(name, "shadow.sample", 1),
-      };
-    case "nothing-translated":
-      return widened(rule, known);
-    case "differences":
-      return evidence.differences === 0 || lack.isNearer === true ? moreOf(rule, lack) : differing(rule);
-    case "failures":
-      return lack.isNearer === true
-        ? moreOf(rule, lack)
-        : person(`find out why the translation fails for ${name} (the log, /clients): ${lack.text}`);
-    case "clients":
-      return clientsFor(rule, known);
-    case "held-back":
-      return heldBack(rule, lack);
-    default:
-      return person(`${name}: ${lack.text}`);
-  }
-}
-
-/** The usual step after that percentage. */
-function widerThan(share = 100): number {
-  return PERCENTS.find((one) => one > share) ?? 100;
-}
-
-/** A percentage may take nobody who calls. */
-function widened({ name, evidence }: FleetRule, known: Surroundings): Next | undefined {
-  const share = evidence?.percent;
-  if (share === undefined || share >= 100 || !isServed(known, "native", "shadow")) return undefined;
-  const more = widerThan(share);
-  const says = `raise match.percent of rule ${name} from ${share} to ${more}: no client that calls is among its ${share} % (/clients shows each client's bucket)`;
-  return { says, change: ofRule(name, "match.percent", more) };
-}
-
-/** Time helps if enough cases come. */
-function moreOf({ name, evidence, age }: FleetRule, { why, more }: Lack): Next {
-  const what = why === "failures" ? "translated request" : "comparison";
-  const seen = (why === "failures" ? evidence?.requests : evidence?.comparisons) ?? 0;
-  if (more === undefined) return person(`wait for ${name}: it needs more ${what}s`);
-  if (age === undefined || age < YOUNG_MS || seen === 0)
-    return person(`wait for ${name}: ${counted(more, `more ${what}`)}`);
-  const ms = (more / seen) * age;
-  if (ms <= PATIENCE_MS) return person(`wait for ${name}: ${counted(more, `more ${what}`)}, about ${duration(ms)}`);
-  const slow = `${counted(more, `more ${what}`)} would take about ${days(ms)}`;
-  if (why !== "failures" && (evidence?.sample === undefined || evidence.sample < 1)) {
-    const says = `raise shadow.sample of rule ${name} to 1: ${slow}`;
-    return { says, change: ofRule(name, "shadow.sample", 1) };
-  }
-  if (age < SHORT_MS)
-    return person(`wait for ${name}: ${counted(more, `more ${what}`)}, after ${seen} in ${duration(age)}`);
-  const further = why === "failures" ? `match.percent: ${widerThan(evidence?.percent)}` : "mode: translate";
-  return person(`let rule ${name} match more, or go on without the proof (${further}): ${slow}`);
-}
-
-/** Too many comparisons differ: no time helps. */
-function differing({ name, evidence, causes }: FleetRule): Next {
-  const { differences = 0, comparisons = 0 } = evidence ?? {};
-  const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ`;
-  const [worst] = causes ?? [];
-  const then = "and rename the rule when that is fixed";
-  if (worst === undefined)
-    return person(`find out why the translation of ${name} differs (/samples), ${then}: ${share}`);
-  const where = `${worst.what} at ${worst.path} of ${worst.operation}`;
-  const [key, value] = worst.set?.split(": ") ?? [];
-  if (key === undefined || value === undefined) {
-    return person(`find out why the translation of ${name} differs, most often ${where} (/samples), ${then}: ${share}`);
-  }
-  return {
-    says: `set ${key}: ${value}, which removes the difference ${where}: ${share} for ${name}`,
-    change: option(key, value),
-  };
-}
-
-function clientsFor({ name, evidence }: FleetRule, known: Surroundings): Next {
-  const { clients = 0, clientsNeeded = 1 } = evidence ?? {};
-  const calling = known.clients.filter((client) => calledV1(client, known.at - GONE_MS)).length;
-  const found = `${clients} of ${clientsNeeded} needed were compared`;
-  if (calling >= clientsNeeded) return person(`wait until more clients of ${name} call: ${found}`);
-  const change = ofRule(name, "promoteWhen.minClients", Math.max(1, calling));
-  return {
-    says: `set promoteWhen.minClients of rule ${name} to ${change.value}: only ${counted(calling, "client")} ${calling === 1 ? "calls" : "call"} v1, and ${found}`,
-    change,
-  };
-}
-
-/** Operations that lack comparisons get them in time. Those that cannot be compared, or differ, do not. */
-function heldBack({ name }: FleetRule, { text }: Lack): Next {
-  if (/ needed$/.test(text)) return person(`wait for ${name}, or give that operation a rule of its own: ${text}`);
-  if (/differ$/.test(text))
-    return person(
-      `find out why the translation differs (/samples), or give that operation a rule of its own before ${name}: ${text}`,
-    );
-  if (/ failed \(platform\)$/.test(text))
-    return person(`wait for ${name} if v2 is well again (carryover check), else find out why it fails: ${text}`);
-  return person(`give that operation a rule of its own before ${name}: ${text}`);
-}
-
-/** What a rule waits for whose requests nobody sends. */
-function idle({ name, mode, state }: FleetRule, known: Surroundings): Next | undefined {
-  if (state === "expired" || mode === "native") return undefined;
-  const isIdle = !isServed(known, mode === "shadow" ? "shadow" : "translate");
-  return isIdle ? person(`ask who should call what ${name} matches: no request did`) : undefined;
-}
-
-function isServed({ counts }: Surroundings, ...modes: readonly string[]): boolean {
-  return counts.some(({ apiVersion, mode, requests }) => apiVersion === "v1" && requests > 0 && modes.includes(mode));
-}
-
 /** An operation that native served this long before its last translated request is still served by native, at least in part. */
 const RECENT_MS = HOUR_MS;
 
 /** The resource with most v1 requests that v2 could serve and native v1 still does. */
-function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next | undefined {
+function stepOfNative({ rules, counts, clients }: Surroundings): Next | undefined {
   const v1 = counts.filter(({ apiVersion }) => apiVersion === "v1");
   const lacking = new Set(clients.flatMap(({ needs }) => needs.lacking.map(nameOf)));
   const translated = new Map<string, number>();
@@ -328,8 +113,8 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
   for (const row of v1) {
     const { resource, mode, requests, lastSeen } = row;
     if (mode !== "native" && (mode !== "shadow" || isCompared)) continue;
-    if (resource === "unknown" || lacking.has(nameOf(row))) continue;
-    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS || rules.some((rule) => isAbout(rule, row))) continue;
+    if (resource === "unknown" || UNTRANSLATED.has(resource) || lacking.has(nameOf(row))) continue;
+    if (lastSeen < (translated.get(nameOf(row)) ?? 0) - RECENT_MS || rules.some((rule) => takes(rule, row))) continue;
     const sum = byResource.get(resource) ?? { native: 0, shadow: 0 };
     byResource.set(resource, { ...sum, [mode]: sum[mode] + requests });
   }
@@ -342,7 +127,12 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
     [`${resource}s`.replace(/ys$/, "ies"), `${resource}-shadow`, `${resource}-shadow-2`].find(
       (one) => !names.has(one),
     ) ?? resource;
-  const paste = [`- name: ${name}`, `  match: { resource: ${resource} }`, "  mode: shadow"];
+  const paste = [
+    `- name: ${name}`,
+    `  match: { resource: ${resource} }`,
+    "  mode: shadow",
+    ...(native + shadow < FEW_REQUESTS ? ["  shadow: { sample: 1 }"] : []),
+  ];
   const says = isShadow
     ? `give ${resource} a rule of its own with mode: shadow: only rules gather evidence, and move by it`
     : `compare ${resource} by a rule with mode: shadow: native v1 serves it`;
@@ -350,49 +140,15 @@ function stepOfNative({ rules }: Fleet, { counts, clients }: Surroundings): Next
 }
 
 /** A further rule for the resource would never match. What a percentage leaves to native v1 is left on purpose. */
-function isAbout({ state, mode, evidence }: FleetRule, { resource }: RequestTotalsRow): boolean {
+function takes({ state, mode, evidence }: FleetRule, { resource }: RequestTotalsRow): boolean {
   return state !== "expired" && mode !== "native" && [resource, "everything"].includes(evidence?.whom ?? "");
 }
 
-function person(says: string): Next {
-  return { says, change: null };
-}
-
-function option(key: string, value: string | number): Change {
-  return { file: "configuration", rule: null, key, value, paste: yamlOf([[key, value]]) };
-}
-
-/** `key` of a rule, and with it perhaps another one. */
-function ofRule(
-  rule: string,
-  key: string,
-  value: string | number,
-  ...[also, to]: [] | [string, number]
-): Change & { readonly value: string | number } {
-  const pairs: [string, string | number][] = [
-    [key, value],
-    ...(also === undefined ? [] : [[also, to] as [string, number]]),
-  ];
-  return { file: "rules", rule, key, value, paste: yamlOf(pairs) };
-}
-
-/** `match: { percent: 25 }` of `match.percent`. */
-function yamlOf(pairs: readonly (readonly [string, string | number])[]): readonly string[] {
-  return pairs.map(([key, value]) => {
-    const [last = key, ...outer] = key.split(".").toReversed();
-    return outer.reduce((inner, name) => `${name}: { ${inner} }`, `${last}: ${value}`);
-  });
-}
-
-/** Where to write a change, and what: `in rule reads: match: { percent: 25 }`. Empty without one. */
-export function changeLines(change: Change | null): readonly string[] {
-  if (change === null) return [];
-  const { file, rule, paste } = change;
-  if (paste[0]?.startsWith("- ")) return ["at the end of the rules file:", ...paste.map((line) => `  ${line}`)];
-  const place = rule === null ? `in the ${file === "rules" ? "rules file" : "configuration"}` : `in rule ${rule}`;
-  return paste.map((line) => `${place}: ${line}`);
-}
-
-function days(ms: number): string {
-  return counted(Math.ceil(ms / DAY_MS), "day");
+function trafficOf({ rules, counts }: Surroundings): Traffic {
+  const active = rules.filter(({ state, mode }) => state !== "expired" && mode !== "native");
+  return {
+    isCalled: counts.some(({ apiVersion }) => apiVersion === "v1"),
+    v2: counts.reduce((sum, { apiVersion, requests }) => sum + (apiVersion === "v2" ? requests : 0), 0),
+    watching: (resource) => active.find((rule) => isAbout(rule, resource))?.name,
+  };
 }

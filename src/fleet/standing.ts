@@ -14,8 +14,10 @@ export interface Standing {
   readonly translatedShare: number | null;
   /** The number of these requests; null: unknown. */
   readonly served: number | null;
-  /** Clients that did not call v1 in the window, of all that are known. */
+  /** Clients that did not call v1 in the window and have called v2 since, of all that are known. */
   readonly moved: number;
+  /** Clients that did not call v1 in the window, and not v2 since either. They may have moved, or call seldom. */
+  readonly silent: number;
   readonly clients: number;
 }
 
@@ -23,11 +25,13 @@ export interface Standing {
 export function standingOf(source: StandingSource, isLeft: (client: ClientEntry) => boolean): Standing {
   const { counts, clients } = source;
   const left = clients.filter(isLeft);
+  const silent = clients.filter((client) => !isLeft(client) && client.lastV1 === client.lastSeen).length;
   const { translatedShare, served } = sharesOf(counts);
   return {
     translatedShare,
     served,
-    moved: clients.length - left.length,
+    moved: clients.length - left.length - silent,
+    silent,
     clients: clients.length,
   };
 }
@@ -47,13 +51,13 @@ export interface StandingWindow {
   readonly limits: string | null;
 }
 
-/** `31 % of v1 requests translated in the last 24 h; 12 of 44 clients moved`. */
-export function movedText({ moved, clients, ...shares }: Standing, { says, limits }: StandingWindow): string {
+/** `31 % of v1 requests translated in the last 24 h; 12 of 44 clients moved, 2 silent`. */
+export function movedText({ moved, silent, clients, ...shares }: Standing, { says, limits }: StandingWindow): string {
   const share = `${shareText(shares)} ${says ?? ""}${limits === null ? "" : ` (${limits})`}`;
   if (shares.served === 0 && clients === 0) return share;
   // Requests of excluded clients, or refused ones, make no entry: that no client is known says nothing about who moved.
   if (clients === 0) return `${share}; no client is known`;
-  return `${share}; ${moved} of ${clients} ${clients === 1 ? "client" : "clients"} moved`;
+  return `${share}; ${moved} of ${clients} ${clients === 1 ? "client" : "clients"} moved${silent === 0 ? "" : `, ${silent} silent`}`;
 }
 
 /** `31 % of v1 requests translated`. */

@@ -5,12 +5,15 @@ import { grouped } from "../model/group.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
 import { counted } from "../rules/words.ts";
+import type { Change } from "./change.ts";
 import { differentRules, type Fleet, type FleetRule, forceText, type SilentInstance, troublesOf } from "./fleet.ts";
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
 import type { RespondingInstance } from "./merge.ts";
-import { type Change, nextStep } from "./next.ts";
+import { nextStep } from "./next.ts";
+import { GONE_MS, nameOf } from "./next-client.ts";
 import { type ReplicaStatus, replicaStatuses, sharedTroubles } from "./replicas.ts";
-import { createReport, type MigrationReport } from "./report.ts";
+import { createReport } from "./report.ts";
+import type { MigrationReport } from "./report-lines.ts";
 import type { Standing } from "./standing.ts";
 
 /** Lost counts are mentioned for as long as `carryover report --window 14d` could rest on them. */
@@ -40,6 +43,18 @@ export interface MigrationStatus {
   readonly rules: readonly RuleLineStatus[];
   /** Most urgent first. */
   readonly attention: readonly string[];
+  /** What went wrong in the last 24 h, newest first, whether or not it is over. */
+  readonly lately: readonly LatelyLine[];
+}
+
+export interface LatelyLine {
+  readonly at: string;
+  /** As `carryover events` has it. */
+  readonly kind: string;
+  readonly rule: string | null;
+  /** Addresses. */
+  readonly on: readonly string[];
+  readonly says: string;
 }
 
 interface InstanceStatus {
@@ -104,6 +119,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
     silent,
     rules,
     attention: attentionOf(fleet, window.tooOld),
+    lately: latelyOf(instances),
   };
 }
 
@@ -115,8 +131,8 @@ function guardWord({ mode, state, guard }: FleetRule): string {
   return !translates || guard === undefined || guard.action === "stepBack" ? "" : `, guard: ${guard.action}`;
 }
 
-function withoutNext({ translatedShare, served, moved, clients }: Standing): Standing {
-  return { translatedShare, served, moved, clients };
+function withoutNext({ translatedShare, served, moved, silent, clients }: Standing): Standing {
+  return { translatedShare, served, moved, silent, clients };
 }
 
 function shownWindow({
@@ -129,6 +145,17 @@ function shownWindow({
 }: MigrationReport["window"]): MigrationStatus["window"] {
   const { tooOld, rows } = rest;
   return { from, to, says, limits, counted, tooOld, rows };
+}
+
+/** The same on several instances counts once. */
+function latelyOf(instances: readonly RespondingInstance[]): readonly LatelyLine[] {
+  const all = instances.flatMap(({ address, progress: { lately = [] } }) =>
+    lately.map((event) => ({ ...event, address })),
+  );
+  return grouped(all, ({ kind, rule, says }) => [kind, rule ?? "", says])
+    .map((group) => ({ ...group[0], on: [...new Set(group.map(({ address }) => address))] }))
+    .sort((one, other) => other.at - one.at)
+    .map(({ at, kind, rule, on, says }) => ({ at: new Date(at).toISOString(), kind, rule: rule ?? null, on, says }));
 }
 
 function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly string[]): readonly string[] {
@@ -155,6 +182,7 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
         : [`${address} has no native v1: carryover force native is kept for it, and has no effect until then`],
     ),
     ...rules.flatMap(({ name, guard }) => (guard?.slow === undefined ? [] : [`${name}: ${guard.slow.says}`])),
+    ...rules.flatMap(differingText),
     ...differentRules(instances),
     ...differentModes(instances),
     ...tooOld.map(
@@ -175,8 +203,20 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
           ],
     ),
     ...failingClients(instances),
+    ...lackingTexts(instances),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
   ];
+}
+
+/** More comparisons would not help. */
+function differingText(rule: FleetRule): readonly string[] {
+  const { lacks } = judgeRule(rule, DEFAULT_TERMS);
+  const found = lacks.find(({ why, isNearer }) => why === "differences" && isNearer === false);
+  const { differences = 0, comparisons = 0 } = rule.evidence ?? {};
+  if (found === undefined || differences === 0) return [];
+  const [worst] = rule.causes ?? [];
+  const where = worst === undefined ? "" : `, most often ${worst.what} at ${worst.path} of ${worst.operation}`;
+  return [`${rule.name}: ${differences} of ${counted(comparisons, "comparison")} differed${where} (/samples)`];
 }
 
 function hasNative(instances: readonly RespondingInstance[]): boolean {
@@ -195,6 +235,25 @@ function differentModes(instances: readonly RespondingInstance[]): readonly stri
     `instances differ in cutover.mode: ${modes.map(([{ address, progress }]) => `${address} has ${progress.mode}`).join(", ")}`,
   ];
 }
+
+/** To agree on a way without an operation takes longer than anything else. */
+function lackingTexts(instances: readonly RespondingInstance[]): readonly string[] {
+  const calls = instances.flatMap(({ progress: { at, ledger } }) =>
+    ledger.clients.flatMap(({ name, needs, operations }) =>
+      needs.lacking
+        .map(nameOf)
+        .filter((what) => operations.some((one) => nameOf(one) === what && at - one.lastSeen < GONE_MS))
+        .map((what) => ({ what, name })),
+    ),
+  );
+  return grouped(calls, ({ what }) => [what]).map((group) => {
+    const names = [...new Set(group.map(({ name }) => name))];
+    const who = names.length > MOST_NAMES ? counted(names.length, "client") : names.join(" and ");
+    return `v2 has no ${group[0].what}, and ${who} called it: agree early on a way without it`;
+  });
+}
+
+const MOST_NAMES = 2;
 
 /** Errors are not counted by time, so those of operations that are no longer called are left out. */
 const STILL_CALLED_MS = 24 * 3_600_000;

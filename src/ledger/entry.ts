@@ -68,6 +68,8 @@ const Entry = z
     /** Who answers for it, and how to reach them: as `clients.names` says. Never saved. */
     owner: optional(Word),
     contact: optional(Word),
+    /** A rule for 10 % of clients takes those below 10. Of the instance's rules, and never saved. */
+    bucket: optional(z.number().min(0).max(100)),
     /** When the entry was made. It may have called v2 before, and v1 unless `bound` is 0. */
     firstSeen: Time,
     lastSeen: Time,

@@ -342,7 +342,11 @@ function eligibilityOf(exchange: Exchange): "yes" | "known" | "no" {
   return reason !== undefined || calls.some((call) => call.status !== 0) ? "known" : "no";
 }
 
-export function createOperationTraits(resources: readonly Resource[]): OperationTraits {
+/** `untranslated`: `group list`, for operations that v2 has as well and that native v1 serves all the same. */
+export function createOperationTraits(
+  resources: readonly Resource[],
+  untranslated: ReadonlySet<string>,
+): OperationTraits {
   const revealing = new Map<string, ReadonlyMap<string, boolean>>(
     resources.map(({ name, list, operations }) => {
       // Clients cannot miss a path that v1 itself lacks.
@@ -351,7 +355,8 @@ export function createOperationTraits(resources: readonly Resource[]): Operation
     }),
   );
   return {
-    isLackingInV2: (resource, operation) => revealing.get(resource)?.has(operation) !== true,
+    isLackingInV2: (resource, operation) =>
+      revealing.get(resource)?.has(operation) !== true && !untranslated.has(`${resource} ${operation}`),
     revealsNeeds: (resource, operation) => revealing.get(resource)?.get(operation) === true,
   };
 }

@@ -78,6 +78,7 @@ function mergeEntries(a: ClientEntry, b: ClientEntry): ClientEntry {
     // The same, unless replicas have different keys.
     label: a.label < b.label ? a.label : b.label,
     ...mergeOwners(a, b),
+    ...(a.bucket === undefined || a.bucket !== b.bucket ? {} : { bucket: a.bucket }),
     firstSeen: Math.min(a.firstSeen, b.firstSeen),
     lastSeen: Math.max(a.lastSeen, b.lastSeen),
     lastV1: a.lastV1 === undefined || b.lastV1 === undefined ? (a.lastV1 ?? b.lastV1) : Math.max(a.lastV1, b.lastV1),

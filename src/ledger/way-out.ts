@@ -1,6 +1,7 @@
 /** The Markdown document that tells a client's owner what to change so that it no longer needs v1. */
 
-import type { Resource, Row } from "../model/resource.ts";
+import { type Catalogue, untranslatedOf } from "../catalogue/catalogue.ts";
+import { publishedResource, type RecordTimes, type Resource, type Row } from "../model/resource.ts";
 import { counted } from "../rules/words.ts";
 import { ownerText, utcMinute } from "./clients-view.ts";
 import { callsUnknown, difficultyOf, isUnknown, reasonsOf } from "./difficulty.ts";
@@ -20,8 +21,19 @@ import {
 
 export interface WayOutOptions {
   readonly resources: readonly Resource[];
+  /** `subscription list`: what v2 has as well, and carryover does not translate. */
+  readonly untranslated: ReadonlySet<string>;
   /** v2's version segment: `v2beta1`. */
   readonly version: string;
+}
+
+export function wayOutOptions(catalogue: Catalogue, recordTimes: RecordTimes): WayOutOptions {
+  const { resources, version } = catalogue;
+  return {
+    resources: recordTimes === "published" ? resources.map(publishedResource) : resources,
+    untranslated: untranslatedOf(catalogue),
+    version,
+  };
 }
 
 /**
@@ -40,6 +52,7 @@ export function wayOut(entry: ClientEntry, options: WayOutOptions): string {
     ...summary(entry),
     ...callSection(entry, options),
     ...lackingSection(entry, options),
+    ...untranslatedSection(entry, options),
     ...unknownPathSection(entry),
     ...(called.length === 0 ? [] : [ALL_NAMES, ""]),
     ...used.flatMap((resource) => resourceSection(resource, called)),
@@ -91,12 +104,15 @@ function callSection({ operations }: ClientEntry, { resources, version }: WayOut
   return ["## Calls", "", ...markdownTable(["v1", "v2", "requests", "last"], rows)];
 }
 
-function lackingSection({ operations, needs }: ClientEntry, { resources }: WayOutOptions): readonly string[] {
+function lackingSection(
+  { operations, needs }: ClientEntry,
+  { resources, untranslated }: WayOutOptions,
+): readonly string[] {
   const all = [...needs.lacking, ...operations.filter((one) => one.resource !== "other")].filter((one) => {
     const kind = calledOperation(one, resources)?.operation.kind;
-    return !isUnknown(one) && (kind === undefined || kind === "native");
+    return !isUnknown(one) && (kind === undefined || kind === "native") && !untranslated.has(wordsOf(one));
   });
-  const names = [...new Set(all.map((one) => `${one.resource} ${one.operation}`))];
+  const names = [...new Set(all.map(wordsOf))];
   if (names.length === 0) return [];
   return [
     "## What v2 lacks",
@@ -104,6 +120,21 @@ function lackingSection({ operations, needs }: ClientEntry, { resources }: WayOu
     `${codes(names)}: as far as carryover knows, nothing in v2 takes the place. The client needs native v1 until it does without.`,
     "",
   ];
+}
+
+function untranslatedSection({ operations }: ClientEntry, { untranslated }: WayOutOptions): readonly string[] {
+  const names = [...new Set(operations.map(wordsOf))].filter((name) => untranslated.has(name));
+  if (names.length === 0) return [];
+  return [
+    "## What carryover does not translate",
+    "",
+    `${codes(names)}: v2 has such operations. Native v1 serves these calls, and nothing was compared: see v2's own documentation.`,
+    "",
+  ];
+}
+
+function wordsOf({ resource, operation }: NamedOperation): string {
+  return `${resource} ${operation}`;
 }
 
 function unknownPathSection(entry: ClientEntry): readonly string[] {

@@ -366,6 +366,16 @@ function forced(from: string, { effective, file }: ForceState, at: number, comma
   return { kind: "forced", rule: undefined, at, from, to: effective, reason };
 }
 
+/** Names in one part of a sentence. */
+const MOST_NAMES = 3;
+
+/** `2 changed (groups, repos)`; nothing without names. */
+function groupText(names: readonly string[], word: string): readonly string[] {
+  if (names.length === 0) return [];
+  const more = names.length > MOST_NAMES ? ", …" : "";
+  return [`${names.length} ${word} (${names.slice(0, MOST_NAMES).join(", ")}${more})`];
+}
+
 /** `digest`, `memories`: of the rules before, which an earlier process may have had. */
 function replaced(
   before: RulesInForce,
@@ -381,12 +391,19 @@ function replaced(
     const identity = before.states.get(rule.name)?.rule.identity ?? rule.identity;
     return identity !== rule.identity || lost.includes(rule);
   });
-  const gone = [...keys.keys()].filter((name) => !after.states.has(name)).length;
+  const gone = [...keys.keys()].filter((name) => !after.states.has(name));
+  const namesOf = (some: readonly Rule[]) => some.map(({ name }) => name);
+  const isNew = (rule: Rule) => !known.includes(rule);
+  const { fallback, force } = after.rules ?? {};
   const parts = [
-    ...(known.length === rules.length ? [] : [`${rules.length - known.length} new`]),
-    ...(changed.length === 0 ? [] : [`${changed.length} changed`]),
-    ...(lost.length === 0 ? [] : [`${lost.length} without the evidence before`]),
-    ...(gone === 0 ? [] : [`${gone} gone`]),
+    ...groupText(namesOf(rules.filter(isNew)), "new"),
+    ...groupText(namesOf(changed), "changed"),
+    ...groupText(namesOf(lost), "without the evidence before"),
+    ...groupText(gone, "gone"),
+    ...(before.rules === undefined || before.rules.fallback === fallback
+      ? []
+      : [`fallback: ${fallback ?? "as configured"}`]),
+    ...(before.rules === undefined || before.rules.force === force ? [] : [`force: ${force}`]),
   ];
   const reason = `${counted(rules.length, "rule")}: ${parts.length === 0 ? "as before" : parts.join(", ")}`;
   const [from, to] = [digest ?? "none", after.rules?.digest ?? "none"];

@@ -46,6 +46,8 @@ export function statusOf(state: RuleState, force: Rules["force"], moment: Moment
   const couldMove = mayMove && heldBack.length === 0 && canPromote(promotion);
   const found: RuleEvidence = {
     whom: matchWords(match),
+    resources: match.resources && [...match.resources],
+    namesClients: match.clients !== undefined,
     percent: match.percent,
     requests,
     failures,
@@ -141,7 +143,8 @@ function detailText({ requests, failures, comparisons, differences, bound, heldB
 export function viewOf(state: RuleState, force: Rules["force"], { at, reading }: Moment): unknown {
   const { rule, stepBack } = state;
   const { name, mode, doing, phase, step, couldMove, promoted, ...status } = statusOf(state, force, { at, reading });
-  const { whom, percent, differencesBelow, failuresBelow, heldBack, stepBacks, ...found } = status.evidence;
+  const { whom, resources, namesClients, percent, differencesBelow, failuresBelow, heldBack, stepBacks, ...found } =
+    status.evidence;
   return {
     line: rule.line,
     match: matchView(rule.match),

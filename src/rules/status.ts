@@ -14,6 +14,10 @@ export const Doing = z.enum([...Mode.options, "nothing"]);
 const Evidence = z.object({
   /** For people: `reads of group, client ci-bot`. */
   whom: z.string(),
+  /** Catalogue names that `whom` names; absent: every resource. */
+  resources: optional(z.array(z.string())),
+  /** `whom` names clients. */
+  namesClients: optional(z.boolean()),
   /** Of those, the share of clients that the rule takes: 0 to 100; absent: all. */
   percent: optional(z.number().min(0).max(100)),
   /** Translated requests that count as evidence, and those that failed because of the translation, since the rule changed. */

@@ -18,13 +18,13 @@ import { createEventHistory, type EventHistory } from "../history/events.ts";
 import { eventsView, latestOfRules } from "../history/events-view.ts";
 import { type AskedTimes, readTimes } from "../history/requests.ts";
 import { clientsTable, clientsView, ownerText } from "../ledger/clients-view.ts";
-import { wayOut } from "../ledger/way-out.ts";
+import { wayOut, wayOutOptions } from "../ledger/way-out.ts";
 import { TIME, type Time } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { createMemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
-import { publishedResource, type RecordTimes } from "../model/resource.ts";
+import type { RecordTimes } from "../model/resource.ts";
 import { clearLastMatch } from "../model/text.ts";
 import { createDeprecationNotice } from "../rollout/deprecation.ts";
 import { createHttpServer, type HttpServer } from "../server/server.ts";
@@ -421,7 +421,7 @@ function asObject(value: unknown): object {
 function wayOutOf(
   query: URLSearchParams,
   { ledger }: Migration,
-  { resources, version }: Catalogue,
+  catalogue: Catalogue,
   recordTimes: RecordTimes,
 ): string {
   const name = query.get("client");
@@ -430,8 +430,5 @@ function wayOutOf(
   const entry = ledger.snapshot().clients.find((client) => client.name === name);
   if (entry === undefined)
     throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`, { options: [] });
-  return wayOut(entry, {
-    resources: recordTimes === "published" ? resources.map(publishedResource) : resources,
-    version,
-  });
+  return wayOut(entry, wayOutOptions(catalogue, recordTimes));
 }

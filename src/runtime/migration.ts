@@ -1,61 +1,44 @@
 /** Everything about the migration that outlives one request: rules and their evidence, the ledger, comparisons, progress. */
-import type { Catalogue } from "../catalogue/catalogue.ts";
+import { type Catalogue, untranslatedOf } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
-import { ConfigError, faultText } from "../config/faults.ts";
-import { readRules, requestedOperations } from "../config/rules.ts";
-import { faultsOf, readBounded } from "../config/watched-file.ts";
+import { requestedOperations } from "../config/rules.ts";
 import { PAGE_SIZE } from "../drain/limits.ts";
-import { discard } from "../edge/body-portions.ts";
 import type { EventHistory } from "../history/events.ts";
 import { type AskedTimes, createRequestHistory } from "../history/requests.ts";
 import type { ClientsRollout } from "../ledger/clients-view.ts";
 import { DAY_MS } from "../ledger/days.ts";
-import type { LedgerSnapshot } from "../ledger/entry.ts";
 import type { ForgottenClient } from "../ledger/forgotten.ts";
-import { type ClientIdentity, createIdentity, type NameMeanings } from "../ledger/identity.ts";
+import { type ClientIdentity, createIdentity } from "../ledger/identity.ts";
 import { createLedger, createOperationTraits, type Ledger } from "../ledger/ledger.ts";
 import { createRetention } from "../ledger/retention.ts";
-import { type MissedName, missedNames, missedText } from "../ledger/rule-names.ts";
-import { later, TIME, type Timer } from "../model/clock.ts";
+import { type MissedName, missedNames } from "../ledger/rule-names.ts";
+import { TIME, type Timer } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
-import { createExchange, type Exchange } from "../model/exchange.ts";
-import { header, type StreamSend } from "../model/http.ts";
+import type { Exchange } from "../model/exchange.ts";
+import type { StreamSend } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
-import type { RequestHead } from "../model/request.ts";
-import type { CutoverMode } from "../model/rules.ts";
 import { clearLastMatch } from "../model/text.ts";
 import { createBucket } from "../rollout/callers.ts";
 import { createRollout, type Rollout } from "../rollout/rollout.ts";
 import type { RolloutEvent } from "../rollout/rule-state.ts";
-import {
-  createLastRules,
-  createRulesFile,
-  type LastRules,
-  type RulesFile,
-  resourceNames,
-  rulesContext,
-} from "../rollout/rules-file.ts";
-import { upperBound } from "../rollout/upper-bound.ts";
-import type { Rule } from "../rules/rule.ts";
+import { createLastRules, type RulesFile, resourceNames } from "../rollout/rules-file.ts";
 import type { ConfirmedRule, ForceCommand, ForceNote, ForceState } from "../rules/status.ts";
-import { cannotStream } from "../server/respond.ts";
-import { ComparisonError } from "../shadow/outcome.ts";
-import type { ShadowOptions, TranslateInShadow } from "../shadow/request.ts";
-import { createShadow, type Shadow } from "../shadow/shadow.ts";
+import type { Shadow } from "../shadow/shadow.ts";
 import type { Log } from "../telemetry/log.ts";
-import { PROGRESS_VERSION, type Progress, type RequestTotals, type RequestWindow } from "../telemetry/progress.ts";
+import type { Progress } from "../telemetry/progress.ts";
 import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
-import { createPageTurns } from "../upstream/list-queue.ts";
-import { createToolbox } from "./calls.ts";
+import { createBackgroundShadow } from "./background-shadow.ts";
 import { createLifeEvents, logRolloutEvent } from "./events.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { createForgetting } from "./forgetting.ts";
 import { createNativeReads } from "./native-reads.ts";
 import { createCredentialDigests, createSavedState } from "./persistence.ts";
+import { progressOf } from "./progress.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { askedRule } from "./rule-clients.ts";
 import { createSharedState } from "./shared-state.ts";
-import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
+import type { UpstreamParts, Upstreams } from "./upstreams.ts";
+import { asConfigError, rulesFaultOf, warnOfLostNames, warnOfMissedNames, watchedRulesFile } from "./watched-rules.ts";
 
 interface MigrationHooks {
   readonly log: Log;
@@ -145,7 +128,7 @@ export function createMigration(
     instance,
     pageSize: PAGE_SIZE,
     identity,
-    traits: createOperationTraits(catalogue.resources),
+    traits: createOperationTraits(catalogue.resources, untranslatedOf(catalogue)),
   });
   const requests = createRequestHistory(wall);
   const bucketOf = createBucket(salt);
@@ -246,9 +229,12 @@ export function createMigration(
         shared: sharedState.progress,
         saved: () => !saved.failing(),
         countsLostAt: saved.countsLostAt,
+        comparedSince: saved.comparedSince,
+        events: history,
         totals: requests.snapshot,
         window: () => times && requests.window(times),
         ledger: ledger.snapshot,
+        bucketOf,
       }),
     force: async (command, note) => {
       if (command === "native" && config.upstream.v1 === undefined) {
@@ -311,233 +297,4 @@ export function createMigration(
 function nativeReads({ native: stream }: MigrationHooks): Cutover["native"] {
   const { now, later } = TIME;
   return stream && { reads: createNativeReads({ stream, now, later }), now, later };
-}
-
-/** An invalid rules file is a fault of the configuration: carryover refuses to start. */
-function asConfigError(error: unknown): never {
-  if (error instanceof ConfigError || !(error instanceof Error)) throw error;
-  const faults = faultsOf(error);
-  throw faults.length === 0 ? error : new ConfigError(faults);
-}
-
-/** A rule that names a client by a name that is gone lets it pass to the rules after it. */
-function warnOfLostNames(before: NameMeanings, names: ReadonlySet<string>, rules: readonly Rule[], log: Log): void {
-  const gone = [...new Set(before.names.map(([name]) => name))].filter((name) => !names.has(name));
-  for (const { name, match } of rules) {
-    const clients = gone.filter((client) => match.clients?.has(client));
-    if (clients.length === 0) continue;
-    log.warn("clients.names no longer has clients that a rule names", undefined, {
-      rule: name,
-      clients: clients.join(),
-    });
-  }
-}
-
-const RULES_BEFORE = "the rules before it stay in force";
-/** Such a rule takes no request of the client, in silence. */
-function warnOfMissedNames(missed: readonly MissedName[], log: Log): void {
-  for (const one of missed)
-    log.warn("a rule names a client otherwise than the ledger", undefined, { warning: missedText(one) });
-}
-
-function watchedRulesFile(
-  config: Config,
-  catalogue: Catalogue,
-  {
-    rollout,
-    identity,
-    lastRules,
-  }: Pick<Migration, "rollout" | "identity"> & { readonly lastRules: LastRules | undefined },
-  { log, wall, later, reloadMs, history }: MigrationHooks,
-  reloaded: (successful: boolean) => void,
-): RulesFile | undefined {
-  const { rulesFile: path } = config.cutover;
-  if (path === undefined) return undefined;
-  const native = config.upstream.v1 !== undefined;
-  /** Those before, where the file cannot be used. */
-  let inForce = RULES_BEFORE;
-  let isRefused = false;
-  const recovered = (reason: string): string => {
-    isRefused = false;
-    inForce = RULES_BEFORE;
-    return history.record({ kind: "rules-recovered", reason });
-  };
-  return createRulesFile({
-    path,
-    last: lastRules,
-    read: readBounded,
-    parse: (bytes, first) =>
-      readRules(
-        bytes,
-        rulesContext(catalogue, {
-          name: path,
-          native,
-          fallback: config.fallback,
-          clients: identity.names,
-          now: wall(),
-          expired: first ? "warn" : "refuse",
-          inForce: new Set(rollout.rules()?.rules.map(({ identity }) => identity)),
-        }),
-      ),
-    everyMs: reloadMs,
-    later,
-    wall,
-    apply: (rules, warnings, isSpare) => {
-      rollout.replace(rules);
-      if (isSpare) inForce = "the rules that were saved before the restart are in force";
-      else reloaded(true);
-      if (isRefused) {
-        const event = recovered("the rules file can be used again: its rules are in force");
-        log.info("the rules file can be used again", { digest: rules.digest, event });
-      }
-      for (const warning of warnings) log.warn("the rules file", undefined, { warning });
-    },
-    failed: (error, faults) => {
-      reloaded(false);
-      const what = faults.length > 0 ? faults.map(faultText).join(" | ") : error.message;
-      isRefused = true;
-      const event = history.record({ kind: "rules-refused", reason: `${inForce}: ${what}` });
-      log.error(`the rules file cannot be used; ${inForce}`, undefined, { faults: what, event });
-    },
-    recovered: () => {
-      reloaded(true);
-      const event = recovered("the rules file holds the rules in force again");
-      log.info("the rules file holds the rules in force again", { digest: rollout.rules()?.digest ?? "none", event });
-    },
-  });
-}
-
-interface BackgroundShadowHooks
-  extends Pick<ShadowOptions, "ownerOf" | "report">,
-    Pick<MigrationHooks, "renewal" | "queues"> {
-  /** Takes what a translation in the background noted about the request with this head. */
-  learn(exchange: Exchange, head: RequestHead): void;
-}
-
-/** A response is compared up to this part of `limits.memoryBytes`, so that several fit. */
-const LONGEST_COMPARED = 8;
-
-/** Pages of one list that are read at a time: fewer than for a client, who waits. */
-const BACKGROUND_READERS = 2;
-
-/** Compares with connections and memory of its own. Undefined without a native v1 to compare with. */
-function createBackgroundShadow(
-  config: Config,
-  decisions: Decisions,
-  { renewal, queues, learn, ...hooks }: BackgroundShadowHooks,
-): Shadow | undefined {
-  const { v1, v2 } = config.upstream;
-  if (v1 === undefined) return undefined;
-  const { concurrent, seconds } = config.shadow;
-  const { memoryBytes } = config.limits;
-  const answerBytes = memoryBytes / LONGEST_COMPARED;
-  const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * BACKGROUND_READERS, answerBytes, {
-    renewal,
-    queues,
-    headerBytes: config.limits.responseHeaderBytes,
-    now: () => performance.now(),
-    random: Math.random,
-  });
-  const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2, TIME, true);
-  const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
-    const { method, target } = head;
-    const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), method, target);
-    const { decide } = decisions.proxy((asked, stop) => toolbox.tools(asked, stop, layer));
-    const plan = decide({ ...head, exchange });
-    if (plan.kind !== "answer") throw new Error("what is compared is translated");
-    try {
-      const answer = await plan.respond(body, signal);
-      if (cannotStream(head.httpVersion, answer.body)) {
-        discard(answer.body);
-        throw new ComparisonError("old-http");
-      }
-      return { answer, exchange };
-    } finally {
-      learn(exchange, head);
-    }
-  };
-  const shadow = createShadow({
-    ...hooks,
-    limits: { concurrent, answerBytes, memoryBytes, seconds },
-    native: upstreams.v1,
-    translate,
-    samples: { perOperation: config.shadow.samples, values: config.shadow.values },
-    ignore: config.shadow.ignore,
-    now: () => performance.now(),
-    wall: () => Date.now(),
-    random: Math.random,
-    later,
-    turn: createPageTurns(() => performance.now()),
-  });
-  return {
-    ...shadow,
-    close: async () => {
-      await shadow.close();
-      await upstreams.close();
-    },
-  };
-}
-
-/** Reads fewer pages at a time. The limits on a list's length stay: a list that a client would not get is not compared. */
-function backgroundLists({ lists, shadow }: Config): Config["lists"] {
-  return {
-    ...lists,
-    readers: Math.min(lists.readers, BACKGROUND_READERS),
-    maxConcurrent: shadow.concurrent,
-  };
-}
-
-/** Longest text about a rules file in `GET /progress`. */
-const LONGEST_FAULT = 500;
-
-function rulesFaultOf(file: RulesFile | undefined): Progress["rulesFault"] {
-  const { failing } = file?.state() ?? {};
-  if (failing === undefined) return undefined;
-  const [first] = failing.faults;
-  return { at: failing.at, says: (first === undefined ? failing.message : faultText(first)).slice(0, LONGEST_FAULT) };
-}
-
-interface ProgressSources {
-  readonly instance: string;
-  /** Milliseconds since 1970. */
-  readonly since: number;
-  readonly wall: () => number;
-  /** Option `cutover.mode`. */
-  readonly mode: CutoverMode;
-  readonly rollout: Pick<Rollout, "rules" | "states" | "force">;
-  readonly shadow: Pick<Shadow, "tally" | "causes"> | undefined;
-  readonly rulesFault: () => Progress["rulesFault"];
-  readonly shared: () => Progress["shared"];
-  readonly saved: () => boolean;
-  readonly countsLostAt: () => number | undefined;
-  readonly totals: () => RequestTotals;
-  readonly window: () => RequestWindow | undefined;
-  readonly ledger: () => LedgerSnapshot;
-}
-
-/** What this instance tells a report. */
-export function progressOf(sources: ProgressSources): Progress {
-  const { rollout, shadow } = sources;
-  return {
-    version: PROGRESS_VERSION,
-    instance: sources.instance,
-    since: sources.since,
-    at: sources.wall(),
-    mode: sources.mode,
-    force: rollout.force().effective,
-    forcedBy: rollout.force(),
-    digest: rollout.rules()?.digest,
-    shared: sources.shared(),
-    saved: sources.saved(),
-    countsLostAt: sources.countsLostAt(),
-    lastReloadSuccessful: sources.rulesFault() === undefined,
-    rulesFault: sources.rulesFault(),
-    totals: sources.totals(),
-    window: sources.window(),
-    ledger: sources.ledger(),
-    bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
-      return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
-    }),
-    rules: rollout.states().map((rule) => ({ ...rule, causes: shadow?.causes(rule.name) })),
-  };
 }

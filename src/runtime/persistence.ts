@@ -90,6 +90,8 @@ export interface SavedState {
   failing(): boolean;
   /** When counts were lost because they could not be read, in milliseconds since 1970; undefined if they were not. */
   countsLostAt(): number | undefined;
+  /** Since when comparisons are counted, in milliseconds since 1970. */
+  comparedSince(): number;
   /** Known after `start`. */
   before(): ProcessBefore;
   /** Runs once the rules' states are on disk, so that what operators are told of survives a restart; else with `false`. */
@@ -120,6 +122,7 @@ export function createSavedState(
   { log, later, wall }: { readonly log: Log; readonly later: Timer; readonly wall: () => number },
 ): SavedState {
   const { dir } = config.state;
+  let comparedSince = wall();
   if (dir === undefined) {
     return {
       start: async () => {},
@@ -127,6 +130,7 @@ export function createSavedState(
       isHeld: async () => false,
       failing: () => false,
       countsLostAt: () => undefined,
+      comparedSince: () => comparedSince,
       before: () => ({}),
       afterSaving: (run) => run(false),
       saveCounts: async () => true,
@@ -211,7 +215,7 @@ export function createSavedState(
     everyMs: COUNTS_MS,
     idleChecks: IDLE_CHECKS,
     revision: ledger.revision,
-    snapshot: () => withCheck(savedCounts(parts, basis, countsLostAt)),
+    snapshot: () => withCheck(savedCounts(parts, { basis, lostAt: countsLostAt, comparedSince })),
     restore: (text) => {
       const found = intactJson(text);
       if (member(found, "version") !== 1) throw new Error("version: expected 1");
@@ -221,7 +225,11 @@ export function createSavedState(
       const historyFault = requests.restore(member(found, "totals"), member(found, "history"));
       ledger.restore(snapshot, nameNow);
       retention.restore(readRetention(member(found, "overdue"), nameNow));
-      if (member(found, "basis") === basis) shadow?.tally.restore(comparisons);
+      if (member(found, "basis") === basis) {
+        shadow?.tally.restore(comparisons);
+        const compared = member(found, "comparedSince");
+        comparedSince = typeof compared === "number" && compared <= LAST_TIME ? compared : snapshot.since;
+      }
       const lostAt = member(found, "lostAt");
       if (typeof lostAt === "number" && lostAt <= LAST_TIME) countsLostAt = lostAt;
       // Only counts over time begin again.
@@ -303,6 +311,7 @@ export function createSavedState(
       ),
     failing: () => sections.some((section) => section.failing()),
     countsLostAt: () => countsLostAt,
+    comparedSince: () => comparedSince,
     before: () => before,
     afterSaving: (run) => {
       const once = onlyOnce(run);
@@ -365,12 +374,11 @@ function basisOf({ upstream, v1, unknownFields, shadow }: Config): string {
 
 function* savedCounts(
   { identity, ledger, requests, shadow, retention }: SavedParts,
-  basis: string,
-  lostAt: number | undefined,
+  about: { readonly basis: string; readonly lostAt: number | undefined; readonly comparedSince: number },
 ): Generator<string> {
   const { entries, head } = ledger.stream();
   const comparisons = (shadow?.tally.rows() ?? []).map(({ results: _, controls: __, noisy: ___, ...counts }) => counts);
-  const first = { version: 1, basis, lostAt, names: identity.meanings(), comparisons, overdue: retention.memory() };
+  const first = { version: 1, ...about, names: identity.meanings(), comparisons, overdue: retention.memory() };
   yield JSON.stringify(first).replace(/\}$/, ',"ledger":{"clients":');
   yield* jsonArray(entries);
   yield JSON.stringify(head()).replace(/^\{/, ",");

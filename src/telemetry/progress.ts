@@ -41,6 +41,9 @@ const Bound = ComparisonCountsSchema.extend({
   upper: Share,
 });
 
+export const MOST_LATELY = 20;
+const LatelySchema = z.object({ at: Time, kind: z.string(), rule: optional(z.string()), says: z.string() });
+
 /** A process that shares the store. Times are by the clock of the instance that says it. */
 const Replica = z.object({
   /** `instance` of its own progress. */
@@ -96,6 +99,10 @@ export const ProgressSchema = z.object({
   saved: optional(z.boolean()),
   /** When what was counted before was lost, because it could not be read. */
   countsLostAt: optional(Time),
+  /** Since when `bounds` are counted. */
+  comparedSince: optional(Time),
+  /** What went wrong in the last 24 h, newest first. */
+  lately: optional(z.array(LatelySchema).max(MOST_LATELY)),
   /** False: `carryover force`, `confirm` and `forget` find no token in state.dir. Absent where they need none there. */
   changeable: optional(z.boolean()),
   /** As `/readyz` says. */
@@ -118,6 +125,7 @@ export const ProgressSchema = z.object({
 
 export type SharedStateProgress = Read<typeof SharedStateSchema>;
 export type Progress = Read<typeof ProgressSchema>;
+export type LatelyEvent = Read<typeof LatelySchema>;
 export type RequestTotals = Read<typeof TotalsSchema>;
 export type RequestWindow = Read<typeof WindowSchema>;
 export type RequestTotalsRow = Read<typeof TotalsRow>;

@@ -1,7 +1,9 @@
 /** The next step: a table of situations, each with the sentence and what is to be written. */
 import { describe, expect, test } from "vitest";
+import { changeLines } from "../../src/fleet/change.ts";
 import { fleetOf } from "../../src/fleet/fleet.ts";
-import { changeLines, nextOfRule, nextStep } from "../../src/fleet/next.ts";
+import { nextStep } from "../../src/fleet/next.ts";
+import { nextOfRule } from "../../src/fleet/next-rule.ts";
 import { createReport } from "../../src/fleet/report.ts";
 import type { Progress } from "../../src/telemetry/progress.ts";
 import { client, DAY, HOUR, NOW, rule as plain, progress, row } from "../commands/report/support.ts";
@@ -15,6 +17,7 @@ const SHADOW = [row({ mode: "shadow", requests: 40 })];
 const PROVED = { comparisons: 400, differences: 0, bound: 0.01 };
 const LONG = { since: NOW - 10 * DAY };
 const clientsOf = (count: number) => Array.from({ length: count }, (_, n) => client(`c${n}`));
+const inBuckets = (...buckets: readonly number[]) => buckets.map((bucket, n) => client(`c${n}`, { bucket }));
 const gone = (days: number) => client("gone", { lastV1: NOW - days * DAY, lastSeen: NOW - days * DAY });
 const withRows = (rows: readonly ReturnType<typeof row>[], more: object = {}) => ({
   totals: { at: NOW, since: NOW - 3 * DAY, rows: [...rows] },
@@ -68,6 +71,11 @@ const SITUATIONS: readonly Situation[] = [
     "forced by hand",
     { force: "native", forcedBy: forcedBy("native", "none") },
     "see with carryover check whether v2 is well, which nobody asks while native v1 is forced; then carryover force none",
+  ],
+  [
+    "forced by a person who said why",
+    { force: "native", forcedBy: { ...forcedBy("native", "none"), by: "anna", reason: "v2 loses writes" } },
+    "ask anna, and see with carryover check whether v2 is well, which nobody asks while native v1 is forced; then carryover force none (it was forced for: v2 loses writes)",
   ],
   [
     "forced by the file",
@@ -166,7 +174,7 @@ const SITUATIONS: readonly Situation[] = [
     "a shadow rule is proved",
     { rules: [rule("r", "shadow", PROVED)] },
     "set rule r to mode: translate, for 10 % of its clients first",
-    "in rule r: mode: translate; in rule r: match: { percent: 10 }",
+    "in rule r: mode: translate; in match of rule r: percent: 10",
   ],
   [
     "a shadow rule for one client is proved",
@@ -175,10 +183,25 @@ const SITUATIONS: readonly Situation[] = [
     "in rule r: mode: translate",
   ],
   [
+    "a shadow rule for many clients is proved",
+    { ledger: { clients: clientsOf(7) }, rules: [rule("r", "shadow", { ...PROVED, clientsNeeded: 1, sample: 1 })] },
+    "set rule r to mode: translate, for 10 % of its clients first",
+    "in rule r: mode: translate; in match of rule r: percent: 10",
+  ],
+  [
+    "a shadow rule for named clients is proved and compares every request",
+    {
+      ledger: { clients: clientsOf(7) },
+      rules: [rule("r", "shadow", { ...PROVED, clientsNeeded: 1, namesClients: true, sample: 1 })],
+    },
+    "set rule r to mode: translate",
+    "in rule r: mode: translate; in shadow of rule r: sample: 0.1",
+  ],
+  [
     "a translated percentage is proved",
     { rules: [rule("r", "translate", { requests: 400, percent: 10 })] },
     "raise match.percent of rule r from 10 to 25",
-    "in rule r: match: { percent: 25 }",
+    "in match of rule r: percent: 25",
   ],
   [
     "of two rules one is proved",
@@ -189,7 +212,7 @@ const SITUATIONS: readonly Situation[] = [
       ],
     },
     "raise match.percent of rule r from 50 to 100",
-    "in rule r: match: { percent: 100 }",
+    "in match of rule r: percent: 100",
   ],
   [
     "of two rules one waits and one needs a person",
@@ -210,7 +233,7 @@ const SITUATIONS: readonly Situation[] = [
     "few comparisons, more come late",
     { rules: [rule("r", "shadow", { comparisons: 20, sample: 0.1 }, LONG)] },
     "raise shadow.sample of rule r to 1: 163 more comparisons would take about 82 days",
-    "in rule r: shadow: { sample: 1 }",
+    "in shadow of rule r: sample: 1",
   ],
   [
     "few comparisons in the first hour",
@@ -221,6 +244,7 @@ const SITUATIONS: readonly Situation[] = [
     "few comparisons though all are compared",
     { rules: [rule("r", "shadow", { comparisons: 20, sample: 1 }, LONG)] },
     "let rule r match more, or go on without the proof (mode: translate): 163 more comparisons would take about 82 days",
+    "in rule r: mode: translate",
   ],
   [
     "84 % differ, for a known reason",
@@ -230,7 +254,7 @@ const SITUATIONS: readonly Situation[] = [
       ],
     },
     "set v1.recordTimes: published, which removes the difference extra at items.createdAt of group list: 84 % of its comparisons differ for r",
-    "in the configuration: v1: { recordTimes: published }",
+    "in v1 of the configuration: recordTimes: published",
   ],
   [
     "84 % differ, for no known reason",
@@ -246,7 +270,7 @@ const SITUATIONS: readonly Situation[] = [
     "few clients were compared, and few call",
     { ledger: { clients: clientsOf(7) }, rules: [rule("r", "shadow", { ...PROVED, clients: 3, clientsNeeded: 20 })] },
     "set promoteWhen.minClients of rule r to 7: only 7 clients call v1, and 3 of 20 needed were compared",
-    "in rule r: promoteWhen: { minClients: 7 }",
+    "in promoteWhen of rule r: minClients: 7",
   ],
   [
     "few clients were compared, and many call",
@@ -272,7 +296,7 @@ const SITUATIONS: readonly Situation[] = [
     "requests came and none was compared",
     withRows(SHADOW, { rules: [rule("r", "shadow", { sample: 0.001 })] }),
     "raise shadow.sample of rule r: requests came, and none was compared",
-    "in rule r: shadow: { sample: 1 }",
+    "in shadow of rule r: sample: 1",
   ],
   [
     "requests came, all are to be compared, and none of them was about this rule",
@@ -292,7 +316,66 @@ const SITUATIONS: readonly Situation[] = [
     "a percentage takes nobody",
     withRows(NATIVE, { rules: [rule("r", "translate", { percent: 1 })] }),
     "raise match.percent of rule r from 1 to 5: no client that calls is among its 1 % (/clients shows each client's bucket)",
-    "in rule r: match: { percent: 5 }",
+    "in match of rule r: percent: 5",
+  ],
+  [
+    "a percentage takes nobody, and buckets are known",
+    { ledger: { clients: inBuckets(18, 29, 95) }, rules: [rule("r", "translate", { percent: 10 })] },
+    "raise match.percent of rule r from 10 to 25: no client that calls is among its 10 % (/clients shows each client's bucket); adds c0",
+    "in match of rule r: percent: 25",
+  ],
+  [
+    "a percentage takes somebody who has not called yet",
+    { ledger: { clients: inBuckets(18) }, rules: [rule("r", "translate", { percent: 25 }, { since: NOW - HOUR })] },
+    "wait for the first requests that rule r translates",
+  ],
+  [
+    "the usual percentage would add nobody",
+    { ledger: { clients: inBuckets(18, 95) }, rules: [rule("r", "translate", { requests: 400, percent: 25 })] },
+    "raise match.percent of rule r from 25 to 96: adds c1",
+    "in match of rule r: percent: 96",
+  ],
+  [
+    "a percentage takes all clients that call",
+    { ledger: { clients: inBuckets(18, 29) }, rules: [rule("r", "translate", { requests: 400, percent: 30 })] },
+    "raise match.percent of rule r from 30 to 100",
+    "in match of rule r: percent: 100",
+  ],
+  [
+    "the first percentage would take nobody",
+    { ledger: { clients: inBuckets(18, 29) }, rules: [rule("r", "shadow", PROVED)] },
+    "set rule r to mode: translate, for 19 % of its clients first (it adds c0)",
+    "in rule r: mode: translate; in match of rule r: percent: 19",
+  ],
+  [
+    "the clients that a percentage leaves out are proved by a rule behind it",
+    {
+      ledger: { clients: inBuckets(18, 29, 40, 80) },
+      rules: [
+        rule("r", "translate", { requests: 20, percent: 30 }, { since: NOW - HOUR }),
+        rule("rest", "shadow", PROVED),
+      ],
+    },
+    "raise match.percent of rule r from 30 to 50: rule rest proved what it does for the others; adds c2",
+    "in match of rule r: percent: 50",
+  ],
+  [
+    "nobody is left for the rule behind a percentage",
+    {
+      ledger: { clients: inBuckets(18, 29) },
+      rules: [rule("r", "translate", { requests: 400, percent: 30 }), rule("rest", "shadow", PROVED)],
+    },
+    "remove rule rest, and raise match.percent of rule r from 30 to 100",
+  ],
+  [
+    "a rule is new and nobody has called it",
+    { rules: [rule("r", "shadow", {}, { since: NOW - HOUR })] },
+    "wait for the first requests that rule r compares",
+  ],
+  [
+    "a rule that stepped back has no pace yet",
+    { rules: [rule("r", "translate", { requests: 100, percent: 10, stepBacks: 1 }, { since: NOW - HOUR })] },
+    "wait for r: 71 more translated requests",
   ],
   [
     "the translation fails too often",
@@ -307,7 +390,8 @@ const SITUATIONS: readonly Situation[] = [
   [
     "few requests are translated, and slowly",
     { rules: [rule("r", "translate", { requests: 20, percent: 25 }, LONG)] },
-    "let rule r match more, or go on without the proof (match.percent: 50): 151 more translated requests would take about 76 days",
+    "raise match.percent of rule r from 25 to 50: 0 of 20 requests failed, and 151 more translated requests would take about 76 days",
+    "in match of rule r: percent: 50",
   ],
   [
     "an instance is too old to tell evidence",
@@ -327,7 +411,7 @@ const SITUATIONS: readonly Situation[] = [
     "a rule waits, and no rule takes another resource",
     withRows([row({ resource: "identity", mode: "native" }), ...SHADOW], { rules: [WAITING] }),
     "compare identity by a rule with mode: shadow: native v1 serves it",
-    "at the end of the rules file:; - name: identities; match: { resource: identity }; mode: shadow",
+    "at the end of the rules file:; - name: identities; match: { resource: identity }; mode: shadow; shadow: { sample: 1 }",
   ],
   [
     "native served what a rule takes now",
@@ -338,19 +422,19 @@ const SITUATIONS: readonly Situation[] = [
     "native serves without rules",
     withRows(NATIVE),
     "compare group by a rule with mode: shadow: native v1 serves it",
-    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow",
+    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
   ],
   [
     "cutover.mode compares everything",
     withRows(SHADOW),
     "give group a rule of its own with mode: shadow: only rules gather evidence, and move by it",
-    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow",
+    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
   ],
   [
     "a rule that nobody calls holds nothing up",
     withRows(NATIVE, { rules: [rule("groups", "shadow", {})] }),
     "compare group by a rule with mode: shadow: native v1 serves it",
-    "at the end of the rules file:; - name: group-shadow; match: { resource: group }; mode: shadow",
+    "at the end of the rules file:; - name: group-shadow; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
   ],
   // The end.
   [
@@ -374,7 +458,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "the last client has done without that operation for a day",
     { ledger: { clients: [client("last", lacking(25 * HOUR))] } },
-    "move last to v2, the last client on v1 (hardest need: renames; carryover way-out last)",
+    "move last to v2, the last client on v1 (hardest need: renames; carryover way-out last; it once called tag list-history, which v2 lacks)",
   ],
   [
     "the busiest client has been silent for hours",
@@ -384,7 +468,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "the last client has been silent for a day",
     { ledger: { since: NOW - 30 * DAY, clients: [client("silent", calledAgo(25))] } },
-    "wait until 2026-12-04, then remove carryover: the last v1 call was silent's, on 2026-11-20",
+    "wait until 2026-12-04 20:30Z, then remove carryover: the last v1 call was silent's, on 2026-11-20",
   ],
   [
     "nobody knows what a client needs",
@@ -392,16 +476,36 @@ const SITUATIONS: readonly Situation[] = [
     "compare what dark calls by a rule with mode: shadow: nobody knows its needs",
   ],
   [
+    "nobody knows what a client needs, though a rule compares it",
+    {
+      rules: [rule("users", "shadow", { resources: ["user"] }), rule("rest", "shadow", { sample: 1 })],
+      ledger: { clients: [client("dark", { needs: { unseen: [{ resource: "group", operation: "update" }] } })] },
+    },
+    "wait until dark calls group update again: rule rest has not seen a response to it yet",
+  ],
+  [
     "nobody has called v1 for four days",
     { ledger: { since: NOW - 30 * DAY, clients: [gone(4)] } },
-    "wait until 2026-12-01, then remove carryover: the last v1 call was gone's, on 2026-11-17",
+    "wait until 2026-12-01 21:30Z, then remove carryover: the last v1 call was gone's, on 2026-11-17",
   ],
   [
     "nobody has called v1 for 15 days",
     { ledger: { since: NOW - 30 * DAY, clients: [gone(15)] } },
     "remove carryover: no client has called v1 for 14 days",
   ],
+  [
+    "nobody has called v1 for 15 days, and v2 is called through carryover",
+    withRows([row({ apiVersion: "v2", mode: "pass", requests: 38 })], {
+      ledger: { since: NOW - 30 * DAY, clients: [gone(15)] },
+    }),
+    "remove carryover: no client has called v1 for 14 days; first lead clients of v2 past it, which sent 38 requests through it in the window",
+  ],
   ["nobody has ever called", {}, "send clients to carryover: none has called yet"],
+  [
+    "every request was refused",
+    withRows([row({})], { rules: [rule("r", "translate", { requests: 40 })] }),
+    "send clients to carryover: so far all requests were refused, or came from excluded clients",
+  ],
 ];
 
 function fleetFor(told: Told) {
@@ -430,6 +534,16 @@ test("no step names the command that prints it", () => {
 
 test("the gate of a rule that nobody calls says so", () => {
   const [asked] = fleetOf(fleetFor({ rules: [rule("r", "shadow")] })).rules;
-  const nobody = { counts: [], clients: [], at: NOW, watchedSince: NOW };
+  const nobody = { rules: [], counts: [], clients: [], at: NOW, watchedSince: NOW };
   expect(asked && nextOfRule(asked, nobody)?.says).toBe("ask who should call what r matches: no request did");
+});
+
+test("the report of one resource names the next step of its rule, and of no other", () => {
+  const rules = [
+    rule("users", "shadow", { ...PROVED, whom: "user", resources: ["user"] }),
+    rule("groups", "shadow", { comparisons: 100, whom: "group", resources: ["group"] }, { since: NOW - HOUR }),
+  ];
+  const results = fleetFor({ rules, ledger: { clients: [client("a"), client("b")] } });
+  const { standing } = createReport(results, { from: undefined, to: undefined }, { resource: "group" });
+  expect(standing?.next).toBe("wait for groups: 83 more comparisons, about 49.8 min");
 });

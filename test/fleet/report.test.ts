@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { reportText, warningsOf } from "../../src/commands/report/formats.ts";
 import type { InstanceResult } from "../../src/fleet/merge.ts";
-import { createReport, exitCodeOf, type MigrationReport } from "../../src/fleet/report.ts";
+import { createReport, exitCodeOf } from "../../src/fleet/report.ts";
+import type { MigrationReport } from "../../src/fleet/report-lines.ts";
 import type { Progress } from "../../src/telemetry/progress.ts";
 import { busy, client, DAY, HOUR, NOW, progress, row, times, totals } from "../commands/report/support.ts";
 

@@ -28,6 +28,17 @@ test("one line says the share that is translated and the clients that moved", ()
   );
 });
 
+test("a client that has called neither v1 in the window nor v2 since is silent, and has not moved", () => {
+  const known = [
+    client("calls"),
+    client("seldom", { lastV1: 5, lastSeen: 5 }),
+    client("v2", { lastV1: 5, lastSeen: 6 }),
+  ];
+  const standing = standingOf(source({ clients: known }), ({ lastV1 = 0 }) => lastV1 > 5);
+  expect(standing).toMatchObject({ moved: 1, silent: 1, clients: 3 });
+  expect(movedText(standing, DAY_WINDOW)).toMatch(/; 1 of 3 clients moved, 1 silent$/);
+});
+
 test("a share that is something never reads as nothing, nor one that is not all as all", () => {
   const text = (translated: number, native: number) =>
     textOf({ counts: [row({ requests: translated }), row({ mode: "native", requests: native })] });

@@ -38,7 +38,7 @@ describe("carryover status", () => {
       "31 % of v1 requests translated in the last 24 h; 1 of 2 clients moved;",
       "next: set rule roles to mode: translate, for 10 % of its clients first",
       "  in rule roles: mode: translate",
-      "  in rule roles: match: { percent: 10 }",
+      "  in match of rule roles: percent: 10",
       "in all since 2026-11-18: 31 % of v1 requests translated",
       "1 instance, 2026-11-21 21:30Z; without a rule: native; force: none",
       "",
@@ -48,7 +48,7 @@ describe("carryover status", () => {
       "    12.8 % do (95 %), not yet below 2 %; 288 more without one are enough",
       "  roles            shadow    reads of role",
       "    shadow for 26 h; may go further; 0 of 200 comparisons differed: at most",
-      "    1.83 % do (95 %), below 2 %; 3 clients were compared, 3 needed",
+      "    1.83 % do (95 %), below 2 %; 3 clients or more were compared, 3 needed",
       "  repos            native    repo",
       "    native",
       "",
@@ -162,6 +162,40 @@ describe("carryover status", () => {
     expect(alone.attention).toEqual([expect.stringContaining("(there is no native v1 to go back to)")]);
     expect(alone.next).toMatch(/^repair v2: /);
     expect(rules.map(({ says }) => says)).toEqual(["translate", "translate, guard: warn"]);
+  });
+
+  test("names what v2 lacks and who calls it, from the first day on", async () => {
+    const need = { resource: "eol-tag", operation: "list" };
+    const lacking = (name: string, ago: number) =>
+      client(name, { operations: [{ ...need, requests: 4, lastSeen: NOW - ago }], needs: { lacking: [need] } });
+    const { attention } = await status(
+      progress({ ledger: { clients: [lacking("a", DAY), lacking("gone", 15 * DAY)] } }),
+    );
+    expect(attention).toEqual(["v2 has no eol-tag list, and a called it: agree early on a way without it"]);
+  });
+
+  test("tells what went wrong in the last 24 h once, newest first, also when it is over", async () => {
+    const back = { at: NOW - 5 * HOUR, kind: "stepped-back", rule: "reads", says: "v2 failed 28 of 28" };
+    const told = progress({ lately: [{ at: NOW - HOUR, kind: "forced", says: "carryover force native" }, back] });
+    const { lately } = await status(told, progress({ instance: "i2", lately: [{ ...back, at: back.at - 1_000 }] }));
+    expect(lately.map(({ kind, rule, on }) => [kind, rule, on.length])).toEqual([
+      ["forced", null, 1],
+      ["stepped-back", "reads", 2],
+    ]);
+    expect((await screen(told)).slice(-3)).toEqual([
+      "In the last 24 h",
+      "  20:30Z forced: carryover force native",
+      "  16:30Z stepped-back reads: v2 failed 28 of 28",
+    ]);
+  });
+
+  test("names a rule whose comparisons differ more than waiting could excuse", async () => {
+    const causes = [{ operation: "group list", what: "extra", path: "items.createdAt", samples: 9 }];
+    const differing = rule("reads", "shadow", { comparisons: 330, differences: 60 }, { causes });
+    const { attention } = await status(progress({ rules: [differing, rule("few", "shadow", { comparisons: 9 })] }));
+    expect(attention).toEqual([
+      "reads: 60 of 330 comparisons differed, most often extra at items.createdAt of group list (/samples)",
+    ]);
   });
 
   test("adds up what v2 does on several instances", async () => {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Catalogue, loadCatalogue } from "../../src/catalogue/catalogue.ts";
+import { type Catalogue, loadCatalogue, untranslatedOf } from "../../src/catalogue/catalogue.ts";
 import type { ClientEntry, ClientNeeds } from "../../src/ledger/entry.ts";
 import { createOperationTraits } from "../../src/ledger/ledger.ts";
-import { CODE_LOOP, wayOut } from "../../src/ledger/way-out.ts";
+import { CODE_LOOP, wayOut, wayOutOptions } from "../../src/ledger/way-out.ts";
 import { NO_NEEDS } from "./samples.ts";
 
 const SEEN = Date.UTC(2026, 10, 21, 14, 5);
@@ -37,7 +37,7 @@ function client(
     ...given,
   };
 }
-const told = (entry: ClientEntry): string => wayOut(entry, catalogue());
+const told = (entry: ClientEntry): string => wayOut(entry, wayOutOptions(catalogue(), "all"));
 /** Without the loops, which the first client's show. */
 const withoutLoops = (text: string) => text.replace(/```(?:sh\n# list_all|js\n)[\s\S]*?\n```/g, "(a loop)");
 
@@ -225,10 +225,12 @@ describe("the loop that it is given", () => {
 
 describe("traits of operations", () => {
   test("what v2 lacks, and whose bodies and lists tell how hard a client is to move", () => {
-    const { isLackingInV2, revealsNeeds } = createOperationTraits(catalogue().resources);
+    const { isLackingInV2, revealsNeeds } = createOperationTraits(catalogue().resources, untranslatedOf(catalogue()));
     expect(isLackingInV2("group", "list")).toBe(false);
     expect(isLackingInV2("repo", "get-sbom")).toBe(true);
     expect(isLackingInV2("chart", "find")).toBe(true);
+    // v2 has it, and carryover does not translate it.
+    expect(isLackingInV2("subscription", "list")).toBe(false);
     expect(isLackingInV2("unknown", "unknown")).toBe(true);
     // A path of v2 alone.
     expect(isLackingInV2("repo", "get-readme")).toBe(false);

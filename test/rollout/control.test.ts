@@ -219,7 +219,7 @@ describe("other rules", () => {
     expect(made.choose().rule).toBe(moved);
     expect(made.told.at(-1)).toMatchObject({
       kind: "rules",
-      reason: "2 rules: 1 new",
+      reason: "2 rules: 1 new (other)",
     });
   });
 
@@ -233,7 +233,7 @@ describe("other rules", () => {
       since: START + 5,
       evidence: { requests: 0, failures: 0, stepBacks: 0 },
     });
-    expect(made.told.at(-1)?.reason).toBe("1 rule: 1 changed, 1 without the evidence before");
+    expect(made.told.at(-1)?.reason).toBe("1 rule: 1 changed (all), 1 without the evidence before (all)");
   });
 
   test("a rule of another mode is no longer back, and keeps what was compared", () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { readRecord } from "../../src/rules/record.ts";
 import { RuleStatusSchema } from "../../src/rules/status.ts";
-import { progressOf } from "../../src/runtime/migration.ts";
+import { progressOf } from "../../src/runtime/progress.ts";
 import type { Progress } from "../../src/telemetry/progress.ts";
 import { MINUTE, type Rig, rig, rule, rulesOf, START } from "../rollout/control-rig.ts";
 
-const LEDGER = { since: 0, at: 0, rows: [], overflow: undefined };
+const LEDGER = { since: 0, at: 0, clients: [], rows: [], overflow: undefined };
 
 /** What the instance of `made` tells. */
 const told = (made: Rig) =>
@@ -20,9 +20,12 @@ const told = (made: Rig) =>
     shared: () => undefined,
     saved: () => true,
     countsLostAt: () => undefined,
+    comparedSince: () => 0,
+    events: { select: () => [] },
     totals: () => ({ since: 0, at: 0, rows: [] }),
     window: () => undefined,
     ledger: () => LEDGER as never,
+    bucketOf: () => 0,
   });
 const promoteWhen = { differencesBelow: 0.1, minClients: 3, automatic: false };
 const shadowed = { mode: "shadow", stepBack: undefined, shadow: { sample: 1, control: 0 }, promoteWhen } as const;

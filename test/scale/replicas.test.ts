@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MigrationReport } from "../../src/fleet/report.ts";
+import type { MigrationReport } from "../../src/fleet/report-lines.ts";
 import type { SendLayer } from "../../src/model/http.ts";
 import { report } from "../commands/report/support.ts";
 import { type Ask, takeDownAfterEach } from "../end-to-end/app/rig.ts";

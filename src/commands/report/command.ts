@@ -2,7 +2,7 @@
 
 import { type Command, Option } from "commander";
 import { ArgumentError } from "../../config/faults.ts";
-import type { MigrationReport } from "../../fleet/report.ts";
+import type { MigrationReport } from "../../fleet/report-lines.ts";
 import { TIME } from "../../model/clock.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { printable } from "../terminal.ts";

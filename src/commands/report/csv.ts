@@ -1,6 +1,7 @@
 /** The clients of a report as CSV. */
 
-import { type ClientLine, errorsOf, type MigrationReport } from "../../fleet/report.ts";
+import { errorsOf } from "../../fleet/report.ts";
+import type { ClientLine, MigrationReport } from "../../fleet/report-lines.ts";
 import { FAULT_ORIGINS } from "../../model/problem.ts";
 import { oneLine } from "../terminal.ts";
 

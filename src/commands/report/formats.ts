@@ -1,9 +1,10 @@
 /** A report as tables for a terminal or in Markdown, and the warnings on standard error. */
 
 import type { BreakLine } from "../../fleet/breaks.ts";
+import { changeLines } from "../../fleet/change.ts";
 import { CLOCKS_MAY_DIFFER, durationText } from "../../fleet/merge.ts";
-import { changeLines } from "../../fleet/next.ts";
-import { type BoundLine, errorsOf, type InstanceLine, type MigrationReport } from "../../fleet/report.ts";
+import { errorsOf } from "../../fleet/report.ts";
+import type { BoundLine, InstanceLine, MigrationReport } from "../../fleet/report-lines.ts";
 import { movedText, shareText } from "../../fleet/standing.ts";
 import { ownerText } from "../../ledger/clients-view.ts";
 import { isUnknown } from "../../ledger/difficulty.ts";
@@ -41,7 +42,8 @@ function headlines(report: MigrationReport): readonly string[] {
   const missing = `; nothing was heard from ${silent} of ${counted(instances.length, "address", "addresses")}`;
   const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
   return [
-    `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window)}; next: ${standing.next}`,
+    `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window)}`,
+    `next: ${standing.next}`,
     ...changeLines(standing.change),
     `${what}${complete ? "" : missing}`,
     windowText(report),
@@ -252,14 +254,13 @@ function errorSection({ clients, window }: MigrationReport): readonly ReportSect
   return [{ title: `Errors of v1 requests${since}, by who is at fault`, columns, rows, notes: [] }];
 }
 
-function comparisonSection({ bounds, scope, instances }: MigrationReport): ReportSection {
+function comparisonSection({ bounds, scope, comparedSince }: MigrationReport): ReportSection {
   const ofAll = scope.client === null;
   const rows = bounds
     .filter(({ client }) => (client === null) === ofAll)
     .map((bound) => [bound.resource, bound.operation, ...(ofAll ? [] : [bound.client ?? ""]), sayBound(bound)]);
-  const starts = instances.flatMap(({ since }) => since ?? []).sort();
   return {
-    title: `Comparisons of native and translated responses since ${when(starts[0] ?? null)}`,
+    title: `Comparisons of native and translated responses since ${when(comparedSince)}`,
     columns: left("resource", "operation", ...(ofAll ? [] : ["client"]), "result"),
     rows,
     notes: rows.length === 0 ? ["There were none."] : [],
@@ -412,12 +413,12 @@ const WIDEST_TEXT_CELL = 40;
 const WIDEST_LAST = 120;
 /** A reason that is cut says nothing. */
 const WIDEST_REASON = 1_000;
-const WIDEST_LINE = 180;
+const WIDEST_HEADLINE = 400;
 const GAP = "  ";
 
 export function reportText(report: MigrationReport): string {
   const sections = sectionsOf(report, MOST_TEXT_ROWS).map(sectionLines);
-  const first = headlines(report).map((line) => cutLine(line, WIDEST_LINE));
+  const first = headlines(report).map((line) => cutLine(line, WIDEST_HEADLINE));
   return [first.join("\n"), ...sections, lastLine(report)].map((part) => part.trimEnd()).join("\n\n");
 }
 

@@ -1,6 +1,6 @@
 /** The status of a migration on one screen of a terminal. */
 
-import { changeLines } from "../../fleet/next.ts";
+import { changeLines } from "../../fleet/change.ts";
 import { replicasText } from "../../fleet/replicas.ts";
 import { movedText, shareText } from "../../fleet/standing.ts";
 import type { MigrationStatus, RuleLineStatus } from "../../fleet/status.ts";
@@ -10,6 +10,7 @@ import { cutLine } from "../terminal.ts";
 const WIDTH = 80;
 const HEIGHT = 24;
 const MOST_TROUBLES = 5;
+const MOST_LATELY = 3;
 /** Lines for them, as long as each has one. */
 const MOST_TROUBLE_LINES = 8;
 
@@ -26,7 +27,11 @@ export function statusText(status: MigrationStatus): string {
     ...allTimeText(status),
     ...wrapped(settingsText(status), 0, 2),
   ];
-  const tail = [attention.length === 0 ? "Nothing needs attention" : "Needs attention", ...troubles];
+  const tail = [
+    attention.length === 0 ? "Nothing needs attention" : "Needs attention",
+    ...troubles,
+    ...latelyText(status.lately),
+  ];
   const rules = rulesText(status, HEIGHT - head.length - tail.length - 2);
   return [...head, "", ...rules, "", ...tail].join("\n");
 }
@@ -52,6 +57,19 @@ function settingsText({ instances, replicas, at }: MigrationStatus): string {
     `without a rule: ${one(instances.map(({ mode }) => mode))}`,
     `force: ${one(instances.map((instance) => instance.forceText))}`,
   ].join("; ");
+}
+
+/** What is over still matters to who looks in the morning. */
+function latelyText(lately: MigrationStatus["lately"]): readonly string[] {
+  if (lately.length === 0) return [];
+  const lines = lately.slice(0, MOST_LATELY).map(({ at, kind, rule, says }) => {
+    const what = `${at.slice(11, 16)}Z ${kind}${rule === null ? "" : ` ${rule}`}: ${says}`;
+    return cutLine(`  ${what}`, WIDTH);
+  });
+  return [
+    `In the last 24 h${lately.length > MOST_LATELY ? ` (${lately.length}, see carryover events)` : ""}`,
+    ...lines,
+  ];
 }
 
 /** With whole sentences where the room allows it. */

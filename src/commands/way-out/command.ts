@@ -5,7 +5,6 @@ import { ConfigError } from "../../config/faults.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { LedgerSnapshot } from "../../ledger/entry.ts";
 import type { WayOutOptions } from "../../ledger/way-out.ts";
-import { publishedResource } from "../../model/resource.ts";
 import { counted } from "../../rules/words.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { ADDRESSES_HELP, readAddresses, readAdminToken, readTimeout, TOKEN_HELP } from "../report/arguments.ts";
@@ -108,7 +107,7 @@ async function optionsOf({ instances }: Fleet): Promise<WayOutOptions> {
   const known = await catalogueVersions();
   const said = instances.flatMap(({ progress: { catalogue } }) => catalogue ?? []);
   const version = said.map((one) => one.version).find((one) => known.includes(one)) ?? known.at(-1) ?? "";
-  const { resources } = await loadCatalogue(version);
   const isPublished = said.length > 0 && said.every(({ recordTimes }) => recordTimes === "published");
-  return { resources: isPublished ? resources.map(publishedResource) : resources, version };
+  const { wayOutOptions } = await import("../../ledger/way-out.ts");
+  return wayOutOptions(await loadCatalogue(version), isPublished ? "published" : "all");
 }

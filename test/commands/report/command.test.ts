@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { MigrationReport } from "../../../src/fleet/report.ts";
+import type { MigrationReport } from "../../../src/fleet/report-lines.ts";
 import type { Progress } from "../../../src/telemetry/progress.ts";
 import { takeDownAfterEach } from "../../end-to-end/app/rig.ts";
 import { admin, busy, client, DAY, NOW, nowhere, progress, report, row, totals } from "./support.ts";
@@ -110,6 +110,7 @@ describe("carryover report", () => {
       "allTime",
       "ledger",
       "clients",
+      "comparedSince",
       "bounds",
       "rules",
       "breaks",

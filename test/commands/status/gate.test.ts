@@ -113,7 +113,7 @@ describe("a translating rule may go on to more clients", () => {
   test("further is another thing for each rule", async () => {
     const further = async (...args: Parameters<typeof rule>) => (await gate([told(rule(...args))])).further;
     expect(await further("reads", "native")).toContain("mode: shadow");
-    expect(await further("reads", "translate")).toContain("to match more");
+    expect(await further("reads", "translate")).toContain("none: it translates for all");
     const moved = { state: "promoted", doing: "translate" } as const;
     expect(await further("reads", "shadow", {}, moved)).toContain("write mode: translate");
   });

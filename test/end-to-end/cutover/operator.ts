@@ -1,7 +1,7 @@
 /** An operator who knows nothing but what `carryover status` says next, and does that. */
 import { readFile, writeFile } from "node:fs/promises";
 import { parse, parseDocument } from "yaml";
-import type { Change } from "../../../src/fleet/next.ts";
+import type { Change } from "../../../src/fleet/change.ts";
 import { DAY, HERE, HOUR, type Weeks } from "./simulated-weeks.ts";
 
 /** What people outside of carryover do, and when: the operator cannot hurry them. */

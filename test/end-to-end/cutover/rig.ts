@@ -240,7 +240,7 @@ export function v2Says(change: (text: string) => string, of = /\/v2beta1\//): Se
 }
 
 /** What v2 lacks and this sandbox's v1 has not: served here, so that there is a client who needs it. */
-export const LACKING = "/iam/v1/externalGroupRoleMappings";
+export const LACKING = "/registry/v1/eoltags";
 export const serveLacking: SendLayer = (next) => (request, options) => {
   if (!request.target.startsWith(LACKING)) return next(request, options);
   const headers = [["content-type", "application/json"]] as const;
