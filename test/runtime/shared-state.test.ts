@@ -7,7 +7,7 @@ import type { Rules } from "../../src/rules/rule.ts";
 import { createSharedState } from "../../src/runtime/shared-state.ts";
 import { createMemoryStore, emptyData, type MemoryStore } from "../../src/state/shared/memory-store.ts";
 import { type SharedStore, StoreError } from "../../src/state/shared/protocol.ts";
-import { MINUTE, rig, rule, rulesOf } from "../rollout/control-rig.ts";
+import { MINUTE, type Rig, rig, rule, rulesOf } from "../rollout/control-rig.ts";
 import { later as afterTest, takeDownAfterEach } from "../support/take-down.ts";
 
 takeDownAfterEach();
@@ -30,7 +30,10 @@ beforeEach(() => {
 });
 
 /** A process with rules of its own. `isAway`: its way to the store is cut. */
-async function replica(instance: string, { rules = RULES as Rules, isAway = false } = {}) {
+async function replica(
+  instance: string,
+  { rules = RULES as Rules, isAway = false, before = (_made: Rig): void => {} } = {},
+) {
   const lines: string[] = [];
   const way = { isAway };
   const heard: ((event: RolloutEvent) => void)[] = [];
@@ -39,6 +42,7 @@ async function replica(instance: string, { rules = RULES as Rules, isAway = fals
       for (const one of heard) one(event);
     },
   });
+  before(made);
   const cut: SharedStore = {
     tick: async (request) => {
       if (way.isAway) throw new StoreError("away", "connect ECONNREFUSED");
@@ -67,7 +71,7 @@ async function replica(instance: string, { rules = RULES as Rules, isAway = fals
 
 type Process = Awaited<ReturnType<typeof replica>>;
 const phaseOf = ({ control }: Process): string | undefined => control.stepBackOf("all")?.phase;
-const fail = (made: Process): void => made.compare(40, { result: "value" });
+const fail = (made: Rig): void => made.compare(40, { result: "value" });
 const eventsOf = ({ told }: Process, kind: string) => told.filter((event) => event.kind === kind);
 
 async function until(holds: () => boolean): Promise<void> {
@@ -108,6 +112,22 @@ describe("replicas that share a store", () => {
     await until(() => store.copy().rules.size === 1);
     await a.shared.close();
     expect(phaseOf(await replica("b"))).toBe("back");
+  });
+
+  test("learn of a step back of which a restarted replica knew and the store did not", async () => {
+    const a = await replica("a", { before: fail });
+    expect(phaseOf(a)).toBe("back");
+    await until(() => store.copy().rules.size === 1);
+    expect(phaseOf(await replica("b"))).toBe("back");
+  });
+
+  test("step a rule back again that was removed and is there again", async () => {
+    const [a, b] = [await replica("a"), await replica("b")];
+    fail(a);
+    await until(() => phaseOf(b) === "back");
+    b.control.replace(rulesOf([], { digest: "bbbbbbbbbbbb" }));
+    b.control.replace(rulesOf([rule()], { digest: "cccccccccccc" }));
+    expect(phaseOf(b)).toBe("back");
   });
 
   test("do not follow a step back that is over where it was found", async () => {

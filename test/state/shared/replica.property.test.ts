@@ -171,7 +171,7 @@ function counted(all: readonly ReadonlyMap<string, number>[]): Map<string, numbe
 describe("replicas that share a store which loses, repeats and delays", () => {
   test("end with exactly what each of them counted", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(happening, { maxLength: 120 }), async (events) => {
+      fc.asyncProperty(fc.array(happening, { maxLength: 120, size: "max" }), async (events) => {
         const world = createWorld();
         for (const event of events) await happen(world, event);
         await world.heal();
@@ -183,7 +183,7 @@ describe("replicas that share a store which loses, repeats and delays", () => {
 
   test("end with the same decisions, and with no step back lost that one of them saw", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(happening, { maxLength: 120 }), async (events) => {
+      fc.asyncProperty(fc.array(happening, { maxLength: 120, size: "max" }), async (events) => {
         const world = createWorld();
         for (const event of events) await happen(world, event);
         const known = world.processes.flatMap(({ replica }) => [...replica.rules().values()]);
@@ -204,7 +204,10 @@ describe("replicas that share a store which loses, repeats and delays", () => {
   test("keep what processes counted that ended in order", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.oneof(happening, fc.record({ do: fc.constant("restart" as const), at })), { maxLength: 60 }),
+        fc.array(fc.oneof(happening, fc.record({ do: fc.constant("restart" as const), at })), {
+          maxLength: 60,
+          size: "max",
+        }),
         async (events) => {
           const world = createWorld();
           const ended: ReadonlyMap<string, number>[] = [];
