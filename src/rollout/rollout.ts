@@ -1,5 +1,5 @@
 import { later, type Timer } from "../model/clock.ts";
-import type { Comparison } from "../model/comparison.ts";
+import { type Comparison, isConclusive, isDifference } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, ShadowSettings } from "../model/rules.ts";
 import { createChooser } from "../rules/choose.ts";
@@ -51,6 +51,17 @@ export interface RolloutOptions {
   readonly later?: Timer;
   /** Called once for each change, when it happens; must not throw. */
   readonly onEvent: (event: RolloutEvent) => void;
+  /** Called for each translated request and each comparison that counts as evidence about the rule; must not throw. */
+  readonly counted?: (rule: Rule, counts: EvidenceCounts) => void;
+}
+
+/** Absent members: none. */
+export interface EvidenceCounts {
+  /** Translated requests, and those of them that failed because of the translation. */
+  readonly requests?: number;
+  readonly failures?: number;
+  readonly comparisons?: number;
+  readonly differences?: number;
 }
 
 export interface Rollout {
@@ -224,7 +235,12 @@ export function createRollout(options: RolloutOptions): Rollout {
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {
       const state = decidedBy(exchange);
-      if (state !== undefined) apply(state, { kind: "request", at: wall(), reading: now(), exchange });
+      if (state !== undefined) {
+        const after = apply(state, { kind: "request", at: wall(), reading: now(), exchange });
+        if (after.requests > state.requests) {
+          options.counted?.(state.rule, { requests: 1, failures: after.failures - state.failures });
+        }
+      }
       watch.observe(exchange, state?.rule);
       if (state !== undefined) judge(state.rule.name);
     },
@@ -233,6 +249,9 @@ export function createRollout(options: RolloutOptions): Rollout {
       if (state === undefined) return;
       const isRepeat = repeats.isRepeat(state.rule, comparison, credential);
       apply(state, { kind: "comparison", at: wall(), reading: now(), comparison, credential, isRepeat });
+      if (!isRepeat && isConclusive(comparison.result)) {
+        options.counted?.(state.rule, { comparisons: 1, differences: isDifference(comparison.result) ? 1 : 0 });
+      }
     },
     replace: (rules) => {
       const before = present;

@@ -32,7 +32,7 @@ import { createLifeEvents, logRolloutEvent } from "./events.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { createForgetting } from "./forgetting.ts";
 import { createNativeReads } from "./native-reads.ts";
-import { createCredentialDigests, createSavedState } from "./persistence.ts";
+import { basisOf, createCredentialDigests, createSavedState } from "./persistence.ts";
 import { progressOf } from "./progress.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { askedRule } from "./rule-clients.ts";
@@ -145,6 +145,7 @@ export function createMigration(
     onEvent: (event) => {
       for (const listener of changed) listener(event);
     },
+    counted: (rule, counts) => sharedState.counted(rule, counts),
   });
   const digests = createCredentialDigests(config);
   const { credentialOf } = digests;
@@ -175,7 +176,15 @@ export function createMigration(
   const retention = createRetention({ after, wall, now: hooks.now });
   const savedParts = { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention };
   const saved = createSavedState(config, savedParts, hooks);
-  const sharedParts = { rollout, record: history.record, log, instance, wall, later: hooks.later };
+  const sharedParts = {
+    rollout,
+    basis: basisOf(config),
+    record: history.record,
+    log,
+    instance,
+    wall,
+    later: hooks.later,
+  };
   const sharedState = createSharedState(config.state, sharedParts);
   const forgetting = createForgetting({
     ledger,

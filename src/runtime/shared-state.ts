@@ -11,7 +11,7 @@ import type { RecordEvent } from "../model/event.ts";
 import { member, parsedJson } from "../model/json.ts";
 import { scrub } from "../model/secrets.ts";
 import { replaceUnprintable } from "../model/text.ts";
-import type { Rollout } from "../rollout/rollout.ts";
+import type { EvidenceCounts, Rollout } from "../rollout/rollout.ts";
 import type { RolloutEvent } from "../rollout/rule-state.ts";
 import { readCause } from "../rollout/saved-rollout.ts";
 import type { Rule } from "../rules/rule.ts";
@@ -23,6 +23,7 @@ import { createValkeyStore } from "../state/shared/valkey-store.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SharedStateProgress } from "../telemetry/progress.ts";
 import { VERSION } from "../version.ts";
+import { createSharedEvidence } from "./shared-evidence.ts";
 
 /** How long a start waits for what other replicas decided. Then this process serves, and hears of it later. */
 const START_MS = 1_500;
@@ -35,6 +36,8 @@ const SHORT_ID = 8;
 
 interface SharedStateParts {
   readonly rollout: Pick<Rollout, "rules" | "adopt" | "stepBackOf" | "forceByHand" | "force">;
+  /** Digest of what responses depend on besides the rules. */
+  readonly basis: string;
   readonly record: RecordEvent;
   readonly log: Pick<Log, "info" | "warn">;
   /** Random, one per process. */
@@ -51,6 +54,8 @@ export interface SharedState {
   start(): Promise<void>;
   /** Takes each change of a rule. */
   changed(event: RolloutEvent): void;
+  /** Takes evidence about a rule. Takes no time, whatever the store does. */
+  counted(rule: Rule, counts: EvidenceCounts): void;
   /** Hands a command of `carryover force` to all replicas. Resolves to true once the store has it; to false if that takes too long. */
   force(command: ForceCommand, note: ForceNote): Promise<boolean>;
   /** False while the store does not respond. */
@@ -64,6 +69,7 @@ export interface SharedState {
 const ALONE: SharedState = {
   start: async () => {},
   changed: () => {},
+  counted: () => {},
   force: async () => false,
   isUp: () => true,
   progress: () => undefined,
@@ -85,6 +91,8 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
   });
   /** Local time at the last response, and the time of the store. */
   let clocks = { here: startedAt, there: startedAt };
+  const evidence = createSharedEvidence(parts.basis, (increment) => replica.count(increment));
+  const presentRules = (): readonly Rule[] => rollout.rules()?.rules ?? [];
   const replica = createReplica({
     id: instance,
     store,
@@ -96,13 +104,15 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
         startedAt,
         left: isLeaving || undefined,
       }),
-    contribution: () => [],
+    contribution: evidence.contribution,
+    questions: () => evidence.questions(presentRules()),
     wall,
     later,
     ticked: (link) => {
       report(link);
       if (!isUp(link)) return;
       clocks = { here: wall(), there: replica.view().at ?? wall() };
+      evidence.answered(replica.sums());
       adopt.all(replica);
       heard();
     },
@@ -116,6 +126,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
       if (event.kind === "rules") adopt.all(replica);
       if (event.kind === "stepped-back" && event.rule !== undefined) adopt.own(replica, event.rule, event.reason);
     },
+    counted: evidence.counted,
     force: (command, { reason, by }) => {
       const detail = JSON.stringify({
         command,
@@ -124,10 +135,12 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
         name,
       });
       const applied = replica.decide({ kind: "force", detail }).then((outcome) => outcome !== "stale");
+      // It is handed over when the store is back.
+      if (replica.view().link.phase === "away") return Promise.resolve(false);
       return within(FORCE_MS, applied, later).then((isApplied) => isApplied === true);
     },
     isUp: () => isUp(replica.view().link),
-    progress: () => progressOf(replica, clocks),
+    progress: () => ({ ...progressOf(replica, clocks), evidence: evidence.sums(presentRules()) }),
     close: () => replica.close(),
   };
 }

@@ -32,12 +32,14 @@ beforeEach(() => {
 /** A process with rules of its own. `isAway`: its way to the store is cut. */
 async function replica(
   instance: string,
-  { rules = RULES as Rules, isAway = false, before = (_made: Rig): void => {} } = {},
+  { rules = RULES as Rules, isAway = false, basis = "basis", before = (_made: Rig): void => {} } = {},
 ) {
   const lines: string[] = [];
   const way = { isAway };
   const heard: ((event: RolloutEvent) => void)[] = [];
+  const counted: { to?: ReturnType<typeof createSharedState>["counted"] } = {};
   const made = rig(rules, {
+    counted: (one, counts) => counted.to?.(one, counts),
     onEvent: (event) => {
       for (const one of heard) one(event);
     },
@@ -53,6 +55,7 @@ async function replica(
   const note = (message: string): void => void lines.push(message);
   const shared = createSharedState(config.state, {
     rollout: made.control,
+    basis,
     record: ({ kind }) => {
       lines.push(kind);
       return "id";
@@ -63,6 +66,7 @@ async function replica(
     later: (ms, run) => later(ms / FASTER, run),
     store: cut,
   });
+  counted.to = shared.counted;
   heard.push(shared.changed);
   afterTest(() => shared.close());
   await shared.start();
@@ -182,6 +186,26 @@ describe("replicas that share a store", () => {
     expect(c.control.force()).toMatchObject({ effective: "native", by: "anna" });
     await b.shared.force("none", {});
     await until(() => a.control.force().effective === "none" && c.control.force().effective === "none");
+  });
+
+  test("add up their evidence about a rule, unless their responses are made differently", async () => {
+    const [a, b, c] = [await replica("a"), await replica("b"), await replica("c", { basis: "another version" })];
+    a.requests(30);
+    b.requests(2, { status: 500, reason: "INTERNAL" });
+    b.compare(5);
+    b.compare(1, { result: "value" });
+    c.requests(7);
+    const evidenceOf = ({ shared }: Process) => shared.progress()?.evidence?.[0];
+    const together = { rule: "all", requests: 32, failures: 2, comparisons: 6, differences: 1 };
+    await until(() => evidenceOf(a)?.requests === 32 && evidenceOf(a)?.differences === 1);
+    await until(() => evidenceOf(c)?.requests === 7);
+    expect(evidenceOf(a)).toEqual(together);
+    // A store that was emptied gets it back, and a process that is gone leaves it behind.
+    store.replace(emptyData());
+    await until(() => [...store.copy().counts.keys()].length === 3);
+    await b.shared.close();
+    await setTimeout(600);
+    expect(evidenceOf(a)).toEqual(together);
   });
 
   test("report that a command of force did not reach the store", async () => {

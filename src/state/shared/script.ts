@@ -10,18 +10,22 @@ import { type Decision, type NumberedDecision, StoreError, type TickReply, type 
 const SCHEMA = "1";
 /** Separates the two names of a count. */
 const SEPARATOR = "\u001f";
-/** Counts of a replica that is gone are kept for this long, and a replica is listed for a day. */
-const [COUNTS_SECONDS, FORGET_MS, LISTED_MS] = [30 * 86_400, 30 * 86_400_000, 86_400_000];
+/** Counts of a replica that is gone are kept for this long. */
+const COUNTS_SECONDS = 30 * 86_400;
+/** A replica that is gone is listed for a day. */
+const LISTED_MS = 86_400_000;
 /** Versions of which the token is kept, to notice that the store went backwards. */
 const KEPT_VERSIONS = 1_000;
 
 /**
- * Keys: `meta` (schema, id, version, token), `log` (version → token), `rules` (key → row), `force`, `rep` (replica → heard, last decision, about), and
- * `c:REPLICA` with the counts of one replica and the number of its last batch. Both are in one key, so that nothing can evict the one without the other.
+ * Keys: `meta` (schema, id, version, token), `log` (version → token), `rules` (key → row), `force`, `rep` (replica → heard, last decision, about), `all`
+ * (replica → when it counted last), and `c:REPLICA` with the counts of one replica and the number of its last batch. Both are in one key, so that nothing can
+ * evict the one without the other.
  */
 const BODY = `
 local base = string.sub(KEYS[1], 1, -5)
 local meta, rules, force, rep, log = KEYS[1], base .. 'rules', base .. 'force', base .. 'rep', base .. 'log'
+local counting = base .. 'all'
 local next = 0
 local function arg() next = next + 1 return ARGV[next] end
 local function text(number) return string.format('%.0f', number) end
@@ -83,6 +87,7 @@ if mode ~= 'none' and status == 'ok' then
   last = sequence
   redis.call('HSET', own, 'seq', text(last))
   redis.call('EXPIRE', own, ${COUNTS_SECONDS})
+  redis.call('HSET', counting, replica, text(now))
 end
 
 local mine = redis.call('HGET', rep, replica)
@@ -136,9 +141,11 @@ for _ = 1, tonumber(arg()) do
 end
 
 if not mine then
-  local all = redis.call('HGETALL', rep)
-  for i = 1, #all, 2 do
-    if (tonumber(field(all[i + 1], 1)) or 0) < now - ${FORGET_MS} then redis.call('HDEL', rep, all[i]) end
+  for name, most in pairs({ [rep] = ${LISTED_MS}, [counting] = ${COUNTS_SECONDS * 1_000} }) do
+    local old = redis.call('HGETALL', name)
+    for i = 1, #old, 2 do
+      if (tonumber(field(old[i + 1], 1)) or 0) < now - most then redis.call('HDEL', name, old[i]) end
+    end
   end
 end
 redis.call('HSET', rep, replica, text(now) .. ' ' .. text(decided) .. ' ' .. about)
@@ -168,7 +175,7 @@ end
 local sums, ids = {}, nil
 for _ = 1, tonumber(arg()) do
   local operation, name = arg(), arg()
-  ids = ids or redis.call('HGETALL', rep)
+  ids = ids or redis.call('HGETALL', counting)
   local sum
   for i = 1, #ids, 2 do
     local value = tonumber(redis.call('HGET', base .. 'c:' .. ids[i], name) or '')
