@@ -71,3 +71,33 @@ it("one replica names the others, and says which is gone and since when the stor
   await msUntil(async () => (await c.ask()).mode === "native");
   expect(await a.metric("carryover_state_store_up")).toBe(1);
 }, 60_000);
+
+it("replicas add up their requests to the last one, also those of one that was stopped", async () => {
+  const { member } = await fleet();
+  const [a, b] = [await member(), await member()];
+  for (let i = 0; i < 20; i++) await a.ask();
+  for (let i = 0; i < 30; i++) await b.ask();
+  b.run.stop("SIGTERM");
+  await b.run.ended;
+  for (let i = 0; i < 7; i++) await a.ask();
+  const evidence = async () => (await a.view("/progress")).shared.evidence;
+  await msUntil(async () => (await evidence())[0]?.requests === 57, 15_000);
+  expect(await evidence()).toEqual([{ rule: "forward", requests: 57, failures: 0, comparisons: 0, differences: 0 }]);
+}, 60_000);
+
+it("the store holds no token, no body, no name of a client and no value", async () => {
+  const { server, sick, member } = await fleet();
+  const [a, b] = [await member(), await member()];
+  await Promise.all([a.ask(), b.ask()]);
+  sick.v2 = 503;
+  await load(a, 30, async () => (await b.state()) === "stepped-back");
+  await a.command("force", "native", "--reason", "v2 is down, password=hunter2hunter2", "--by", "anna");
+  await msUntil(async () => (await b.ask()).mode === "native");
+  const keys = (await server.run("KEYS", "*")).match(/\{carryover\}\S+/g) ?? [];
+  expect(keys.map((key) => key.replace(/:c:.*/, ":c:")).sort()).toEqual(
+    ["all", "c:", "c:", "force", "log", "meta", "rep", "rules"].map((name) => `{carryover}:1:${name}`),
+  );
+  const text = (await Promise.all(keys.map((key) => server.run("HGETALL", key)))).join("\n");
+  expect(text).toContain("v2 failed");
+  expect(text).not.toMatch(/client-\d|admin|Bearer|eyJ|viewer|hunter2|description/);
+}, 60_000);
