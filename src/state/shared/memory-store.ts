@@ -61,7 +61,7 @@ export function createMemoryStore(wall: () => number, random: () => string): Mem
 }
 
 function apply(data: MemoryData, request: TickRequest, now: number, fresh: string): TickReply {
-  const { replica, seen, about, batch, decisions, wantsReplicas, sums } = request;
+  const { replica, seen, about, batch, decisions, wantsReplicas, isLast, sums } = request;
   data.mark ??= { id: fresh, version: 1 + latestVersion(data), token: fresh };
   const isForeign = seen !== undefined && seen.id !== data.mark.id;
   const isDiverged = seen !== undefined && !isForeign && !isBefore(seen, data);
@@ -75,6 +75,7 @@ function apply(data: MemoryData, request: TickRequest, now: number, fresh: strin
     return decide(data, decision, { replica, at: now, fresh });
   });
   data.replicas.set(replica, { id: replica, heardAt: now, about, decided });
+  if (isLast && status === "ok") fold(data, replica);
   const isAll = seen === undefined || isForeign || isDiverged;
   const isNews = isAll || seen.version !== data.mark.version;
   return {
@@ -95,18 +96,40 @@ function apply(data: MemoryData, request: TickRequest, now: number, fresh: strin
     if (batch.sequence <= known.last) return "dup";
     if (!batch.isReset && batch.sequence !== known.last + 1) return "gap";
     const values = batch.isReset ? new Map<string, number>() : known.values;
-    for (const { key, field, operation, value } of batch.increments) {
-      const name = nameOf(key, field);
-      const old = values.get(name);
-      values.set(name, old === undefined || operation === "put" ? value : combined(operation, old, value));
-    }
+    for (const { value, ...question } of batch.increments) take(values, question, value);
     all.counts.set(replica, { last: batch.sequence, values });
     return "ok";
   }
 }
 
-function nameOf(key: string, field: string): string {
-  return `${key}\u001f${field}`;
+/** The counts of all replicas that are gone. */
+const GONE = "gone";
+
+/** Moves the counts of a replica to those that are gone. The number of its last batch stays. */
+function fold({ counts }: MemoryData, replica: string): void {
+  const from = counts.get(replica);
+  const to = counts.get(GONE) ?? { last: 0, values: new Map() };
+  for (const [name, value] of from?.values ?? []) {
+    const operation = OPERATIONS.find((one) => name.startsWith(`${one}:`));
+    if (operation === undefined || operation === "put") continue;
+    const old = to.values.get(name);
+    to.values.set(name, old === undefined ? value : combined(operation, old, value));
+  }
+  from?.values.clear();
+  counts.set(GONE, to);
+}
+
+const OPERATIONS = ["add", "min", "max", "put"] as const;
+
+function take(values: Map<string, number>, question: SumQuestion, value: number): void {
+  const { operation } = question;
+  const name = nameOf(question);
+  const old = values.get(name);
+  values.set(name, old === undefined || operation === "put" ? value : combined(operation, old, value));
+}
+
+function nameOf({ key, field, operation }: SumQuestion): string {
+  return `${operation}:${key}\u001f${field}`;
 }
 
 function combined(operation: IncrementOperation, a: number, b: number): number {
@@ -114,9 +137,9 @@ function combined(operation: IncrementOperation, a: number, b: number): number {
   return operation === "max" ? Math.max(a, b) : a + b;
 }
 
-function sumOf({ counts }: MemoryData, { key, field, operation }: SumQuestion): number | undefined {
-  const values = [...counts.values()].flatMap(({ values: all }) => all.get(nameOf(key, field)) ?? []);
-  return values.length === 0 ? undefined : values.reduce((a, b) => combined(operation, a, b));
+function sumOf({ counts }: MemoryData, question: SumQuestion): number | undefined {
+  const values = [...counts.values()].flatMap(({ values: all }) => all.get(nameOf(question)) ?? []);
+  return values.length === 0 ? undefined : values.reduce((a, b) => combined(question.operation, a, b));
 }
 
 function latestVersion({ rules, force }: MemoryData): number {

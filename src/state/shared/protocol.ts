@@ -111,6 +111,8 @@ export interface TickRequest {
   readonly batch: Batch | undefined;
   readonly decisions: readonly NumberedDecision[];
   readonly wantsReplicas: boolean;
+  /** The process ends after this tick: its counts join those of all replicas that are gone. */
+  readonly isLast: boolean;
   readonly sums: readonly SumQuestion[];
 }
 

@@ -135,7 +135,7 @@ export function createReplica(options: ReplicaOptions) {
     }
     return nextBatch(link);
   };
-  const roundTrip = async (): Promise<void> => {
+  const roundTrip = async (isLast = false): Promise<void> => {
     const next = prepare();
     const sent = queue.slice(0, DECISIONS_PER_TICK);
     const asked = questions();
@@ -151,6 +151,7 @@ export function createReplica(options: ReplicaOptions) {
         batch,
         decisions: sent.map(({ decision }) => decision),
         wantsReplicas: ticks++ % REPLICAS_TICKS === 0,
+        isLast,
         sums: asked,
       });
       take(reply, sent, asked);
@@ -213,12 +214,10 @@ export function createReplica(options: ReplicaOptions) {
     },
     /** Sends what is left, says that this process leaves, and ends the connection. Takes a second at most, and never rejects. */
     close: async (): Promise<void> => {
-      if (isStarted) {
-        isStarted = false;
-        cancel();
-        isLeaving = true;
-        await inTime(leave(), later);
-      }
+      isStarted = false;
+      cancel();
+      isLeaving = true;
+      await inTime(leave(), later);
       await store.close();
     },
   };
@@ -226,6 +225,7 @@ export function createReplica(options: ReplicaOptions) {
     await running;
     do await tick();
     while (isBehind());
+    if (isUp(link) && link.acknowledged === link.made) await roundTrip(true);
   }
 }
 

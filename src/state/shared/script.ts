@@ -4,7 +4,14 @@
  * slot of a cluster.
  */
 import { createHash } from "node:crypto";
-import { type Decision, type NumberedDecision, StoreError, type TickReply, type TickRequest } from "./protocol.ts";
+import {
+  type Decision,
+  type NumberedDecision,
+  StoreError,
+  type SumQuestion,
+  type TickReply,
+  type TickRequest,
+} from "./protocol.ts";
 
 /** Version of the keys. A version that stores something else uses other keys. */
 const SCHEMA = "1";
@@ -12,7 +19,7 @@ const SCHEMA = "1";
 const SEPARATOR = "\u001f";
 /** Counts of a replica that is gone are kept for this long. */
 const COUNTS_SECONDS = 30 * 86_400;
-/** A replica that is gone is listed for a day. */
+/** A replica that is gone is listed for a day. Then its counts join those of all that are gone, so that sums stay cheap. */
 const LISTED_MS = 86_400_000;
 /** Versions of which the token is kept, to notice that the store went backwards. */
 const KEPT_VERSIONS = 1_000;
@@ -20,7 +27,8 @@ const KEPT_VERSIONS = 1_000;
 /**
  * Keys: `meta` (schema, id, version, token), `log` (version → token), `rules` (key → row), `force`, `rep` (replica → heard, last decision, about), `all`
  * (replica → when it counted last), and `c:REPLICA` with the counts of one replica and the number of its last batch. Both are in one key, so that nothing can
- * evict the one without the other.
+ * evict the one without the other. `c:gone` has the counts of replicas that are gone: each was moved there at once, and the number of its last batch stays, so
+ * that a replica which comes back goes on from zero.
  */
 const BODY = `
 local base = string.sub(KEYS[1], 1, -5)
@@ -38,10 +46,32 @@ local function field(row, at)
 end
 local replica, fresh, known = arg(), arg(), arg()
 local seen, seenToken, about = tonumber(arg()), arg(), arg()
-local wantsReplicas, mode, sequence = arg(), arg(), tonumber(arg())
+local wantsReplicas, isLast, mode, sequence = arg(), arg(), arg(), tonumber(arg())
 local own = base .. 'c:' .. replica
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function better(operation, old, value)
+  return not old or operation == 'put' or (operation == 'min' and value < old) or (operation == 'max' and value > old)
+end
+local function take(target, operation, name, value)
+  if operation == 'add' then redis.call('HINCRBY', target, name, value)
+  elseif better(operation, tonumber(redis.call('HGET', target, name) or ''), tonumber(value)) then
+    redis.call('HSET', target, name, value)
+  end
+end
+local function fold(gone)
+  local from, to = base .. 'c:' .. gone, base .. 'c:gone'
+  local values = redis.call('HGETALL', from)
+  for i = 1, #values, 2 do
+    local operation = string.match(values[i], '^(%a+):')
+    if operation and operation ~= 'put' then take(to, operation, values[i], values[i + 1]) end
+    if operation then redis.call('HDEL', from, values[i]) end
+  end
+  redis.call('HDEL', counting, gone)
+  redis.call('HSET', counting, 'gone', text(now))
+  redis.call('EXPIRE', to, ${COUNTS_SECONDS})
+end
 
 local id = redis.call('HGET', meta, 'id')
 local version = tonumber(redis.call('HGET', meta, 'version') or '')
@@ -72,16 +102,7 @@ elseif mode == 'add' and sequence ~= last + 1 then status = 'gap'
 elseif mode == 'reset' then redis.call('DEL', own) end
 for _ = 1, tonumber(arg()) do
   local operation, name, value = arg(), arg(), arg()
-  if status == 'ok' then
-    if operation == 'add' then redis.call('HINCRBY', own, name, value)
-    else
-      local old = operation ~= 'put' and tonumber(redis.call('HGET', own, name) or '') or nil
-      local number = tonumber(value)
-      if not old or (operation == 'min' and number < old) or (operation == 'max' and number > old) then
-        redis.call('HSET', own, name, value)
-      end
-    end
-  end
+  if status == 'ok' then take(own, operation, name, value) end
 end
 if mode ~= 'none' and status == 'ok' then
   last = sequence
@@ -141,14 +162,18 @@ for _ = 1, tonumber(arg()) do
 end
 
 if not mine then
-  for name, most in pairs({ [rep] = ${LISTED_MS}, [counting] = ${COUNTS_SECONDS * 1_000} }) do
-    local old = redis.call('HGETALL', name)
-    for i = 1, #old, 2 do
-      if (tonumber(field(old[i + 1], 1)) or 0) < now - most then redis.call('HDEL', name, old[i]) end
+  local function old(name, forget)
+    local all = redis.call('HGETALL', name)
+    for i = 1, #all, 2 do
+      if (tonumber(field(all[i + 1], 1)) or 0) < now - ${LISTED_MS} and all[i] ~= 'gone' then forget(all[i]) end
     end
   end
+  old(rep, function(one) redis.call('HDEL', rep, one) end)
+  old(counting, fold)
 end
 redis.call('HSET', rep, replica, text(now) .. ' ' .. text(decided) .. ' ' .. about)
+
+if isLast == '1' and status == 'ok' then fold(replica) end
 
 local all = known == '' or foreign or diverged
 local rows, forced = {}, ''
@@ -208,21 +233,26 @@ const WITHOUT_COUNTS = scriptOf("#!lua flags=allow-oom");
 
 /** The script for the request, and what it is called with: the key, then the arguments. `fresh`: random. */
 export function scriptCall(request: TickRequest, prefix: string, fresh: string) {
-  const { replica, seen, about, acknowledged, batch, decisions, wantsReplicas, sums } = request;
+  const { replica, seen, about, acknowledged, batch, decisions, wantsReplicas, isLast, sums } = request;
   const increments = batch?.increments ?? [];
   const words: string[] = [replica, fresh, seen?.id ?? "", String(seen?.version ?? 0), seen?.token ?? "", about];
-  words.push(wantsReplicas ? "1" : "0");
+  words.push(wantsReplicas ? "1" : "0", isLast ? "1" : "0");
   words.push(batch === undefined ? "none" : batch.isReset ? "reset" : "add", String(batch?.sequence ?? acknowledged));
   words.push(String(increments.length));
-  for (const { key, field, operation, value } of increments) words.push(operation, nameOf(key, field), String(value));
+  for (const { key, field, operation, value } of increments) {
+    words.push(operation, nameOf({ key, field, operation }), String(value));
+  }
   words.push(String(decisions.length), ...decisions.flatMap(decisionWords));
   words.push(String(sums.length));
-  for (const { key, field, operation } of sums) words.push(operation, nameOf(key, field));
+  for (const { key, field, operation } of sums) {
+    words.push(operation, nameOf({ key, field, operation }));
+  }
   return { script: batch === undefined ? WITHOUT_COUNTS : WITH_COUNTS, key: `{${prefix}}:${SCHEMA}:meta`, words };
 }
 
-function nameOf(key: string, field: string): string {
-  return `${key}${SEPARATOR}${field}`;
+/** With the operation, so that counts can be put together without knowing more of them. */
+function nameOf({ key, field, operation }: SumQuestion): string {
+  return `${operation}:${key}${SEPARATOR}${field}`;
 }
 
 function decisionWords(decision: NumberedDecision): readonly string[] {

@@ -38,7 +38,7 @@ export function createCaller(store: SharedStore, replica: string) {
   };
 }
 
-const NOTHING = { wantsReplicas: false, sums: [] } as const;
+const NOTHING = { wantsReplicas: false, isLast: false, sums: [] } as const;
 
 function add(value: number, field = "requests"): Increment {
   return { key: "rule-a", field, operation: "add", value };
@@ -119,6 +119,21 @@ export function describeStore(name: string, create: () => ContractStore | Promis
       expect((await a.tick({ batch: reset })).status).toBe("dup");
       const failures = { key: "rule-a", field: "failures", operation: "add" } as const;
       expect((await b.tick({ sums: [...SUM.sums, failures] })).sums).toEqual([140, undefined]);
+    });
+
+    test("keeps the counts of a replica after its last tick, and counts nothing of it again", async () => {
+      const [a, b] = callers();
+      const lowest: Increment = { key: "rule-a", field: "first", operation: "min", value: 7 };
+      await a.tick({ batch: batch(1, add(2), lowest) });
+      await b.tick({ batch: batch(1, add(3), { ...lowest, value: 9 }) });
+      await a.tick({ acknowledged: 1, isLast: true });
+      await a.tick({ acknowledged: 1, isLast: true });
+      expect((await a.tick({ batch: batch(1, add(2), lowest) })).status).toBe("dup");
+      const first = { key: "rule-a", field: "first", operation: "min" } as const;
+      expect((await b.tick({ sums: [...SUM.sums, first] })).sums).toEqual([5, 7]);
+      // It was paused, and goes on.
+      await a.tick({ batch: batch(2, add(10)) });
+      expect((await b.tick(SUM)).sums).toEqual([15]);
     });
 
     test("applies a promotion only with the generation that it saw", async () => {

@@ -90,7 +90,7 @@ function createWorld() {
     force: (at: number, command: string) => void pick(at).replica.decide({ kind: "force", detail: command }),
     /** Ends a process that has sent everything, and starts another one. What it counted stays. */
     restart: async (at: number) => {
-      for (let i = 0; i < 130; i++) await pick(at).replica.tick();
+      await pick(at).replica.close();
       processes[at % processes.length] = start();
     },
     heal: async () => {
@@ -161,7 +161,7 @@ function counted(all: readonly ReadonlyMap<string, number>[]): Map<string, numbe
   for (const sent of all) {
     for (const [name, value] of sent) {
       if (value === 0) continue;
-      const there = name.replace(" ", "\u001f");
+      const there = `add:${name.replace(" ", "\u001f")}`;
       sums.set(there, (sums.get(there) ?? 0) + value);
     }
   }

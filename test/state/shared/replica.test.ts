@@ -70,7 +70,7 @@ test("adds up what it counts while the store is away, in one batch", async () =>
   way.isAway = false;
   for (let i = 0; i < 3; i++) await replica.tick();
   expect(sent).toEqual([1_000]);
-  expect([...server.copy().counts.values()][0]?.values.get("rule-a\u001frequests")).toBe(1_000);
+  expect([...server.copy().counts.values()][0]?.values.get("add:rule-a\u001frequests")).toBe(1_000);
 });
 
 test("asks a full store without counts at once, and sends them when there is room", async () => {
@@ -91,7 +91,7 @@ test("asks a full store without counts at once, and sends them when there is roo
   room.isFull = false;
   await replica.tick();
   expect(replica.view().trouble).toBeUndefined();
-  expect([...server.copy().counts.values()][0]?.values.get("rule-a\u001frequests")).toBe(3);
+  expect([...server.copy().counts.values()][0]?.values.get("add:rule-a\u001frequests")).toBe(3);
 });
 
 test("replaces a decision that was not sent yet by a later one about the same rule", async () => {
