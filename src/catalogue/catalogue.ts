@@ -115,8 +115,15 @@ function isExamples(value: unknown): value is readonly Example[] {
   return Array.isArray(value) && value.every((each) => typeof member(each, "of") === "string");
 }
 
-/** Operations that v2 has as well, and that carryover does not translate: `subscription list`. */
-export function untranslatedOf({ natives }: Pick<Catalogue, "natives">): ReadonlySet<string> {
-  const inV2 = natives.flatMap(({ operations }) => operations.filter((operation) => operation.inV2 === true));
-  return new Set(inV2.map(({ resource, name }) => `${resource} ${name}`));
+/** Tells operations that v2 has as well, and that carryover does not translate. */
+export function untranslatedOf({ natives }: Pick<Catalogue, "natives">): IsUntranslated {
+  const names = new Map<string, Set<string>>();
+  for (const { resource, name, inV2 } of natives.flatMap(({ operations }) => operations)) {
+    if (inV2 !== true) continue;
+    names.set(resource, (names.get(resource) ?? new Set()).add(name));
+  }
+  return ({ resource, operation }) => names.get(resource)?.has(operation) === true;
 }
+
+/** By catalogue names. */
+export type IsUntranslated = (one: { readonly resource: string; readonly operation: string }) => boolean;

@@ -48,6 +48,7 @@ function yamlOf(pairs: readonly Pair[]): readonly string[] {
 export function changeLines(change: Change | null): readonly string[] {
   if (change === null) return [];
   const { file, rule, paste } = change;
+  if (paste[0] === "rules:") return ["in the rules file, in place of its rules:", ...paste.map((line) => `  ${line}`)];
   if (paste[0]?.startsWith("- ")) return ["at the end of the rules file:", ...paste.map((line) => `  ${line}`)];
   const place = rule === null ? `the ${file === "rules" ? "rules file" : "configuration"}` : `rule ${rule}`;
   return paste.map((line) => {

@@ -201,9 +201,10 @@ function judgeShare(
   if (bound < below) return { why, isBelow: true, text: `${found}, below ${percent(below)}` };
   const needed = comparisonsNeeded(below, bad, risk) - all;
   const more = needed > 0 && Number.isFinite(needed) ? needed : undefined;
-  const enough = more === undefined ? "" : `; ${more} more without one are enough`;
+  const isNearer = bad / all < below;
+  const enough = more === undefined || !isNearer ? "" : `; ${more} more without one are enough`;
   const text = `${found}, not yet below ${percent(below)}${enough}`;
-  return { why, isBelow: false, text, more, isNearer: bad / all < below };
+  return { why, isBelow: false, text, more, isNearer };
 }
 
 /** `translate for 2 h`, `stepped back 2 h ago, native responds`. */

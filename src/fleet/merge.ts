@@ -230,6 +230,7 @@ function mergeEvidence(all: readonly (RuleEvidence | undefined)[]): RuleEvidence
     failures: sum(known, (one) => one.failures),
     comparisons,
     differences,
+    equal: Math.min(...known.map((one) => one.equal ?? 0)),
     risk,
     bound: upperBound(differences, comparisons, risk),
     clients: largest(known.map((one) => one.clients)),

@@ -26,6 +26,13 @@ const YOUNG_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** Translated requests that are enough when none failed in a day. */
 const ENOUGH = 20;
+/** Reads that v2 fails are served by native v1 until the rule steps back. */
+const TRANSLATING: readonly [Pair, ...Pair[]] = [
+  ["mode", "translate"],
+  ["onFailure", "native"],
+];
+/** Equal comparisons in a row that are worth a word. */
+const ENOUGH_EQUAL = 10;
 /** The default of `shadow.sample` in a rule in shadow mode. */
 const USUAL_SAMPLE = 0.1;
 
@@ -68,7 +75,7 @@ export function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerm
   if (state === "expired")
     return person(`remove rule ${name} from the rules file: it has expired, and matches nothing`);
   if (state === "returning") {
-    const why = cause === undefined ? "" : `, from which it stepped back: ${cause}`;
+    const why = cause === undefined ? "" : ` (it stepped back: ${cause})`;
     return person(`wait until ${name} translates for all of its clients again${why}`);
   }
   if (mode === "native") return undefined;
@@ -99,7 +106,8 @@ function further(rule: FleetRule, known: Surroundings): Next | undefined {
   const percents: readonly Pair[] = isFirst && first.percent < 100 ? [["match.percent", first.percent]] : [];
   const joins = joiningText(first);
   const says = `set rule ${name} to mode: translate${percents.length === 0 ? "" : `, for ${first.percent} % of its clients first${joins === "" ? "" : ` (it ${joins})`}`}`;
-  return { says, change: ofRule(name, [["mode", "translate"], ...percents, ...usualSample(rule, first.percent)]) };
+  const change = ofRule(name, [...TRANSLATING, ...percents, ...usualSample(rule, first.percent)]);
+  return { says, change };
 }
 
 /** A rule for named clients is a first part already, and one client has no parts. */
@@ -214,20 +222,22 @@ function moreOf(rule: FleetRule, { why, more }: Lack, known: Surroundings): Next
     const says = `raise shadow.sample of rule ${name} to 1: ${slow}`;
     return { says, change: ofRule(name, [["shadow.sample", 1]]) };
   }
-  if (age < SHORT_MS) return person(`wait for ${name}: ${needed}, after ${seen} in ${duration(age)}`);
+  if (age < (why === "failures" ? SHORT_MS : PATIENCE_MS))
+    return person(`wait for ${name}: ${needed}, after ${seen} in ${duration(age)}`);
   if (why === "failures") {
     const quiet = evidence?.failures === 0 && seen >= ENOUGH ? "" : "without the proof, or let it match more: ";
     return raised(rule, known, `${quiet}${evidence?.failures} of ${seen} requests failed, and ${slow}`);
   }
   return {
     says: `let rule ${name} match more, or go on without the proof (mode: translate): ${slow}`,
-    change: ofRule(name, [["mode", "translate"]]),
+    change: ofRule(name, TRANSLATING),
   };
 }
 /** Too many comparisons differ: no time helps. */
 function differing({ name, evidence, causes }: FleetRule): Next {
-  const { differences = 0, comparisons = 0 } = evidence ?? {};
-  const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ`;
+  const { differences = 0, comparisons = 0, equal = 0 } = evidence ?? {};
+  const quiet = equal < ENOUGH_EQUAL ? "" : `, though none of the latest ${equal} did`;
+  const share = `${percent(differences / Math.max(1, comparisons), 2)} of its comparisons differ${quiet}`;
   const [worst] = causes ?? [];
   const then = "and rename the rule when that is fixed";
   if (worst === undefined)

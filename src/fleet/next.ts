@@ -127,12 +127,13 @@ function stepOfNative({ rules, counts, clients }: Surroundings): Next | undefine
     [`${resource}s`.replace(/ys$/, "ies"), `${resource}-shadow`, `${resource}-shadow-2`].find(
       (one) => !names.has(one),
     ) ?? resource;
-  const paste = [
+  const rule = [
     `- name: ${name}`,
     `  match: { resource: ${resource} }`,
     "  mode: shadow",
     ...(native + shadow < FEW_REQUESTS ? ["  shadow: { sample: 1 }"] : []),
   ];
+  const paste = rules.length === 0 ? ["rules:", ...rule.map((line) => `  ${line}`)] : rule;
   const says = isShadow
     ? `give ${resource} a rule of its own with mode: shadow: only rules gather evidence, and move by it`
     : `compare ${resource} by a rule with mode: shadow: native v1 serves it`;

@@ -51,9 +51,14 @@ export interface StandingWindow {
   readonly limits: string | null;
 }
 
-/** `31 % of v1 requests translated in the last 24 h; 12 of 44 clients moved, 2 silent`. */
-export function movedText({ moved, silent, clients, ...shares }: Standing, { says, limits }: StandingWindow): string {
-  const share = `${shareText(shares)} ${says ?? ""}${limits === null ? "" : ` (${limits})`}`;
+/** `31 % of v1 requests translated in the last 24 h; 12 of 44 clients moved, 2 silent`. `ofClients`: requests are not counted by who sent them. */
+export function movedText(
+  { moved, silent, clients, ...shares }: Standing,
+  { says, limits }: StandingWindow,
+  ofClients = false,
+): string {
+  const when = `${says ?? ""}${limits === null ? "" : ` (${limits})`}`;
+  const share = ofClients ? `v1 ${when}` : `${shareText(shares)} ${when}`;
   if (shares.served === 0 && clients === 0) return share;
   // Requests of excluded clients, or refused ones, make no entry: that no client is known says nothing about who moved.
   if (clients === 0) return `${share}; no client is known`;

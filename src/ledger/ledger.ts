@@ -1,4 +1,5 @@
 /** The ledger: which clients call which operations, since when, and what makes each of them hard to move to v2. */
+import type { IsUntranslated } from "../catalogue/catalogue.ts";
 import { type Exchange, faultOf, firstFaultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
@@ -342,11 +343,7 @@ function eligibilityOf(exchange: Exchange): "yes" | "known" | "no" {
   return reason !== undefined || calls.some((call) => call.status !== 0) ? "known" : "no";
 }
 
-/** `untranslated`: `group list`, for operations that v2 has as well and that native v1 serves all the same. */
-export function createOperationTraits(
-  resources: readonly Resource[],
-  untranslated: ReadonlySet<string>,
-): OperationTraits {
+export function createOperationTraits(resources: readonly Resource[], isUntranslated: IsUntranslated): OperationTraits {
   const revealing = new Map<string, ReadonlyMap<string, boolean>>(
     resources.map(({ name, list, operations }) => {
       // Clients cannot miss a path that v1 itself lacks.
@@ -356,7 +353,7 @@ export function createOperationTraits(
   );
   return {
     isLackingInV2: (resource, operation) =>
-      revealing.get(resource)?.has(operation) !== true && !untranslated.has(`${resource} ${operation}`),
+      revealing.get(resource)?.has(operation) !== true && !isUntranslated({ resource, operation }),
     revealsNeeds: (resource, operation) => revealing.get(resource)?.get(operation) === true,
   };
 }

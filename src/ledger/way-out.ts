@@ -1,6 +1,6 @@
 /** The Markdown document that tells a client's owner what to change so that it no longer needs v1. */
 
-import { type Catalogue, untranslatedOf } from "../catalogue/catalogue.ts";
+import { type Catalogue, type IsUntranslated, untranslatedOf } from "../catalogue/catalogue.ts";
 import { publishedResource, type RecordTimes, type Resource, type Row } from "../model/resource.ts";
 import { counted } from "../rules/words.ts";
 import { ownerText, utcMinute } from "./clients-view.ts";
@@ -21,8 +21,7 @@ import {
 
 export interface WayOutOptions {
   readonly resources: readonly Resource[];
-  /** `subscription list`: what v2 has as well, and carryover does not translate. */
-  readonly untranslated: ReadonlySet<string>;
+  readonly isUntranslated: IsUntranslated;
   /** v2's version segment: `v2beta1`. */
   readonly version: string;
 }
@@ -31,7 +30,7 @@ export function wayOutOptions(catalogue: Catalogue, recordTimes: RecordTimes): W
   const { resources, version } = catalogue;
   return {
     resources: recordTimes === "published" ? resources.map(publishedResource) : resources,
-    untranslated: untranslatedOf(catalogue),
+    isUntranslated: untranslatedOf(catalogue),
     version,
   };
 }
@@ -106,11 +105,11 @@ function callSection({ operations }: ClientEntry, { resources, version }: WayOut
 
 function lackingSection(
   { operations, needs }: ClientEntry,
-  { resources, untranslated }: WayOutOptions,
+  { resources, isUntranslated }: WayOutOptions,
 ): readonly string[] {
   const all = [...needs.lacking, ...operations.filter((one) => one.resource !== "other")].filter((one) => {
     const kind = calledOperation(one, resources)?.operation.kind;
-    return !isUnknown(one) && (kind === undefined || kind === "native") && !untranslated.has(wordsOf(one));
+    return !isUnknown(one) && (kind === undefined || kind === "native") && !isUntranslated(one);
   });
   const names = [...new Set(all.map(wordsOf))];
   if (names.length === 0) return [];
@@ -122,8 +121,8 @@ function lackingSection(
   ];
 }
 
-function untranslatedSection({ operations }: ClientEntry, { untranslated }: WayOutOptions): readonly string[] {
-  const names = [...new Set(operations.map(wordsOf))].filter((name) => untranslated.has(name));
+function untranslatedSection({ operations }: ClientEntry, { isUntranslated }: WayOutOptions): readonly string[] {
+  const names = [...new Set(operations.filter(isUntranslated).map(wordsOf))];
   if (names.length === 0) return [];
   return [
     "## What carryover does not translate",

@@ -21,12 +21,14 @@ export interface PromotionState {
   readonly newer: PromotionCounts;
   /** Halves that were forgotten. */
   readonly forgotten: number;
+  /** Comparisons since the last difference; since the start of the process, if there was none. */
+  readonly equal: number;
   /** True from `promote` on. */
   readonly promoted: boolean;
 }
 
 /** A promotion as it is saved: without the settings, which the rules file says. */
-export interface PromotionMemory extends Omit<PromotionState, "settings" | "clientsNeeded"> {
+export interface PromotionMemory extends Omit<PromotionState, "settings" | "clientsNeeded" | "equal"> {
   readonly differencesBelow: number;
 }
 
@@ -61,6 +63,7 @@ export function initialPromotion(declared: PromoteSettings | undefined, named: n
     older: NO_PROMOTION_COUNTS,
     newer: NO_PROMOTION_COUNTS,
     forgotten: 0,
+    equal: 0,
     promoted: false,
   };
 }
@@ -77,9 +80,10 @@ export function reducePromotion(
     callers: withCaller(newer.callers, who, clientsNeeded),
   };
   const full = half.comparisons >= halfOf(state.settings);
-  if (!full) return { ...state, newer: half };
+  const equal = differs ? 0 : state.equal + 1;
+  if (!full) return { ...state, equal, newer: half };
   const isFirst = older.comparisons === 0;
-  return { ...state, older: half, newer: NO_PROMOTION_COUNTS, forgotten: isFirst ? 0 : forgotten + 1 };
+  return { ...state, equal, older: half, newer: NO_PROMOTION_COUNTS, forgotten: isFirst ? 0 : forgotten + 1 };
 }
 
 /**

@@ -53,6 +53,7 @@ export function statusOf(state: RuleState, force: Rules["force"], moment: Moment
     failures,
     comparisons,
     differences,
+    equal: promotion.equal,
     bound,
     sample: rule.shadow.sample,
     risk,

@@ -26,6 +26,8 @@ const Evidence = z.object({
   /** The latest ones, on which the bound rests. */
   comparisons: Count,
   differences: Count,
+  /** Comparisons since the last difference. */
+  equal: optional(Count),
   /** Of requests that may be compared, the share that is. */
   sample: optional(Share),
   /** Upper bound (95 %) of the share of differing responses; 1 without a comparison. */

@@ -174,19 +174,19 @@ const SITUATIONS: readonly Situation[] = [
     "a shadow rule is proved",
     { rules: [rule("r", "shadow", PROVED)] },
     "set rule r to mode: translate, for 10 % of its clients first",
-    "in rule r: mode: translate; in match of rule r: percent: 10",
+    "in rule r: mode: translate; in rule r: onFailure: native; in match of rule r: percent: 10",
   ],
   [
     "a shadow rule for one client is proved",
     { rules: [rule("r", "shadow", { ...PROVED, clients: 1, clientsNeeded: 1 })] },
     "set rule r to mode: translate",
-    "in rule r: mode: translate",
+    "in rule r: mode: translate; in rule r: onFailure: native",
   ],
   [
     "a shadow rule for many clients is proved",
     { ledger: { clients: clientsOf(7) }, rules: [rule("r", "shadow", { ...PROVED, clientsNeeded: 1, sample: 1 })] },
     "set rule r to mode: translate, for 10 % of its clients first",
-    "in rule r: mode: translate; in match of rule r: percent: 10",
+    "in rule r: mode: translate; in rule r: onFailure: native; in match of rule r: percent: 10",
   ],
   [
     "a shadow rule for named clients is proved and compares every request",
@@ -195,7 +195,7 @@ const SITUATIONS: readonly Situation[] = [
       rules: [rule("r", "shadow", { ...PROVED, clientsNeeded: 1, namesClients: true, sample: 1 })],
     },
     "set rule r to mode: translate",
-    "in rule r: mode: translate; in shadow of rule r: sample: 0.1",
+    "in rule r: mode: translate; in rule r: onFailure: native; in shadow of rule r: sample: 0.1",
   ],
   [
     "a translated percentage is proved",
@@ -244,7 +244,7 @@ const SITUATIONS: readonly Situation[] = [
     "few comparisons though all are compared",
     { rules: [rule("r", "shadow", { comparisons: 20, sample: 1 }, LONG)] },
     "let rule r match more, or go on without the proof (mode: translate): 163 more comparisons would take about 82 days",
-    "in rule r: mode: translate",
+    "in rule r: mode: translate; in rule r: onFailure: native",
   ],
   [
     "84 % differ, for a known reason",
@@ -260,6 +260,11 @@ const SITUATIONS: readonly Situation[] = [
     "84 % differ, for no known reason",
     { rules: [rule("r", "shadow", { comparisons: 50, differences: 42 }, { causes: cause() })] },
     "find out why the translation of r differs, most often extra at items.createdAt of group list (/samples), and rename the rule when that is fixed: 84 % of its comparisons differ",
+  ],
+  [
+    "what differed is equal by now",
+    { rules: [rule("r", "shadow", { comparisons: 50, differences: 30, equal: 15 })] },
+    "find out why the translation of r differs (/samples), and rename the rule when that is fixed: 60 % of its comparisons differ, though none of the latest 15 did",
   ],
   [
     "a few differ",
@@ -345,7 +350,7 @@ const SITUATIONS: readonly Situation[] = [
     "the first percentage would take nobody",
     { ledger: { clients: inBuckets(18, 29) }, rules: [rule("r", "shadow", PROVED)] },
     "set rule r to mode: translate, for 19 % of its clients first (it adds c0)",
-    "in rule r: mode: translate; in match of rule r: percent: 19",
+    "in rule r: mode: translate; in rule r: onFailure: native; in match of rule r: percent: 19",
   ],
   [
     "the clients that a percentage leaves out are proved by a rule behind it",
@@ -380,7 +385,7 @@ const SITUATIONS: readonly Situation[] = [
   [
     "the translation fails too often",
     { rules: [rule("r", "translate", { requests: 100, failures: 30 })] },
-    "find out why the translation fails for r (the log, /clients): 30 of 100 requests failed because of translation: at most 46.7 % do (95 %), not yet below 2 %; 2516 more without one are enough",
+    "find out why the translation fails for r (the log, /clients): 30 of 100 requests failed because of translation: at most 46.7 % do (95 %), not yet below 2 %",
   ],
   [
     "few requests were translated",
@@ -422,13 +427,13 @@ const SITUATIONS: readonly Situation[] = [
     "native serves without rules",
     withRows(NATIVE),
     "compare group by a rule with mode: shadow: native v1 serves it",
-    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
+    "in the rules file, in place of its rules:; rules:; - name: groups; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
   ],
   [
     "cutover.mode compares everything",
     withRows(SHADOW),
     "give group a rule of its own with mode: shadow: only rules gather evidence, and move by it",
-    "at the end of the rules file:; - name: groups; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
+    "in the rules file, in place of its rules:; rules:; - name: groups; match: { resource: group }; mode: shadow; shadow: { sample: 1 }",
   ],
   [
     "a rule that nobody calls holds nothing up",

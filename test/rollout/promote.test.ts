@@ -117,6 +117,12 @@ describe("ageing", () => {
     expect(compare(wrong, 40_000).promoted).toBe(true);
   });
 
+  test("comparisons since the last difference are counted over halves", () => {
+    const state = compare(initialPromotion(SETTINGS, undefined), 30_000);
+    expect(compare(state, 1).equal).toBe(30_001);
+    expect(compare(compare(state, 1, { differs: true }), 2).equal).toBe(2);
+  });
+
   test("a stretch of luck between differences promotes nothing", () => {
     let state = initialPromotion(SETTINGS, undefined);
     state = compare(state, 30, { differs: true });

@@ -61,7 +61,7 @@ export function stateProcess(
     instance: "i",
     pageSize: 200,
     identity,
-    traits: createOperationTraits([], new Set()),
+    traits: createOperationTraits([], () => false),
   });
   const requests = createRequestHistory(wall);
   const history = createEventHistory({ wall, process: randomBytes(4).toString("hex") });

@@ -145,7 +145,8 @@ const SCENES: readonly ((tour: Tour) => Promise<Scene>)[] = [
     return {
       title: "The rule translates: carryover reads the changed file, without a restart",
       steps: [shown(TRANSLATE), call],
-      means: "v2 serves these v1 requests now. The rule rolls back by itself when more than 10 % of them fail.",
+      means:
+        "v2 serves these v1 requests now, of all clients, since this is a tour: elsewhere begin with a few (percent). The rule rolls back by itself when more than 10 % of them fail.",
       isTold: call.status === 200 && call.mode === "translate",
     };
   },

@@ -1,10 +1,10 @@
 /** The command `carryover events`. */
 import { type Command, InvalidArgumentError } from "commander";
-import { ConfigError } from "../../config/faults.ts";
 import { byIds, eventRecord } from "../../history/events.ts";
+import { DAY_MS } from "../../ledger/days.ts";
 import { EVENT_KINDS } from "../../model/event.ts";
 import type { CommandIo, Outcome } from "../command.ts";
-import { readAddresses, readWindow } from "../report/arguments.ts";
+import { argumentError, isTimeOfDay, readAddresses, readMoment } from "../report/arguments.ts";
 import { optionsOf, type SharedFlags, shared, show } from "../status/command.ts";
 import { type EventsReport, eventsText } from "./text.ts";
 
@@ -84,39 +84,20 @@ function instantOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-const DAY_MS = 86_400_000;
-
 interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** Milliseconds since 1970. Throws ConfigError. */
+/** Milliseconds since 1970. Throws ArgumentError. */
 export function readWindowOf({ from, to }: Pick<EventsFlags, "from" | "to">, now: number): Window {
   const until = to === undefined ? now : readMoment(to, "--to", now);
   const window = { from: from === undefined ? until - DAY_MS : readMoment(from, "--from", now), to: until };
   // From 23:00 to 01:00 is over midnight, and may not be over yet.
-  const end = to !== undefined && CLOCK.test(to) && window.to <= window.from ? window.to + DAY_MS : window.to;
+  const end = to !== undefined && isTimeOfDay(to) && window.to <= window.from ? window.to + DAY_MS : window.to;
   if (window.from < end) return { from: window.from, to: end };
-  throw new ConfigError([
-    { where: "--from", what: "it is not before --to", remedy: "exchange them, or name the days" },
-  ]);
-}
-
-const CLOCK = /^(\d\d:\d\d(?::\d\d)?)Z?$/;
-const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
-
-function readMoment(text: string, option: string, now: number): number {
-  if (/^\d+[a-z]$/.test(text)) return now - readWindow(text, option);
-  const [, clock] = CLOCK.exec(text) ?? [];
-  const [, date = instantOf(now).slice(0, 10), time = clock ?? "00:00", zone = "Z"] = DATE.exec(text) ?? [];
-  const isTime = clock !== undefined || DATE.test(text);
-  const at = isTime ? Date.parse(`${date}T${time}${zone}`) : Number.NaN;
-  // A day that its month does not have would be another one.
-  const isReal = !Number.isNaN(at) && (zone !== "Z" || instantOf(at).startsWith(date));
-  if (isReal) return clock !== undefined && at > now ? at - DAY_MS : at;
-  const remedy = "use 2026-11-28T02:00Z, 02:00 (UTC), or a time ago: 6h";
-  throw new ConfigError([{ where: option, what: `${JSON.stringify(text)} is not a time`, remedy }]);
+  if (to === undefined) throw argumentError("--from", "it lies in the future", "name a time in the past");
+  throw argumentError("--from", "it is not before --to", "exchange them, or name the days");
 }
 
 function readKind(text: string): string {

@@ -222,7 +222,8 @@ function ruleLines({ client, bucket, at, says, rules }: ExplainedCutover, paint:
     column(why),
     { text: `line ${line}`, style: "dim" } as const,
   ]);
-  return [`  client ${client}, bucket ${bucket.toFixed(1)}, at ${at}`, ...table(cells, paint), `  ${says}`];
+  const none = rules.length === 0 ? ["  no rules were read: --rules FILE names their file"] : [];
+  return [`  client ${client}, bucket ${bucket.toFixed(1)}, at ${at}`, ...none, ...table(cells, paint), `  ${says}`];
 }
 
 function callLines(call: ExplainedCall, number: number, addresses: UpstreamAddresses, paint: Paint): string[] {

@@ -6,7 +6,7 @@ import {
 } from "../../config/command-variables.ts";
 import { ArgumentError } from "../../config/faults.ts";
 import type { AskedTimes } from "../../history/requests.ts";
-import { instantOf } from "../../model/instant.ts";
+import { DAY_MS } from "../../ledger/days.ts";
 import type { CommandIo } from "../command.ts";
 import { tokenFrom } from "../token-input.ts";
 
@@ -55,7 +55,7 @@ export interface WindowFlags {
 
 const DEFAULT_WINDOW = "24h";
 export const WINDOW_HELP = `how far back: 1h, 24h, 7d, all (default: ${DEFAULT_WINDOW})`;
-export const FROM_HELP = "beginning instead: 2026-11-27T02:00Z, or a time ago: 6h";
+export const FROM_HELP = "beginning instead: 2026-11-27T02:00Z, 02:00 (UTC, the last one), or a time ago: 6h";
 export const TO_HELP = "end, in the same way (default: now)";
 
 /** The times to ask instances for. `now`: milliseconds since 1970. */
@@ -71,7 +71,7 @@ export function readWindowFlags({ window, from, to, since }: WindowFlags, now: n
     const ago = since === undefined ? readWindow(window ?? DEFAULT_WINDOW, "--window") : readWindow(since);
     return { from: -ago, to: undefined };
   }
-  const times = { from: readTime(from, "--from"), to: readTime(to, "--to") };
+  const times = { from: readTime(from, "--from", now), to: readTime(to, "--to", now) };
   const at = (time: number): number => (time < 0 ? now + time : time);
   if (at(times.from ?? 0) >= at(times.to ?? now)) {
     const remedy = "give a time in the past that is before --to";
@@ -81,18 +81,33 @@ export function readWindowFlags({ window, from, to, since }: WindowFlags, now: n
 }
 
 /** Milliseconds since 1970; below 0: so long ago, by the clock of the instance that is asked. */
-function readTime(text: string | undefined, option: string): number | undefined {
+function readTime(text: string | undefined, option: string, now: number): number | undefined {
   if (text === undefined) return undefined;
-  if (/^\d+[a-z]$/.test(text)) return -readWindow(text, option);
-  const [, day = "", time = "00:00", seconds = ":00"] =
-    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?Z)?$/.exec(text) ?? [];
-  const at = instantOf(`${day}T${time}${seconds}Z`);
-  if (at !== undefined && at.seconds >= 0) return at.seconds * 1000;
-  throw argumentError(
-    option,
-    `${JSON.stringify(text)} is not a time`,
-    "use a time in UTC (2026-11-27T02:00Z, 2026-11-27), or one ago (6h)",
-  );
+  return AGO.test(text) ? -readWindow(text, option) : readMoment(text, option, now);
+}
+
+const AGO = /^\d+[a-z]$/;
+const CLOCK = /^(\d\d:\d\d(?::\d\d)?)Z?$/;
+const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
+
+/** `02:00`: its day is left open. */
+export function isTimeOfDay(text: string): boolean {
+  return CLOCK.test(text);
+}
+
+/** Milliseconds since 1970 of `2026-11-28T02:00Z`, `2026-11-28`, `02:00` (the last one, in UTC) or `6h` ago. Throws ArgumentError. */
+export function readMoment(text: string, option: string, now: number): number {
+  if (AGO.test(text)) return now - readWindow(text, option);
+  const [, clock] = CLOCK.exec(text) ?? [];
+  const today = new Date(now).toISOString().slice(0, 10);
+  const [, date = today, time = clock ?? "00:00", zone = "Z"] = DATE.exec(text) ?? [];
+  const isTime = clock !== undefined || DATE.test(text);
+  const at = isTime ? Date.parse(`${date}T${time}${zone}`) : Number.NaN;
+  // A day that its month does not have would be another one.
+  const isReal = at >= 0 && (zone !== "Z" || new Date(at).toISOString().startsWith(date));
+  if (isReal) return clock !== undefined && at > now ? at - DAY_MS : at;
+  const remedy = "use a time in UTC (2026-11-27T02:00Z, 2026-11-27, 02:00), or one ago (6h)";
+  throw argumentError(option, `${JSON.stringify(text)} is not a time`, remedy);
 }
 
 /** Milliseconds of a number of seconds. */
@@ -125,6 +140,6 @@ export function readAdminToken(
   return tokenFrom({ file: chosen, variable: { name: ADMIN_TOKEN_VARIABLE, value } }, io);
 }
 
-function argumentError(where: string, what: string, remedy: string): ArgumentError {
+export function argumentError(where: string, what: string, remedy: string): ArgumentError {
   return new ArgumentError({ where, what, remedy });
 }

@@ -77,7 +77,8 @@ async function report(args: readonly string[], flags: ReportFlags, io: CommandIo
   if ("fault" in resource) return refuse(resource.fault, io);
   const options = { token, timeoutMs, fetch: io.fetch };
   const results = await Promise.all(addresses.map((address) => ask(address, options, times)));
-  const fault = unknownClient(flags.client, results);
+  const unknown = unknownClient(flags.client, results);
+  const fault = unknown && `--client: ${unknown}`;
   if (fault !== undefined) return refuse(withoutToken(fault, token), io);
   const whole = createReport(results, times, { resource: resource.name, client: flags.client });
   const safe = withoutToken(whole, token);

@@ -42,7 +42,7 @@ function headlines(report: MigrationReport): readonly string[] {
   const missing = `; nothing was heard from ${silent} of ${counted(instances.length, "address", "addresses")}`;
   const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
   return [
-    `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window)}`,
+    `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window, report.scope.client !== null)}`,
     `next: ${standing.next}`,
     ...changeLines(standing.change),
     `${what}${complete ? "" : missing}`,

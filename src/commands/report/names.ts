@@ -36,5 +36,5 @@ export function unknownClient(wanted: string | undefined, results: readonly Inst
   if (names.some(matching(wanted, names))) return undefined;
   const near = nearest(wanted, names);
   const remedy = near === undefined ? "carryover report lists those that it knows" : `did you mean ${near}?`;
-  return oneLine(`--client: no instance that responded knows a client ${JSON.stringify(wanted)}; ${remedy}`);
+  return oneLine(`no instance that responded knows a client ${JSON.stringify(wanted)}; ${remedy}`);
 }

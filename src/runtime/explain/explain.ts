@@ -130,7 +130,7 @@ export function createExplain(
       notes: [
         ...request.notes,
         ...(refusal?.reason === "METHOD_NOT_ALLOWED" ? methodHints(request.target, route) : []),
-        ...nativeHints(recording, refusal, foreign, hasNative),
+        ...nativeHints(recording, refusal, foreign, { hasNative, isRuled: cutover?.rollout.fallback() !== undefined }),
         ...(request.body.length > 0 && operation !== undefined && bodyShape(operation) === undefined
           ? ["the body is not read: this operation has none"]
           : []),
@@ -206,18 +206,19 @@ function isForeign({ exchange }: Recording, resources: readonly Resource[]): boo
   return operation?.kind === "native" && operation.extension === true;
 }
 
-/** What a refused request lacks to be served by native v1. `hasNative`: its address is configured. */
+/** What a refused request lacks to be served by native v1. `hasNative`: its address is configured; `isRuled`: the rules file says `fallback`. */
 function nativeHints(
   { exchange }: Recording,
   refusal: Problem | undefined,
   foreign: boolean,
-  hasNative: boolean,
+  { hasNative, isRuled }: { readonly hasNative: boolean; readonly isRuled: boolean },
 ): readonly string[] {
   if (foreign) return [`${exchange.operation} is no operation of v1: only v2 has this path`];
   if (refusal?.reason !== "NOT_TRANSLATABLE" && refusal?.reason !== "NOT_FOUND") return [];
+  const setting = isRuled ? "fallback: native in the rules file" : "--fallback native";
   return [
     hasNative
-      ? "with --fallback native it would go to native v1 as it is"
+      ? `with ${setting} it would go to native v1 as it is`
       : "with --upstream-v1-url (the address of native v1) it would go there as it is",
   ];
 }

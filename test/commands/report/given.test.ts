@@ -58,15 +58,15 @@ describe("the times of a window", () => {
     const from = Date.UTC(2026, 10, 27, 2);
     expect(read({ from: "2026-11-27T02:00Z", to: "2026-11-27 03:00:00Z" })).toEqual({ from, to: from + HOUR });
     expect(read({ from: "2026-11-26", to: "6h" })).toEqual({ from: Date.UTC(2026, 10, 26), to: -6 * HOUR });
+    expect(read({ from: "02:00", to: "2026-11-27T04:00+01:00" })).toEqual({ from, to: from + HOUR });
     expect(read({ to: "2d" })).toEqual({ from: undefined, to: -48 * HOUR });
   });
 
   test.each([
     [{ window: "1h", since: "1h" }],
     [{ window: "ever" }],
-    [{ from: "2026-11-27T02:00" }],
+    [{ from: "2026-11-27T2:00" }],
     [{ from: "2026-02-30" }],
-    [{ to: "2026-11-27T02:00+01:00" }],
     [{ from: "2026-11-28" }],
     [{ from: "1h", to: "1h" }],
   ])("%j is refused", (flags) => {

@@ -144,9 +144,10 @@ it("a rule with promoteWhen goes all the way to its last client in the same way"
     await operator.look();
   }
   expect(Object.fromEntries(operator.written)).toEqual({
-    "everything shadow.sample": ["1"],
+    "everything shadow.sample": ["1", "0.1"],
     "everything promoteWhen.minClients": ["10"],
     "everything mode": ["translate"],
-    "everything match.percent": ["10", "25", "50", "100"],
+    "everything onFailure": ["native"],
+    "everything match.percent": ["19", "29", "50", "100"],
   });
 }, 300_000);

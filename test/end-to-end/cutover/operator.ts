@@ -47,10 +47,13 @@ export function createOperator(weeks: Weeks, people: People): Operator {
   const write = async (change: Change): Promise<string> => {
     if (change.file !== "rules") throw new Error(`cannot set ${change.paste.join("; ")} while it runs`);
     const text = await readFile(rulesPath, "utf8");
-    if (change.paste[0]?.startsWith("- ")) {
+    if (change.paste[0] === "rules:") {
+      note(`${change.rule}`, "new");
+      await save(text.replace(/^rules: \[\]$/m, change.paste.join("\n")));
+    } else if (change.paste[0]?.startsWith("- ")) {
       const indented = change.paste.map((line) => `  ${line}\n`).join("");
       note(`${change.rule}`, "new");
-      await save(text.replace(/^rules: \[\]\n/m, "rules:\n") + indented);
+      await save(text + indented);
     } else {
       const values = change.paste.map((line): unknown => parse(line));
       await save(withValues(text, change.rule, values, note));
@@ -94,7 +97,7 @@ export function createOperator(weeks: Weeks, people: People): Operator {
       },
     ],
     [
-      /^see with carryover check .*; then carryover force none$/,
+      /^(?:ask \S+, and )?see with carryover check .*; then carryover force none/,
       async () => {
         if (!people.mayLift()) return "v2 is not well";
         return (await weeks.run("force", "none", HERE, "--reason", "v2 is well", "--by", "robot")).out.trim();

@@ -150,6 +150,6 @@ it("T-FLT-22: the wall clock is read only where a date is meant", () => {
   expect(using).toEqual([
     ...["commands/check/command.ts", "commands/check/platform.ts", "commands/events/command.ts"],
     "commands/explain/command.ts",
-    ...["model/clock.ts", "runtime/migration.ts", "server/load-shedder.ts", "telemetry/log.ts"],
+    ...["model/clock.ts", "runtime/background-shadow.ts", "server/load-shedder.ts", "telemetry/log.ts"],
   ]);
 });
