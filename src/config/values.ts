@@ -55,7 +55,7 @@ function urlFault(text: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with an address of a shared store, or undefined. The text never repeats the address: it may hold a password. */
+/** The fault of an address of a shared store; undefined if there is none. The text never repeats the address: it may hold a password. */
 function storeUrlFault(text: string): string | undefined {
   if (!URL.canParse(text)) return "this is not a URL";
   const url = new URL(text);

@@ -37,7 +37,7 @@ export interface MigrationStatus {
   /** What to write for it; null: a person must find out, decide or wait. */
   readonly change: Change | null;
   readonly instances: readonly InstanceStatus[];
-  /** Processes that share a store with the instances, those of the last day that are gone included. */
+  /** Processes that share a store with the instances, and processes that did within the last day. */
   readonly replicas: readonly ReplicaStatus[];
   readonly silent: readonly SilentInstance[];
   readonly rules: readonly RuleLineStatus[];

@@ -169,6 +169,6 @@ export const ConfirmedRuleSchema = z.object({
 
 export type ForceCommand = z.output<typeof ForceCommands>;
 export type ForceState = Read<typeof ForceStateSchema>;
-/** What a person said with `carryover force`, and to which other replica. */
+/** The note of a person with `carryover force`, and the replica that was asked if it was another one. */
 export type ForceNote = Pick<ForceState, "reason" | "by" | "replica">;
 export type ConfirmedRule = Read<typeof ConfirmedRuleSchema>;

@@ -56,7 +56,7 @@ export function createSharedEvidence(basis: string, count: (increment: Increment
         }
       }
     },
-    /** What the next tick asks for. */
+    /** The sums to ask for with the next tick. */
     questions: (rules: readonly Rule[]): readonly SumQuestion[] => {
       if (ticks++ % ASKED_TICKS !== 0 || rules.length === 0) return [];
       const begin = (turn++ * ASKED_RULES) % rules.length;
@@ -64,7 +64,7 @@ export function createSharedEvidence(basis: string, count: (increment: Increment
         .slice(begin, begin + ASKED_RULES)
         .flatMap((rule) => FIELDS.map((field) => ({ key: keyOf(rule), field, operation: "add" as const })));
     },
-    /** Takes the answers. */
+    /** Takes the sums that the store returned. */
     answered: (answers: readonly (readonly [SumQuestion, number | undefined])[]): void => {
       for (const [{ key, field }, value] of answers) {
         const name = FIELDS.find((one) => one === field);

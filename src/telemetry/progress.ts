@@ -67,7 +67,7 @@ const SharedStateSchema = z.object({
   up: z.boolean(),
   /** Since when that is so. */
   since: Time,
-  /** What is wrong; absent: nothing. */
+  /** Absent if nothing is wrong. */
   fault: optional(z.string().max(500)),
   /** Those that were heard within a day. */
   replicas: z.array(Replica).max(10_000),

@@ -38,7 +38,7 @@ describe("carryover status about replicas that share a store", () => {
     expect((await status(progress({}))).replicas).toEqual([]);
   });
 
-  test("takes what it says of a replica from the instance that heard of it last", async () => {
+  test("describes a replica as the instance does that heard of it last", async () => {
     const late = [replica("web-1", { heardAt: NOW + 5, rules: "4d5e6f" })];
     const { replicas } = await status(shared(), { ...shared({ replicas: late }), instance: "another" });
     expect(replicas.map(({ name, rules }) => [name, rules])).toEqual([

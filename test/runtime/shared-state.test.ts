@@ -18,7 +18,7 @@ const { config } = loadConfig({
   readFile: () => new Uint8Array(),
 });
 
-/** Time passes so much faster for the processes of these tests. */
+/** Factor by which time passes faster for the processes of these tests. */
 const FASTER = 20;
 const RULES = rulesOf([rule()]);
 
@@ -118,7 +118,7 @@ describe("replicas that share a store", () => {
     expect(phaseOf(await replica("b"))).toBe("back");
   });
 
-  test("learn of a step back of which a restarted replica knew and the store did not", async () => {
+  test("learn of a step back that a restarted replica remembers and the store does not", async () => {
     const a = await replica("a", { before: fail });
     expect(phaseOf(a)).toBe("back");
     await until(() => store.copy().rules.size === 1);

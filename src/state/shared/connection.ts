@@ -46,7 +46,7 @@ export function createStoreConnection(options: ConnectionOptions) {
   const { url, username, secrets, later, random } = options;
   const target = new URL(url);
   const home: Address = { host: target.hostname.replace(/^\[|\]$/g, ""), port: Number(target.port || 6379) };
-  /** Where a cluster says that the keys are; undefined: at the configured address. */
+  /** The node of a cluster that has the keys. Undefined if that is the configured address. */
   let moved: Address | undefined;
   let client: RedisClientType | undefined;
   let failures = 0;
@@ -101,7 +101,7 @@ export function createStoreConnection(options: ConnectionOptions) {
       disableClientInfo: true,
       maintNotifications: "disabled",
     });
-    // Without a listener the process would end. What the error says comes with the command.
+    // Without a listener the process would end. The error also comes with the command.
     fresh.on("error", () => {});
     try {
       // It never settles for some faults, such as a password that is refused.
@@ -183,7 +183,7 @@ function movedTo(error: unknown, from: Address): Address | undefined {
   return port === undefined ? undefined : { host: host || from.host, port: Number(port) };
 }
 
-/** What an operator has to change: the account, or its password. */
+/** Faults that an operator has to fix: the account, or its password. */
 const UNUSABLE = /^(?:WRONGPASS|NOPERM|NOAUTH|ERR (?:AUTH|invalid|Client sent AUTH))/;
 
 function faultOf(error: unknown): StoreError {
@@ -198,7 +198,7 @@ function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
 }
 
-/** Rejects after `ms`; what becomes of `promise` then is ignored. */
+/** Rejects after `ms`; the outcome of `promise` is ignored then. */
 async function inTime<T>(promise: Promise<T>, ms: number, fault: string, later: Timer): Promise<T> {
   let cancel = (): void => {};
   const late = new Promise<never>((_, reject) => {

@@ -19,9 +19,9 @@ export interface LinkState {
   readonly acknowledged: number;
   /** The highest batch that exists. */
   readonly made: number;
-  /** The lowest batch that can be sent again; `made + 1` if there is none. */
+  /** The lowest batch that can be sent again; `made + 1` without any. */
   readonly oldest: number;
-  /** The batches of the contribution that is being sent, the first of which is a reset; undefined: none is. */
+  /** The batches of the contribution that is being sent; the first one is a reset. Undefined if no contribution is being sent. */
   readonly seed: { readonly first: number; readonly last: number } | undefined;
   /** The contribution has to be sent as a whole. */
   readonly mustSeed: boolean;
@@ -32,7 +32,7 @@ export type LinkEvent =
   | { readonly kind: "made" }
   /** Batches below `oldest` can no longer be sent again. */
   | { readonly kind: "forgot"; readonly oldest: number }
-  /** The contribution was divided into `batches`, the first of which is a reset. Nothing before them is needed. */
+  /** The contribution was divided into `batches`; the first one is a reset. Nothing before them is needed. */
   | { readonly kind: "seeded"; readonly batches: number; readonly at: number }
   | { readonly kind: "replied"; readonly reply: TickReply; readonly at: number }
   | { readonly kind: "failed"; readonly fault: string; readonly at: number };
@@ -57,7 +57,7 @@ export function isUp({ phase }: LinkState): boolean {
   return phase !== "connecting" && phase !== "away";
 }
 
-/** The number of the batch to send next; undefined: the store has all. */
+/** The number of the batch to send next. Undefined if the store has all. */
 export function nextBatch({ acknowledged, made, mustSeed }: LinkState): number | undefined {
   return mustSeed || acknowledged >= made ? undefined : acknowledged + 1;
 }
@@ -101,7 +101,7 @@ function afterReply(before: LinkState, { status, last, store }: TickReply, at: n
   const isSeeding = state.seed !== undefined && acknowledged < state.seed.last;
   const after = { ...state, acknowledged, seed: isSeeding ? state.seed : undefined };
   if (isSeeding) return inPhase(after, "seeding", at);
-  // A single batch on its way is no gap.
+  // A single batch on its way does not count as a gap.
   const isBehind = status === "gap" || (before.phase === "gap" && acknowledged < state.made);
   return inPhase(after, isBehind ? "gap" : "in-step", at);
 }

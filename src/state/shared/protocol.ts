@@ -135,7 +135,7 @@ export interface TickReply {
   readonly outcomes: readonly DecisionOutcome[];
   /** Undefined unless asked for. */
   readonly replicas: readonly ReplicaRow[] | undefined;
-  /** In the order of the questions; undefined: nothing was counted. */
+  /** In the order of the questions. Undefined where nothing was counted. */
   readonly sums: readonly (number | undefined)[];
 }
 

@@ -52,7 +52,7 @@ interface Waiting {
 
 export interface ReplicaView {
   readonly link: LinkState;
-  /** What is wrong although the store responds; undefined: nothing. */
+  /** A fault although the store responds. Undefined if there is none. */
   readonly trouble: string | undefined;
   /** By the clock of the store, milliseconds since 1970; undefined before the first response. */
   readonly at: number | undefined;
@@ -86,7 +86,7 @@ export function createReplica(options: ReplicaOptions) {
     const numbered: NumberedDecision = { ...decision, number: decided };
     return new Promise((settle) => {
       const target = targetOf(decision);
-      // What was decided before about the same thing, and not sent yet, is out of date.
+      // An earlier decision about the same thing that was not sent yet is out of date.
       const old = queue.filter((one) => targetOf(one.decision) === target);
       for (const one of old) one.settle("stale");
       queue = [...queue.filter((one) => !old.includes(one)), { decision: numbered, settle }].slice(-MOST_DECISIONS);

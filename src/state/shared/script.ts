@@ -21,19 +21,18 @@ const SEPARATOR = "\u001f";
 const COUNTS_SECONDS = 30 * 86_400;
 /** A replica that is gone is listed for a day. Then its counts join those of all that are gone, so that sums stay cheap. */
 const LISTED_MS = 86_400_000;
-/** Versions of which the token is kept, to notice that the store went backwards. */
+/** Versions whose token is kept, to notice that the store went backwards. */
 const KEPT_VERSIONS = 1_000;
 
 /**
- * Keys: `meta` (schema, id, version, token), `log` (version → token), `rules` (key → row), `force`, `rep` (replica → heard, last decision, about), `all`
- * (replica → when it counted last), and `c:REPLICA` with the counts of one replica and the number of its last batch. Both are in one key, so that nothing can
- * evict the one without the other. `c:gone` has the counts of replicas that are gone: each was moved there at once, and the number of its last batch stays, so
- * that a replica which comes back goes on from zero.
+ * Keys: `main` (schema, id, version, token, `force`, and a row `rule:KEY` for each rule), `log` (version → token), `rep` (replica → heard, last decision, about),
+ * `all` (replica → when it counted last), and `c:REPLICA` with the counts of one replica and the number of its last batch. A server may evict any key: what
+ * shows that something is missing is in the same key as that something. `c:gone` has the counts of replicas that are gone: they are moved there as a whole, and
+ * the number of the last batch stays, so that a replica which comes back goes on from zero.
  */
 const BODY = `
 local base = string.sub(KEYS[1], 1, -5)
-local meta, rules, force, rep, log = KEYS[1], base .. 'rules', base .. 'force', base .. 'rep', base .. 'log'
-local counting = base .. 'all'
+local main, rep, log, counting = KEYS[1], base .. 'rep', base .. 'log', base .. 'all'
 local next = 0
 local function arg() next = next + 1 return ARGV[next] end
 local function text(number) return string.format('%.0f', number) end
@@ -69,19 +68,22 @@ local function fold(gone)
     if operation then redis.call('HDEL', from, values[i]) end
   end
   redis.call('HDEL', counting, gone)
-  redis.call('HSET', counting, 'gone', text(now))
   redis.call('EXPIRE', to, ${COUNTS_SECONDS})
 end
 
-local id = redis.call('HGET', meta, 'id')
-local version = tonumber(redis.call('HGET', meta, 'version') or '')
-local token = redis.call('HGET', meta, 'token')
+local id = redis.call('HGET', main, 'id')
+local version = tonumber(redis.call('HGET', main, 'version') or '')
+local token = redis.call('HGET', main, 'token')
 if not (id and version and token) then
   id, version, token = fresh, 0, fresh
-  local rows = redis.call('HGETALL', rules)
-  for i = 2, #rows, 2 do version = math.max(version, tonumber(field(rows[i], 2)) or 0) end
-  version = math.max(version, tonumber(field(redis.call('HGET', force, 'row'), 2)) or 0) + 1
-  redis.call('HSET', meta, 'schema', '${SCHEMA}', 'id', id, 'version', text(version), 'token', token)
+  local rows = redis.call('HGETALL', main)
+  for i = 1, #rows, 2 do
+    if rows[i] == 'force' or string.match(rows[i], '^rule:') then
+      version = math.max(version, tonumber(field(rows[i + 1], 2)) or 0)
+    end
+  end
+  version = version + 1
+  redis.call('HSET', main, 'schema', '${SCHEMA}', 'id', id, 'version', text(version), 'token', token)
 end
 
 local foreign = known ~= '' and known ~= id
@@ -119,22 +121,21 @@ local function renew()
   redis.call('HSET', log, text(version - 1), token)
   redis.call('HDEL', log, text(version - 1 - ${KEPT_VERSIONS}))
   token = fresh .. '.' .. text(version)
-  redis.call('HSET', meta, 'version', text(version), 'token', token)
+  redis.call('HSET', main, 'version', text(version), 'token', token)
 end
 local function keep(key, generation, rest)
   renew()
-  redis.call('HSET', rules, key, text(generation) .. ' ' .. text(version) .. ' ' .. rest)
+  redis.call('HSET', main, 'rule:' .. key, text(generation) .. ' ' .. text(version) .. ' ' .. rest)
 end
 local function keepForce(number, rest)
   renew()
-  redis.call('HSET', force, 'row', text(number) .. ' ' .. text(version) .. ' ' .. rest)
+  redis.call('HSET', main, 'force', text(number) .. ' ' .. text(version) .. ' ' .. rest)
 end
 for _ = 1, tonumber(arg()) do
   local number, kind, key, given, detail = tonumber(arg()), arg(), arg(), tonumber(arg()), arg()
   local outcome = 'stale'
   local isForce = kind == 'force' or kind == 'restore-force'
-  local row
-  if isForce then row = redis.call('HGET', force, 'row') else row = redis.call('HGET', rules, key) end
+  local row = redis.call('HGET', main, isForce and 'force' or 'rule:' .. key)
   local generation = tonumber(field(row, 1) or '0')
   local stamp = text(now) .. ' ' .. replica .. ' ' .. detail
   if foreign then outcome = 'stale'
@@ -165,7 +166,7 @@ if not mine then
   local function old(name, forget)
     local all = redis.call('HGETALL', name)
     for i = 1, #all, 2 do
-      if (tonumber(field(all[i + 1], 1)) or 0) < now - ${LISTED_MS} and all[i] ~= 'gone' then forget(all[i]) end
+      if (tonumber(field(all[i + 1], 1)) or 0) < now - ${LISTED_MS} then forget(all[i]) end
     end
   end
   old(rep, function(one) redis.call('HDEL', rep, one) end)
@@ -178,14 +179,15 @@ if isLast == '1' and status == 'ok' then fold(replica) end
 local all = known == '' or foreign or diverged
 local rows, forced = {}, ''
 if all or seen ~= version then
-  local found = redis.call('HGETALL', rules)
+  local found = redis.call('HGETALL', main)
   for i = 1, #found, 2 do
-    if all or (tonumber(field(found[i + 1], 2)) or 0) > seen then
-      rows[#rows + 1] = found[i]
+    local key = string.match(found[i], '^rule:(.*)$')
+    if key and (all or (tonumber(field(found[i + 1], 2)) or 0) > seen) then
+      rows[#rows + 1] = key
       rows[#rows + 1] = found[i + 1]
     end
   end
-  forced = redis.call('HGET', force, 'row') or ''
+  forced = redis.call('HGET', main, 'force') or ''
 end
 local replicas = {}
 if wantsReplicas == '1' then
@@ -200,7 +202,10 @@ end
 local sums, ids = {}, nil
 for _ = 1, tonumber(arg()) do
   local operation, name = arg(), arg()
-  ids = ids or redis.call('HGETALL', counting)
+  if not ids then
+    ids = redis.call('HGETALL', counting)
+    ids[#ids + 1] = 'gone'
+  end
   local sum
   for i = 1, #ids, 2 do
     local value = tonumber(redis.call('HGET', base .. 'c:' .. ids[i], name) or '')
@@ -216,7 +221,7 @@ end
 return { status, text(last), id, text(version), token, text(now), diverged and '1' or '0', rows, forced, outcomes, replicas, sums }
 `;
 
-/** A script and the digest by which a server finds it. */
+/** A script, and its digest, under which servers keep it. */
 export interface Script {
   readonly text: string;
   readonly sha1: string;
@@ -247,7 +252,7 @@ export function scriptCall(request: TickRequest, prefix: string, fresh: string) 
   for (const { key, field, operation } of sums) {
     words.push(operation, nameOf({ key, field, operation }));
   }
-  return { script: batch === undefined ? WITHOUT_COUNTS : WITH_COUNTS, key: `{${prefix}}:${SCHEMA}:meta`, words };
+  return { script: batch === undefined ? WITHOUT_COUNTS : WITH_COUNTS, key: `{${prefix}}:${SCHEMA}:main`, words };
 }
 
 /** With the operation, so that counts can be put together without knowing more of them. */

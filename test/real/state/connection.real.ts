@@ -1,4 +1,4 @@
-/** What a real server, or the way to it, can do to a replica. */
+/** Faults of a real server, or of the way to it. */
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -147,7 +147,7 @@ describe("the way to a shared store", () => {
     await untilUp(caller);
   }, 20_000);
 
-  it("says that a password is needed, or that there is no server", async () => {
+  it("reports a missing password, and a port without a server", async () => {
     const server = await serverOf("redis-server", "--requirepass", "a-password");
     const [needed] = await faultOf(createCaller(storeAt(server.url), "a").tick());
     expect(needed).toMatch(/^unusable: NOAUTH/);
@@ -182,10 +182,10 @@ describe("the way to a shared store", () => {
 
   it("says that its keys hold something else, and changes nothing there", async () => {
     const server = await serverOf("valkey-9.1");
-    await server.run("SET", "{carryover}:1:meta", "mine");
+    await server.run("SET", "{carryover}:1:main", "mine");
     const [fault] = await faultOf(createCaller(storeAt(server.url), "a").tick());
     expect(fault).toBe("unusable: keys below state.prefix hold something else than carryover's state");
-    expect(await server.run("GET", "{carryover}:1:meta")).toContain("mine");
+    expect(await server.run("GET", "{carryover}:1:main")).toContain("mine");
   });
 
   it("reconnects when the server became a copy of another one, which takes no writes", async () => {

@@ -193,7 +193,7 @@ export function describeStore(name: string, create: () => ContractStore | Promis
       const [a, b] = callers();
       await a.tick({ wants: [rule("back")] });
       const { store: lost } = await a.tick({ wants: [{ ...rule("back"), key: "rule-b" } as Decision] });
-      // What a failover loses, seen from the replica: the store never had this version.
+      // After a failover the store never had this version.
       const ahead = { ...lost, version: lost.version + 1, token: "of-a-lost-version" };
       expect(await a.tick({ seen: ahead })).toMatchObject({ isDiverged: true, rules: [{}, {}] });
       await b.tick({ wants: [rule("back")] });

@@ -88,7 +88,7 @@ function createWorld() {
       void pick(at).replica.decide({ kind: "rule", key, what: "promote", generation, detail: "{}" });
     },
     force: (at: number, command: string) => void pick(at).replica.decide({ kind: "force", detail: command }),
-    /** Ends a process that has sent everything, and starts another one. What it counted stays. */
+    /** Ends a process that has sent everything, and starts another one. Its counts stay. */
     restart: async (at: number) => {
       await pick(at).replica.close();
       processes[at % processes.length] = start();
@@ -147,7 +147,7 @@ async function happen(world: World, event: Happening) {
 
 type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
 
-/** What the store has of these processes, by key and field. */
+/** The counts in the store, by key and field. */
 function kept({ server }: World): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { values } of server.copy().counts.values()) {
