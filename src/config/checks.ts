@@ -241,7 +241,8 @@ function tlsContradictions(name: string, { url, tls }: ConfiguredUpstream): read
   const found: OptionRemark[] = [];
   const set = (["caFile", "certFile", "keyFile"] as const).filter((key) => tls[key] !== undefined);
   const { protocol } = new URL(url);
-  for (const key of /s:$/.test(protocol) ? [] : set) {
+  const isPlain = protocol === "http:" || protocol === "redis:";
+  for (const key of isPlain ? set : []) {
     found.push({
       path: `${name}.tls.${key}`,
       what: `has no effect: ${name}.url is ${protocol.slice(0, -1)}`,
