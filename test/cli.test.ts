@@ -74,7 +74,7 @@ describe("a command line that is wrong", () => {
     { argv: ["serve", "--upstream-v2-ulr", "http://a"], says: "Did you mean --upstream-v2-url?" },
     {
       argv: ["serve", "--port", "8080"],
-      says: "(Did you mean one of --listen-port, --listen-grpc-port, --admin-port?)",
+      says: "(Did you mean one of --listen-port, --listen-reuse-port, --listen-grpc-port, --admin-port?)",
     },
     { argv: ["serve", "--audience", "x"], says: "(Did you mean --upstream-v2-audience?)" },
     { argv: ["serve", "--rules", "x"], says: "(Did you mean --cutover-rules-file?)" },
@@ -83,7 +83,7 @@ describe("a command line that is wrong", () => {
     { argv: ["sandbox", "--host", "::1"], says: "(Did you mean --listen-host?)" },
     {
       argv: ["check", "--admin-listen-port", "1"],
-      says: "(Did you mean one of --listen-port, --listen-grpc-port, --admin-port?)",
+      says: "(Did you mean one of --listen-port, --listen-reuse-port, --listen-grpc-port, --admin-port?)",
     },
     { argv: ["serve", "surplus"], says: "too many arguments" },
     { argv: ["demo", "--listen-port", "65536"], says: "from 0 (any free one) to 65535" },
@@ -281,6 +281,24 @@ describe("serve", () => {
     const { code, err } = await inProcess([...argv, ...PLATFORM]);
     expect(code).toBe(1);
     expect(err).toMatch(/^the client side cannot listen: .*EADDRNOTAVAIL.*192\.0\.2\.1\n.*correct --listen-host\.\n$/);
+  });
+
+  // CI runs this file with both kinds of Node.
+  const [major = 0] = process.versions.node.split(".").map(Number);
+  const shared = async () => {
+    const port = await takenPort();
+    const argv = ["serve", "--listen-host", "127.0.0.1", "--listen-port", port, "--admin-port", "0"];
+    return inProcess([...argv, ...PLATFORM, "--listen-reuse-port", "true"]);
+  };
+  it.skipIf(major >= 22)("does not begin with a shared port on a Node that cannot share it", async () => {
+    const { code, err } = await shared();
+    expect(code).toBe(64);
+    expect(err).toContain(`listen.reusePort: Node ${process.versions.node} cannot share a port between processes`);
+  });
+  it.runIf(major >= 24)("names the option that the other process at a shared port lacks", async () => {
+    const { code, err } = await shared();
+    expect(code).toBe(1);
+    expect(err).toMatch(/^the client side cannot listen: .*EADDRINUSE.*\n.*set --listen-reuse-port for all of them/);
   });
 
   const DEMO = ["demo", "--listen-port", "0", "--admin-port", "0", "--sandbox-port", "0"];

@@ -10,6 +10,8 @@ export interface ListenPort {
   readonly option: string;
   /** The address, and the option that changes it. */
   readonly host?: { readonly address: string; readonly option: string };
+  /** `listen.reusePort` is set for it. */
+  readonly isShared?: boolean;
 }
 
 /** Runs `open`, which opens `ports`. Gives exit code 1, with a message printed, when one of them cannot be opened. */
@@ -34,14 +36,18 @@ function listenErrorText(error: unknown, ports: readonly ListenPort[]): string |
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   const failed = ports.filter((port) => isAbout(error, port));
   const option = either(failed.map((port) => port.option));
-  const remedy = remedyFor(error.code, option, either(failed.flatMap(({ host }) => host?.option ?? [])));
+  const isShared = failed.some(({ isShared }) => isShared);
+  const remedy = remedyFor(error.code, option, either(failed.flatMap(({ host }) => host?.option ?? [])), isShared);
   if (remedy === undefined || failed.length === 0) return undefined;
   return `${either(failed.map(({ what }) => what))} cannot listen: ${error.message}\n${remedy}`;
 }
 
-function remedyFor(code: unknown, option: string, hostOption: string): string | undefined {
+function remedyFor(code: unknown, option: string, hostOption: string, isShared: boolean): string | undefined {
   switch (code) {
     case "EADDRINUSE":
+      if (isShared) {
+        return `A process listens there that does not share the port with this one: set --listen-reuse-port for all of them, and run them as one user. Or stop it, or move this one with ${option}.`;
+      }
       return `Another process listens there: stop it, or choose other ports: ${option} moves this one (0 takes any free one).`;
     case "EACCES":
       return `This process may not listen there (ports below 1024 take a privilege): ${option} moves it elsewhere.`;

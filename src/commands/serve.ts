@@ -26,6 +26,7 @@ export async function serveClients(flags: Record<string, unknown>, io: CommandIo
       port: listen.port,
       option: "--listen-port",
       host: { address: listen.host, option: "--listen-host" },
+      isShared: listen.reusePort,
     },
     {
       what: "the admin side",
@@ -33,7 +34,7 @@ export async function serveClients(flags: Record<string, unknown>, io: CommandIo
       option: "--admin-port",
       host: { address: admin.host, option: "--admin-host" },
     },
-    { what: "the gRPC side", port: listen.grpc.port, option: "--listen-grpc-port" },
+    { what: "the gRPC side", port: listen.grpc.port, option: "--listen-grpc-port", isShared: listen.reusePort },
   ];
   const ports = sides.flatMap((side): ListenPort[] => (side.port === undefined ? [] : [{ ...side, port: side.port }]));
   return openPorts(ports, io, async () => {

@@ -77,7 +77,8 @@ export function contradictions(
       remedy: "leave one of them out",
     });
   }
-  found.push(...storeContradictions(settings.state), ...socketContradictions(listen));
+  found.push(...storeContradictions(settings.state));
+  found.push(...socketContradictions(listen), ...sharedPortContradictions(listen));
   if (listen.port === admin.port && listen.port !== undefined && listen.port !== 0) {
     found.push({
       path: "admin.port",
@@ -115,6 +116,27 @@ function socketContradictions({ port, socket }: Settings["listen"]): readonly Op
   }
   if (port !== undefined || socket !== undefined) return [];
   return [{ path: "listen.port", what: "none needs listen.socket, which is not set", remedy: "set either of them" }];
+}
+
+/** Several processes can share a TCP port whose number they all know, and nothing else. */
+function sharedPortContradictions({ reusePort, port, socket, grpc }: Settings["listen"]): readonly OptionRemark[] {
+  const path = "listen.reusePort";
+  if (!reusePort) return [];
+  if (port === undefined) {
+    return [
+      { path, what: "listen.port is none, so there is no port to share", remedy: "set listen.port, or leave it out" },
+    ];
+  }
+  if (socket !== undefined) {
+    const what = "listen.socket is set, and a Unix socket belongs to one process";
+    return [{ path, what, remedy: "leave one of them out" }];
+  }
+  const free = [...(port === 0 ? ["listen.port"] : []), ...(grpc.port === 0 ? ["listen.grpc.port"] : [])];
+  return free.map((option) => ({
+    path,
+    what: `${option} is 0, so each process would take another free port`,
+    remedy: `set ${option} to the port that all processes share`,
+  }));
 }
 
 /** With native v1 or rules, a default would move every client that no rule takes without anybody's having said so. */

@@ -96,6 +96,8 @@ export interface CarryoverConfig {
     readonly host?: string | undefined;
     /** Port to listen on; 0 picks a free one. none: only listen.socket. Default: `8080`. */
     readonly port?: number | "none" | undefined;
+    /** Share listen.port and listen.grpc.port with other carryover processes of this user on this host. The system spreads connections over them. Each process needs its own admin.port and state.dir. Needs Node 22.12 or newer. Default: `false`. */
+    readonly reusePort?: boolean | undefined;
     /** Path of a Unix socket to listen on as well, for this user alone: it has mode 0600, and its folder must be 0700 (carryover creates the last one). X-Forwarded-* that arrive there are trusted. */
     readonly socket?: string | undefined;
     /** Path prefix of all client requests. */

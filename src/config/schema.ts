@@ -283,6 +283,11 @@ const listen = z.strictObject({
     .prefault(8080)
     .describe("Port to listen on; 0 picks a free one. none: only listen.socket")
     .meta(USUAL),
+  reusePort: onOff()
+    .prefault("false")
+    .describe(
+      "Share listen.port and listen.grpc.port with other carryover processes of this user on this host. The system spreads connections over them. Each process needs its own admin.port and state.dir. Needs Node 22.12 or newer",
+    ),
   socket: file
     .optional()
     .describe(

@@ -72,7 +72,9 @@ export function readConfigFile(
   const faults = wrongYaml(document).map(([offset, what]) => ({
     where: place(offset),
     what,
-    remedy: "write it as YAML 1.2",
+    remedy: /block sequence .* implicit map key/i.test(what)
+      ? "indent its lists as those above, and write no [] before a list"
+      : "write it as YAML 1.2",
   }));
   if (faults.length > 0) return emptyFile(faults);
   const value = toTree(document, habits);

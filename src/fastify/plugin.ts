@@ -125,6 +125,11 @@ function configFor(config: CarryoverConfig, prefix: string, place: Place): Carry
     const what = `got ${JSON.stringify(listen.basePath)}, and the plugin's prefix is ${JSON.stringify(prefix)}`;
     throw new ConfigError([{ where: "listen.basePath", what, remedy: "leave it out" }]);
   }
+  if (listen?.reusePort === true) {
+    const what = "the plugin is reached through the port of its app";
+    const remedy = "leave it out, and share the app's port: app.listen({ port, reusePort: true })";
+    throw new ConfigError([{ where: "listen.reusePort", what, remedy }]);
+  }
   const way =
     "socket" in place
       ? { socket: place.socket, port: listen?.port ?? ("none" as const) }

@@ -4,6 +4,7 @@ import { changeLines, type Next } from "./change.ts";
 import { differentRules, type Fleet, type FleetRule, type SilentInstance, troublesOf } from "./fleet.ts";
 import { type GateTerms, judgeRule, placeText, stateText, whomText } from "./judge.ts";
 import { merge } from "./merge.ts";
+import { stepOfInstances } from "./next.ts";
 import { nextOfRule } from "./next-rule.ts";
 
 /** The output of `--json`. */
@@ -63,9 +64,12 @@ function knownClients({ instances }: Fleet): number {
 }
 
 /** Of the rule's lines, the first that has one. */
-function nextOf({ instances, rules }: Fleet, lines: readonly FleetRule[], terms: GateTerms): Next | null {
+function nextOf(fleet: Fleet, lines: readonly FleetRule[], terms: GateTerms): Next | null {
+  const { instances, rules } = fleet;
   const merged = merge(instances);
   if (merged === undefined) return null;
+  const first = stepOfInstances(fleet);
+  if (first !== undefined) return first;
   const known = { ...merged, rules, counts: merged.rows, clients: merged.ledger.clients };
   return lines.map((rule) => nextOfRule(rule, known, terms)).find((next) => next !== undefined) ?? null;
 }

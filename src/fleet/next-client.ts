@@ -13,6 +13,8 @@ export interface ClientsNow {
   /** The latest clock, and since when every instance has been watching. */
   readonly at: number;
   readonly watchedSince: number;
+  /** Other clients may be left. */
+  readonly isPart?: boolean | undefined;
 }
 
 export interface Traffic {
@@ -27,29 +29,52 @@ export interface Traffic {
 const HOUR_MS = 3_600_000;
 /** Clients may call so seldom: without a call for this time v1 can be removed. */
 export const GONE_MS = 14 * DAY_MS;
-/** A client that was silent for this long may have moved: one that still calls is named before it. */
+/** A client that has not called v1 for this long may have moved: one that still calls is named before it. */
 const SILENT_MS = 6 * HOUR_MS;
 
 /** What ends the migration: the client that is easiest to move; of equal ones that with most v1 requests. */
-export function clientsStep({ clients, at, watchedSince }: ClientsNow, { isCalled, v2, watching }: Traffic): string {
-  const left = clients.filter((client) => calledV1(client, at - DAY_MS));
+export function clientsStep(
+  { clients, at, watchedSince, isPart }: ClientsNow,
+  { isCalled, v2, watching }: Traffic,
+): string {
+  const left = clients.filter((client) => calledV1(client, at - DAY_MS) && !hasMoved(client, at));
   const calling = left.filter((client) => calledV1(client, at - SILENT_MS));
-  if (left.length > 0) return stepOfClient(calling.length > 0 ? calling : left, { all: left.length, at, watching });
+  if (left.length > 0)
+    return stepOfClient(calling.length > 0 ? calling : left, { all: left.length, at, isPart, watching });
   if (clients.length === 0)
     return `send clients to carryover: ${isCalled ? "so far all requests were refused, or came from excluded clients" : "none has called yet"}`;
   const [last] = clients.toSorted((a, b) => (b.lastV1 ?? 0) - (a.lastV1 ?? 0));
   const lastV1 = last?.lastV1 ?? 0;
   const gone = Math.max(lastV1, watchedSince) + GONE_MS;
   if (at >= gone) {
-    const first =
+    const unseen = clients.filter(isUnseenOnV2).map(named);
+    const ask = unseen.length === 0 ? "" : `; ask first where ${shortList(unseen)} went: nobody saw a v2 call`;
+    const lead =
       v2 === 0
         ? ""
-        : `; first lead clients of v2 past it, which sent ${counted(v2, "request")} through it in the window`;
-    return `remove carryover: no client has called v1 for 14 days${first}`;
+        : `; v2 requests still pass through it (${v2} in the window): lead those clients to the platform first`;
+    return `remove carryover: no client has called v1 for 14 days${ask}${lead}`;
   }
   const who =
     lastV1 === 0 ? "no client has called v1" : `the last v1 call was ${last?.name}'s, on ${dateOf(dayOf(lastV1))}`;
   return `wait until ${utcMinute(gone)}, then remove carryover: ${who}`;
+}
+
+/** It called v2 after its last call of v1, and has not come back to v1. */
+function hasMoved(client: ClientEntry, at: number): boolean {
+  return !isUnseenOnV2(client) && !calledV1(client, at - SILENT_MS);
+}
+
+/** Its last call was of v1. It may have moved, or call seldom. */
+export function isUnseenOnV2({ lastV1, lastSeen, requests }: ClientEntry): boolean {
+  return lastV1 !== undefined && (lastV1 === lastSeen || requests.v2 === 0);
+}
+
+/** Names in one sentence. */
+const MOST_NAMES = 2;
+
+export function shortList(names: readonly string[]): string {
+  return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(", ")}, …` : names.join(" and ");
 }
 
 export function calledV1({ lastV1 }: ClientEntry, since: number): boolean {
@@ -69,7 +94,12 @@ function asToday(client: ClientEntry, at: number): ClientEntry {
 /** `all`: how many clients are left. */
 function stepOfClient(
   found: readonly ClientEntry[],
-  { all, at, watching }: Pick<ClientsNow, "at"> & Pick<Traffic, "watching"> & { readonly all: number },
+  {
+    all,
+    at,
+    isPart,
+    watching,
+  }: Pick<ClientsNow, "at" | "isPart"> & Pick<Traffic, "watching"> & { readonly all: number },
 ): string {
   const left = found.map((client) => asToday(client, at));
   const efforts = left.map((client) => DIFFICULTIES.indexOf(difficultyOf(client)));
@@ -79,7 +109,7 @@ function stepOfClient(
     .sort((one, other) => other.requests.v1 - one.requests.v1);
   if (easiest === undefined) throw new Error("unreachable: a client is left");
   const need = difficultyOf(easiest);
-  const more = all === 1 ? "the last client on v1" : `one of ${counted(all, "client")} on v1`;
+  const more = isPart ? "" : all === 1 ? ", the last client on v1" : `, one of ${counted(all, "client")} on v1`;
   if (need === "unknown") {
     const [one] = easiest.needs.unseen.map((need) => ({ what: nameOf(need), rule: watching(need.resource) }));
     return one?.rule === undefined
@@ -87,14 +117,14 @@ function stepOfClient(
       : `wait until ${easiest.name} calls ${one.what} again: rule ${one.rule} has not seen a response to it yet`;
   }
   if (need === "lacking") {
-    return `agree with ${named(easiest)} on a way without ${lackingText(easiest)}, ${more}: v2 does not have it`;
+    return `agree with ${named(easiest)} on a way without ${lackingText(easiest)}${more}: v2 does not have it`;
   }
   const before = found.find(({ name }) => name === easiest.name);
   const once =
     before === undefined || before.needs.lacking.length === 0
       ? ""
       : `; it once called ${lackingText(before)}, which v2 lacks`;
-  return `move ${named(easiest)} to v2, ${more} (hardest need: ${need}; carryover way-out ${easiest.name}${once})`;
+  return `move ${named(easiest)} to v2${more} (hardest need: ${need}; carryover way-out ${easiest.name}${once})`;
 }
 
 function lackingText({ needs }: ClientEntry): string {

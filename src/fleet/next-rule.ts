@@ -81,13 +81,15 @@ export function stepOfRule(rule: FleetRule, known: Surroundings, terms: GateTerm
   if (mode === "native") return undefined;
   const [lack] = judgeRule(rule, terms).lacks;
   if (lack === undefined) return further(rule, known);
+  const proved = raisedByRest(rule, lack, known);
+  if (proved !== undefined) return proved;
   // Nothing follows from the proof that is missing.
   if (isWhole(rule) && (lack.why === "nothing-translated" || lack.isNearer === true)) return undefined;
   return stepForLack(rule, lack, known);
 }
 
 /** It translates for all that it matches. */
-function isWhole({ mode, evidence }: FleetRule): boolean {
+export function isWhole({ mode, evidence }: FleetRule): boolean {
   return mode === "translate" && (evidence?.percent ?? 100) >= 100;
 }
 
@@ -98,9 +100,9 @@ function further(rule: FleetRule, known: Surroundings): Next | undefined {
     const says = `write mode: translate into rule ${name}: it translates by itself now`;
     return { says, change: ofRule(name, [["mode", "translate"]]) };
   }
-  if (mode !== "shadow") return isWhole(rule) ? undefined : raised(rule, known);
-  const part = translatedPart(rule, known);
-  if (part !== undefined) return provedForOthers(rule, part, known);
+  if (mode !== "shadow") return isWhole(rule) || isDoubtful(restOf(rule, known)) ? undefined : raised(rule, known);
+  // The rule before it has the step.
+  if (translatedPart(rule, known) !== undefined) return undefined;
   const isFirst = evidence?.percent === undefined && hasParts(rule, known);
   const first = isFirst ? widerShare(rule, 0, known) : { percent: evidence?.percent ?? 100, joining: [] };
   const percents: readonly Pair[] = isFirst && first.percent < 100 ? [["match.percent", first.percent]] : [];
@@ -122,12 +124,26 @@ function translatedPart(rule: FleetRule, { rules }: Surroundings): FleetRule | u
   return before.find((one) => one.mode === "translate" && !isWhole(one) && one.evidence?.whom === rule.evidence?.whom);
 }
 
-/** Undefined: the part has a step of its own. */
-function provedForOthers(rule: FleetRule, part: FleetRule, known: Surroundings): Next | undefined {
-  const [lack] = judgeRule(part, DEFAULT_TERMS).lacks;
-  const isWell = lack === undefined || lack.why === "nothing-translated" || lack.isNearer === true;
-  if (part.state !== "as-written" || !isWell) return undefined;
-  return raised(part, known, `rule ${rule.name} proved what it does for the others`);
+/** A share that lacks only time may grow once the rule behind it has proved the requests of the others. */
+function raisedByRest(rule: FleetRule, lack: Lack, known: Surroundings): Next | undefined {
+  const rest = restOf(rule, known);
+  const isWell = lack.why === "nothing-translated" || lack.isNearer === true;
+  if (rest === undefined || !isWell || rule.state !== "as-written" || (rule.age ?? 0) < HOUR_MS) return undefined;
+  if (judgeRule(rest, DEFAULT_TERMS).lacks.length > 0) return undefined;
+  return raised(rule, known, `rule ${rest.name} proved what it does for the others`);
+}
+
+/** The rule behind this one that compares the clients that it leaves out. */
+function restOf(rule: FleetRule, known: Surroundings): FleetRule | undefined {
+  return known.rules.find((one) => one.mode === "shadow" && translatedPart(one, known) === rule);
+}
+
+/** Its comparisons speak against translating what it matches. */
+function isDoubtful(rule: FleetRule | undefined): boolean {
+  if (rule === undefined) return false;
+  return judgeRule(rule, DEFAULT_TERMS).lacks.some(
+    ({ why, isNearer }) => why === "held-back" || (why === "differences" && isNearer === false),
+  );
 }
 
 /** A larger share for a rule that translates. */
@@ -137,7 +153,7 @@ function raised(rule: FleetRule, known: Surroundings, why = ""): Next {
   const wider = widerShare(rule, share, known);
   const reasons = [why, joiningText(wider)].filter((one) => one !== "").join("; ");
   const because = reasons === "" ? "" : `: ${reasons}`;
-  const rest = known.rules.find((one) => one.mode === "shadow" && translatedPart(one, known) === rule);
+  const rest = restOf(rule, known);
   // A file with a rule that never matches is refused.
   if (wider.percent === 100 && rest !== undefined)
     return person(`remove rule ${rest.name}, and raise match.percent of rule ${name} from ${share} to 100${because}`);
@@ -284,8 +300,10 @@ function heldBack({ name }: FleetRule, { text }: Lack): Next {
 
 /** What a rule waits for whose requests nobody sends. */
 function idle(rule: FleetRule, known: Surroundings): Next | undefined {
-  const { name, mode, state } = rule;
+  const { name, mode, state, age = Number.POSITIVE_INFINITY } = rule;
   if (state === "expired" || mode === "native") return undefined;
+  if (isWhole(rule) && rule.evidence?.requests === 0 && age < DAY_MS)
+    return person(`wait for the first requests that rule ${name} translates`);
   const isIdle = !isServed(rule, known, mode === "shadow" ? "shadow" : "translate");
   return isIdle ? person(`ask who should call what ${name} matches: no request did`) : undefined;
 }

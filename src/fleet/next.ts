@@ -38,7 +38,8 @@ function stepOfNobody({ instances, silent: [unheard] }: Fleet): Next | undefined
   return person(`start an instance, or name the right address: ${unheard.address} ${unheard.fault}`);
 }
 
-function stepOfInstances({ instances, silent, rules }: Fleet): Next | undefined {
+/** What keeps all rules from working. */
+export function stepOfInstances({ instances, silent, rules }: Fleet): Next | undefined {
   const [unheard] = silent;
   const unknown = rules.find(({ state }) => state === "unknown");
   if (unknown !== undefined) return confirming(unknown);

@@ -152,7 +152,7 @@ function standingIn({ merged, window }: ReportView, fleet: Fleet, scope: ReportS
   const counts = knownModes(merged.counts);
   const standing = standingOf({ counts, clients }, (client) => callsV1(client, window));
   const isAll = scope.resource === undefined && scope.client === undefined;
-  if (!isAll && standing.moved + standing.silent === standing.clients) {
+  if (!isAll && standing.moved + standing.silent.length === standing.clients) {
     return { ...standing, next: `nothing, no client calls ${callsOf(scope)}`, change: null };
   }
   const rules = scope.client === undefined ? fleet.rules.filter((rule) => isAbout(rule, scope.resource)) : [];
@@ -162,6 +162,7 @@ function standingIn({ merged, window }: ReportView, fleet: Fleet, scope: ReportS
       ...merged,
       // Counts of requests name no client.
       counts: scope.client === undefined ? (counts ?? merged.rows) : [],
+      isPart: !isAll,
       clients,
     },
   );

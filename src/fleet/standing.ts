@@ -1,6 +1,7 @@
 /** Where a migration stands: for `carryover report` and `carryover status`. */
 import type { ClientEntry } from "../ledger/entry.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
+import { isUnseenOnV2, shortList } from "./next-client.ts";
 
 /** The progress of one instance, or of several merged. */
 export interface StandingSource {
@@ -17,7 +18,7 @@ export interface Standing {
   /** Clients that did not call v1 in the window and have called v2 since, of all that are known. */
   readonly moved: number;
   /** Clients that did not call v1 in the window, and not v2 since either. They may have moved, or call seldom. */
-  readonly silent: number;
+  readonly silent: readonly string[];
   readonly clients: number;
 }
 
@@ -25,12 +26,12 @@ export interface Standing {
 export function standingOf(source: StandingSource, isLeft: (client: ClientEntry) => boolean): Standing {
   const { counts, clients } = source;
   const left = clients.filter(isLeft);
-  const silent = clients.filter((client) => !isLeft(client) && client.lastV1 === client.lastSeen).length;
+  const silent = clients.filter((client) => !isLeft(client) && isUnseenOnV2(client)).map(({ name }) => name);
   const { translatedShare, served } = sharesOf(counts);
   return {
     translatedShare,
     served,
-    moved: clients.length - left.length - silent,
+    moved: clients.length - left.length - silent.length,
     silent,
     clients: clients.length,
   };
@@ -51,7 +52,7 @@ export interface StandingWindow {
   readonly limits: string | null;
 }
 
-/** `31 % of v1 requests translated in the last 24 h; 12 of 44 clients moved, 2 silent`. `ofClients`: requests are not counted by who sent them. */
+/** `31 % of v1 requests translated in the last 24 h; 12 of 44 clients moved, 1 silent (nightly)`. `ofClients`: requests are not counted by who sent them. */
 export function movedText(
   { moved, silent, clients, ...shares }: Standing,
   { says, limits }: StandingWindow,
@@ -62,7 +63,7 @@ export function movedText(
   if (shares.served === 0 && clients === 0) return share;
   // Requests of excluded clients, or refused ones, make no entry: that no client is known says nothing about who moved.
   if (clients === 0) return `${share}; no client is known`;
-  return `${share}; ${moved} of ${clients} ${clients === 1 ? "client" : "clients"} moved${silent === 0 ? "" : `, ${silent} silent`}`;
+  return `${share}; ${moved} of ${clients} ${clients === 1 ? "client" : "clients"} moved${silent.length === 0 ? "" : `, ${silent.length} silent (${shortList(silent)})`}`;
 }
 
 /** `31 % of v1 requests translated`. */

@@ -1,6 +1,7 @@
 /** Where the migration stands: what `carryover status` shows, as data. */
 import type { AskedTimes } from "../history/requests.ts";
 import { ownerText } from "../ledger/clients-view.ts";
+import { dateOf, dayOf } from "../ledger/days.ts";
 import { grouped } from "../model/group.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -8,9 +9,10 @@ import { counted } from "../rules/words.ts";
 import type { Change } from "./change.ts";
 import { differentRules, type Fleet, type FleetRule, forceText, type SilentInstance, troublesOf } from "./fleet.ts";
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
-import type { RespondingInstance } from "./merge.ts";
+import { largest, type RespondingInstance } from "./merge.ts";
 import { nextStep } from "./next.ts";
 import { GONE_MS, nameOf } from "./next-client.ts";
+import { isWhole } from "./next-rule.ts";
 import { type ReplicaStatus, replicaStatuses, sharedTroubles } from "./replicas.ts";
 import { createReport } from "./report.ts";
 import type { MigrationReport } from "./report-lines.ts";
@@ -77,8 +79,10 @@ export interface RuleLineStatus {
   readonly whom: string;
   /** What it does, and since when. */
   readonly says: string;
-  /** Why it may not go further (`carryover gate`); empty: it may. */
+  /** Why it may not go further (`carryover gate`). */
   readonly missing: readonly string[];
+  /** Nothing is missing, and there is something further. */
+  readonly mayGoFurther: boolean;
   readonly evidence: readonly string[];
 }
 
@@ -99,6 +103,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
       whom: whomText(rule),
       says,
       missing: lacks.map(({ text }) => text),
+      mayGoFurther: lacks.length === 0 && !isWhole(rule),
       evidence,
     };
   });
@@ -242,14 +247,15 @@ function lackingTexts(instances: readonly RespondingInstance[]): readonly string
     ledger.clients.flatMap(({ name, needs, operations }) =>
       needs.lacking
         .map(nameOf)
-        .filter((what) => operations.some((one) => nameOf(one) === what && at - one.lastSeen < GONE_MS))
-        .map((what) => ({ what, name })),
+        .map((what) => ({ what, name, last: operations.find((one) => nameOf(one) === what)?.lastSeen ?? 0 }))
+        .filter(({ last }) => at - last < GONE_MS),
     ),
   );
   return grouped(calls, ({ what }) => [what]).map((group) => {
     const names = [...new Set(group.map(({ name }) => name))];
     const who = names.length > MOST_NAMES ? counted(names.length, "client") : names.join(" and ");
-    return `v2 has no ${group[0].what}, and ${who} called it: agree early on a way without it`;
+    const last = dateOf(dayOf(largest(group.map((one) => one.last))));
+    return `v2 has no ${group[0].what}, and ${who} called it, last on ${last}: agree early on a way without it`;
   });
 }
 

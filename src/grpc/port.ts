@@ -193,6 +193,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
     },
     host: config.listen.host,
     port,
+    reusePort: config.listen.reusePort,
     limits: config.limits,
     codec,
     accepted: parts.callers.accepted,

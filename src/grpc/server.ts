@@ -1,5 +1,4 @@
 /** gRPC in: HTTP/2 without TLS, its sessions and their limits, and every call from its head to its report. */
-import { once } from "node:events";
 import {
   constants,
   createServer,
@@ -9,7 +8,8 @@ import {
   type ServerHttp2Stream,
   type ServerOptions,
 } from "node:http2";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
+import { acceptWaiting, type ClientPort, openClientPort } from "../edge/client-port.ts";
 import { createEdge, type Edge, type EdgeOptions } from "../edge/edge.ts";
 import { clientTimeout } from "../edge/headers.ts";
 import { endBetweenReads } from "../edge/http2-session.ts";
@@ -20,10 +20,7 @@ import { type Cancels, createCancels, createTokens, RESET_LIMITS } from "./cance
 import { createLingering, type LingeringTimes } from "./lingering.ts";
 import type { StatusCodec } from "./status.ts";
 
-export interface GrpcServerOptions extends EdgeOptions {
-  readonly host: string;
-  /** 0: any free one. */
-  readonly port: number;
+export interface GrpcServerOptions extends EdgeOptions, ClientPort {
   readonly limits: EdgeOptions["limits"] & { readonly headerBytes: number };
   readonly codec: StatusCodec;
   /** Whether the platform has accepted a credential. */
@@ -52,7 +49,6 @@ const MOST_FIELDS = 128;
 const MOST_FAULTS = 100;
 /** For calls that were just told that they are cut off. */
 const LAST_WORDS_MS = 500;
-const BACKLOG = 65_535;
 /** Whatever the subtype: messages are read as protobuf, as a server of gRPC that does not know it does. */
 const GRPC = /^application\/grpc(?:\s*;|\+|$)/i;
 const PATH = /^\/([A-Za-z_][\w.]{0,254})\/([A-Za-z_]\w{0,127})$/;
@@ -196,16 +192,13 @@ export function createGrpcServer(options: GrpcServerOptions) {
   return {
     /** Rejects if the port cannot be opened. */
     listen: async (): Promise<{ readonly url: string }> => {
-      server.listen({ host: options.host, port: options.port, backlog: BACKLOG });
-      await once(server, "listening");
-      const { address, family, port } = server.address() as AddressInfo;
-      const host = address === "0.0.0.0" ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
-      return { url: `http://${host}:${port}` };
+      return { url: await openClientPort(server, options) };
     },
     /** Sends GOAWAY to everyone: calls in progress go on, and clients open new connections. */
     beginShutdown: endSessions,
     /** Takes no more connections, lets calls finish for `graceMs`, then ends them. Returns how many were cut off. */
     close: async (graceMs: number): Promise<number> => {
+      await acceptWaiting([server], graceMs);
       const closed = server.listening ? new Promise((resolve) => server.close(resolve)) : Promise.resolve();
       endSessions();
       await emptyWithin(edge, graceMs);

@@ -424,7 +424,7 @@ function replaced(
       : [`fallback: ${fallback ?? "as configured"}`]),
     ...(before.rules === undefined || before.rules.force === force ? [] : [`force: ${force}`]),
   ];
-  const reason = `${counted(rules.length, "rule")}: ${parts.length === 0 ? "as before" : parts.join(", ")}`;
+  const reason = `${counted(rules.length, "rule")}: ${parts.length === 0 ? (digest === undefined ? "none before" : "as before") : parts.join(", ")}`;
   const [from, to] = [digest ?? "none", after.rules?.digest ?? "none"];
   return { kind: "rules", rule: undefined, at, from, to, reason };
 }

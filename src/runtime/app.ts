@@ -10,6 +10,7 @@ import type { Config } from "../config/config.ts";
 import { type ConfigSource, createConfigWatch } from "../config/reloaded-config.ts";
 import { readBounded } from "../config/watched-file.ts";
 import { createAdmission } from "../edge/admission.ts";
+import { requireReusePort } from "../edge/client-port.ts";
 import { createCrowd } from "../edge/crowd.ts";
 import type { EdgeOptions } from "../edge/edge.ts";
 import { createProcessorShare } from "../edge/processor-share.ts";
@@ -107,8 +108,12 @@ const RELOAD_MS = 2_000;
 /** For the last bytes of a request that came at the end of the drain and took all its time. */
 const SPARE_SECONDS = 5;
 
-/** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself, an invalid address, or a registry that has carryover's metrics. */
+/**
+ * Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself, an invalid address, a registry that has
+ * carryover's metrics, and a Node that lacks what an option needs.
+ */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
+  if (config.listen.reusePort) requireReusePort(process.versions.node);
   const log = options.log ?? createLog({ level: config.log.level });
   const { wall, later } = options.clock ?? TIME;
   const instance = randomUUID();

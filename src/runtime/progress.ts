@@ -77,6 +77,7 @@ function withBuckets(ledger: LedgerSnapshot, bucketOf: (client: string) => numbe
 /** Events that a person should know of, even if they are over. */
 const GRAVE: ReadonlySet<string> = new Set([
   "stepped-back",
+  "returned",
   "alarm",
   "unknown",
   "forced",

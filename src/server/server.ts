@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { chmod, lstat, mkdir, stat, unlink } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket, type Server as SocketServer } from "node:net";
+import { connect, type Socket, type Server as SocketServer } from "node:net";
 import { dirname } from "node:path";
 import { ConfigError } from "../config/faults.ts";
 import { type BodyLimits, createBodyLimits } from "../edge/body-limits.ts";
+import { acceptWaiting, BACKLOG, openClientPort } from "../edge/client-port.ts";
 import type { EdgeOptions } from "../edge/edge.ts";
 import type { ProcessorShare } from "../edge/processor-share.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
@@ -22,12 +23,6 @@ import { createRequestLifecycle, type Expectation, type RequestLifecycle } from 
 import { respond } from "./respond.ts";
 import { sendProblem } from "./response.ts";
 import { createUploadSlots } from "./upload-slots.ts";
-
-/**
- * Connections that may wait until they are accepted; the system may allow fewer (Linux: 4096). A crowd that comes at once is no reason
- * to drop any: its client would try again after a second. (Node's own number is 511.)
- */
-const BACKLOG = 65_535;
 
 export interface HttpServerLimits {
   /** Longest body of a request that carryover answers itself. */
@@ -67,6 +62,8 @@ export interface HttpServerOptions extends EdgeOptions {
   readonly host: string;
   /** 0: any free one. Undefined: none. */
   readonly port: number | undefined;
+  /** Other processes may listen at the port as well. */
+  readonly reusePort?: boolean | undefined;
   /** Path of a Unix socket that serves as well. */
   readonly socket?: string | undefined;
   /** Stands before every path; empty, or begins with `/` and does not end with one. */
@@ -116,8 +113,8 @@ export function createHttpServer(options: HttpServerOptions) {
       // The request checks report it in the right form, and HTTP/1.0 needs no Host.
       requireHostHeader: false,
     });
-    // Node's own, which closing calls, takes an answer that a slow client has not had yet for one that is over.
-    server.closeIdleConnections = lifecycle.endIdle;
+    // Node's own, which closing calls before it closes the port, takes an answer that a slow client has not had yet for one that is over.
+    server.closeIdleConnections = () => {};
     const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
       try {
         const request = lifecycle.accept(req, res, expectation, isLocal);
@@ -135,7 +132,7 @@ export function createHttpServer(options: HttpServerOptions) {
     });
     return server;
   };
-  const { host, port, socket } = options;
+  const { host, port, reusePort, socket } = options;
   const servers = {
     port: port === undefined ? undefined : create(false),
     socket: socket === undefined ? undefined : create(true),
@@ -145,10 +142,8 @@ export function createHttpServer(options: HttpServerOptions) {
     /** Rejects when the port or the socket cannot be opened. Without a port, `url` is `unix:` and the path. */
     listen: async (): Promise<{ readonly url: string }> => {
       if (servers.socket !== undefined && socket !== undefined) await listenPrivately(servers.socket, socket, BACKLOG);
-      if (servers.port === undefined) return { url: `unix:${socket}` };
-      servers.port.listen({ host, port, backlog: BACKLOG });
-      await once(servers.port, "listening");
-      return { url: urlOf(servers.port.address() as AddressInfo) };
+      if (servers.port === undefined || port === undefined) return { url: `unix:${socket}` };
+      return { url: await openClientPort(servers.port, { host, port, reusePort }) };
     },
     /** From now on every response is the last of its connection; requests are still accepted and served. */
     beginShutdown: (): void => beginShutdown(all, lifecycle),
@@ -160,11 +155,6 @@ export function createHttpServer(options: HttpServerOptions) {
     /** Requests that are here now. */
     inFlight: lifecycle.inFlight,
   };
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  if (address === "0.0.0.0") return `http://127.0.0.1:${port}`;
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
 /** The response to a request that could not be parsed. */
@@ -245,9 +235,9 @@ async function close(servers: readonly Server[], lifecycle: RequestLifecycle, gi
   const late = setTimeout(end, graceMs + LAST_WORDS_MS);
   let idle: NodeJS.Timeout | undefined;
   beginShutdown(servers, lifecycle);
-  // Right after a look for events: who connected by then has been taken in, and is not reset by the port that closes.
-  await immediate();
+  await acceptWaiting(servers, graceMs);
   const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  lifecycle.endIdle();
   // Connections that are left have no request; the head of one may be on its way.
   lifecycle.close(() => {
     clearTimeout(idle);

@@ -435,6 +435,33 @@ describe("faults", () => {
     ]);
   });
 
+  test.each<readonly [string, Record<string, string>, readonly string[]]>([
+    ["a port with a number", {}, []],
+    ["a port with a number for gRPC", { listenGrpcPort: "8082" }, []],
+    [
+      "no port",
+      { listenPort: "none", listenSocket: "/run/a/s" },
+      ["listen.port is none, so there is no port to share; set listen.port, or leave it out"],
+    ],
+    [
+      "a Unix socket",
+      { listenSocket: "/run/a/s" },
+      ["listen.socket is set, and a Unix socket belongs to one process; leave one of them out"],
+    ],
+    [
+      "free ports",
+      { listenPort: "0", listenGrpcPort: "0" },
+      ["listen.port", "listen.grpc.port"].map(
+        (option) =>
+          `${option} is 0, so each process would take another free port; set ${option} to the port that all processes share`,
+      ),
+    ],
+  ])("listen.reusePort shares %s, or the fault says why it cannot", (_, flags, expected) => {
+    const found = faults({ flags: { ...flags, listenReusePort: "true" } });
+    expect(found).toEqual(expected.map((text) => `--listen-reuse-port: ${text}`));
+    expect(faults({ flags })).toEqual([]);
+  });
+
   test("the path of a Unix socket has 103 bytes at most", () => {
     const path = (bytes: number) => `/${"ü".repeat((bytes - 1) / 2)}`;
     expect(faults({ flags: { listenSocket: path(103) } })).toEqual([]);

@@ -33,10 +33,13 @@ describe("the systemd unit", () => {
   const unit = read("systemd/carryover@.service");
   const value = (key: string) => [...unit.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map(([, text]) => text);
 
-  test.each(["systemd/carryover@.service", "systemd/carryover.env"])("every variable of %s is an option", (path) => {
-    expect(named(read(path)).length).toBeGreaterThan(3);
-    expect(named(read(path)).filter((name) => !known.has(name))).toEqual([]);
-  });
+  test.each(["systemd/carryover@.service", "systemd/carryover@.service.d/shared-port.conf", "systemd/carryover.env"])(
+    "every variable of %s is an option",
+    (path) => {
+      expect(named(read(path)).length).toBeGreaterThan(2);
+      expect(named(read(path)).filter((name) => !known.has(name))).toEqual([]);
+    },
+  );
 
   test("its variables are a configuration that is taken", () => {
     const text = `${value("Environment").join("\n")}\n${read("systemd/carryover.env").replace(/^#.*$/gm, "")}`;
@@ -46,6 +49,23 @@ describe("the systemd unit", () => {
     const { config, warnings } = loadConfig({ flags: {}, env, readFile: () => Buffer.from("token") });
     expect([config.listen.port, config.admin.port, warnings]).toEqual([8080, 18080, []]);
     expect(config.state.dir).toBe("%S/carryover/8080");
+  });
+
+  test("its instances share one port with the drop-in, each with an admin port and a directory of its own, as one user", () => {
+    const dropIn = read("systemd/carryover@.service.d/shared-port.conf");
+    const lines = [...`${unit}\n${dropIn}`.matchAll(/^Environment=(.*)$/gm)].map(([, text]) => text).join("\n");
+    const [first, second] = ["01", "02"].map((instance) => {
+      const pairs = lines.replaceAll("%i", instance).matchAll(/\b([A-Z][A-Z0-9_]+)=(\S+)/g);
+      const env = {
+        ...Object.fromEntries([...pairs].map(([, name, set]) => [name, set])),
+        CARRYOVER_CUTOVER_MODE: "translate",
+      };
+      const flags = { upstreamV2Url: "http://127.0.0.1:9" };
+      return loadConfig({ flags, env, readFile: () => Buffer.from("token") }).config;
+    });
+    expect([first?.listen.reusePort, first?.admin.port, first?.state.dir]).toEqual([true, 18101, "%S/carryover/01"]);
+    expect(second).toEqual({ ...first, admin: { ...first?.admin, port: 18102 }, state: { dir: "%S/carryover/02" } });
+    expect(dropIn).toMatch(/^User=carryover$/m);
   });
 
   test("image and unit start node as the benchmarks do", () => {
@@ -166,6 +186,38 @@ describe("the compose file", () => {
       expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] });
     }
     expect(Object.keys(secrets)).toEqual(["admin-token", "grafana-password"]);
+  });
+});
+
+describe("the compose file for a shared port", () => {
+  const { services, secrets, volumes } = parse(read("compose/shared-port.yaml"), { merge: true });
+  const base = parse(read("compose/compose.yaml"));
+  // biome-ignore lint/suspicious/noExplicitAny: the shape of a compose file is its own schema's to check.
+  const all = Object.values<any>(services);
+  const withDefaults = (env: Record<string, string>) =>
+    Object.fromEntries(Object.entries(env).map(([name, text]) => [name, text.replace(/^\$\{\w+:-(.*)\}$/, "$1")]));
+
+  test("its services share one port, each with an admin port and a directory of its own", async () => {
+    const configs = await Promise.all(
+      all.map(async ({ command, environment }) => (await readBy(command[2], withDefaults(environment))).config),
+    );
+    const [first, second] = configs;
+    expect(configs.length).toBe(2);
+    expect([first?.listen.reusePort, first?.listen.port, first?.admin.host]).toEqual([true, 8080, "127.0.0.1"]);
+    expect([first?.admin.port, first?.state.dir]).toEqual([8081, "/var/lib/carryover/1"]);
+    expect(second).toEqual({
+      ...first,
+      admin: { ...first?.admin, port: 8082 },
+      state: { dir: "/var/lib/carryover/2" },
+    });
+  });
+
+  test("they are as that of compose.yaml otherwise, in the host's network", () => {
+    const { environment: _, healthcheck: __, ports: ___, ...rest } = base.services.carryover;
+    for (const { environment: _, healthcheck: __, ...service } of all) {
+      expect(service).toEqual({ ...rest, network_mode: "host" });
+    }
+    expect([secrets["admin-token"], Object.keys(volumes)]).toEqual([base.secrets["admin-token"], ["state"]]);
   });
 });
 

@@ -301,6 +301,14 @@ describe("bad input", () => {
     await expect(app.ready()).rejects.toThrow(`listen.socket: ${socket} cannot be created (ENOENT`);
   });
 
+  it("refuses to share a port, which is for its app to do", async () => {
+    const app = appForTest();
+    app.register(carryover, { config: { ...UNUSED, listen: { reusePort: true } } });
+    await expect(app.ready()).rejects.toThrow(
+      "listen.reusePort: the plugin is reached through the port of its app; leave it out, and share the app's port: app.listen({ port, reusePort: true })",
+    );
+  });
+
   it("refuses another base path than its prefix", async () => {
     const app = appForTest();
     app.register(carryover, { prefix: "/a", config: { ...UNUSED, listen: { basePath: "/b" } } });

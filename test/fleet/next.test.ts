@@ -18,7 +18,10 @@ const PROVED = { comparisons: 400, differences: 0, bound: 0.01 };
 const LONG = { since: NOW - 10 * DAY };
 const clientsOf = (count: number) => Array.from({ length: count }, (_, n) => client(`c${n}`));
 const inBuckets = (...buckets: readonly number[]) => buckets.map((bucket, n) => client(`c${n}`, { bucket }));
-const gone = (days: number) => client("gone", { lastV1: NOW - days * DAY, lastSeen: NOW - days * DAY });
+const gone = (days: number) => {
+  const lastV1 = NOW - days * DAY;
+  return client("gone", { lastV1, lastSeen: lastV1 + HOUR, requests: { v1: 9, v2: 1 } });
+};
 const withRows = (rows: readonly ReturnType<typeof row>[], more: object = {}) => ({
   totals: { at: NOW, since: NOW - 3 * DAY, rows: [...rows] },
   ...more,
@@ -365,6 +368,20 @@ const SITUATIONS: readonly Situation[] = [
     "in match of rule r: percent: 50",
   ],
   [
+    "the rule behind a percentage speaks against more",
+    {
+      ledger: { clients: inBuckets(18, 40) },
+      rules: [
+        rule("r", "translate", { requests: 400, percent: 30 }),
+        rule("rest", "shadow", {
+          ...PROVED,
+          heldBack: ["group create: 17 % of its latest comparisons failed (platform)"],
+        }),
+      ],
+    },
+    "wait for rest if v2 is well again (carryover check), else find out why it fails: not proved: group create: 17 % of its latest comparisons failed (platform)",
+  ],
+  [
     "nobody is left for the rule behind a percentage",
     {
       ledger: { clients: inBuckets(18, 29) },
@@ -503,7 +520,27 @@ const SITUATIONS: readonly Situation[] = [
     withRows([row({ apiVersion: "v2", mode: "pass", requests: 38 })], {
       ledger: { since: NOW - 30 * DAY, clients: [gone(15)] },
     }),
-    "remove carryover: no client has called v1 for 14 days; first lead clients of v2 past it, which sent 38 requests through it in the window",
+    "remove carryover: no client has called v1 for 14 days; v2 requests still pass through it (38 in the window): lead those clients to the platform first",
+  ],
+  [
+    "nobody has called v1 for 15 days, and one was never seen on v2",
+    {
+      ledger: {
+        since: NOW - 30 * DAY,
+        clients: [client("nightly", { lastV1: NOW - 15 * DAY, lastSeen: NOW - 15 * DAY })],
+      },
+    },
+    "remove carryover: no client has called v1 for 14 days; ask first where nightly went: nobody saw a v2 call",
+  ],
+  [
+    "all clients have moved within the last day",
+    {
+      ledger: {
+        since: NOW - 30 * DAY,
+        clients: [client("moved", { ...calledAgo(7), lastSeen: NOW - HOUR, requests: { v1: 9, v2: 9 } })],
+      },
+    },
+    "wait until 2026-12-05 14:30Z, then remove carryover: the last v1 call was moved's, on 2026-11-21",
   ],
   ["nobody has ever called", {}, "send clients to carryover: none has called yet"],
   [

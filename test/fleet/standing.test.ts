@@ -32,11 +32,11 @@ test("a client that has called neither v1 in the window nor v2 since is silent, 
   const known = [
     client("calls"),
     client("seldom", { lastV1: 5, lastSeen: 5 }),
-    client("v2", { lastV1: 5, lastSeen: 6 }),
+    client("v2", { lastV1: 5, lastSeen: 6, requests: { v1: 1, v2: 1 } }),
   ];
   const standing = standingOf(source({ clients: known }), ({ lastV1 = 0 }) => lastV1 > 5);
-  expect(standing).toMatchObject({ moved: 1, silent: 1, clients: 3 });
-  expect(movedText(standing, DAY_WINDOW)).toMatch(/; 1 of 3 clients moved, 1 silent$/);
+  expect(standing).toMatchObject({ moved: 1, silent: ["seldom"], clients: 3 });
+  expect(movedText(standing, DAY_WINDOW)).toMatch(/; 1 of 3 clients moved, 1 silent \(seldom\)$/);
 });
 
 test("a share that is something never reads as nothing, nor one that is not all as all", () => {

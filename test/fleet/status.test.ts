@@ -172,7 +172,9 @@ describe("carryover status", () => {
     const { attention } = await status(
       progress({ ledger: { clients: [lacking("a", DAY), lacking("gone", 15 * DAY)] } }),
     );
-    expect(attention).toEqual(["v2 has no eol-tag list, and a called it: agree early on a way without it"]);
+    expect(attention).toEqual([
+      "v2 has no eol-tag list, and a called it, last on 2026-11-20: agree early on a way without it",
+    ]);
   });
 
   test("tells what went wrong in the last 24 h once, newest first, also when it is over", async () => {

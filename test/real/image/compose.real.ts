@@ -117,3 +117,53 @@ describe("the compose file", () => {
     );
   });
 });
+
+describe("the compose file for a shared port", () => {
+  const own = `${project}-shared`;
+  const ports = ["CARRYOVER_PORT", "CARRYOVER_ADMIN_PORT_1", "CARRYOVER_ADMIN_PORT_2"] as const;
+  const admins = [ports[1], ports[2]];
+  const shared = (...argv: readonly string[]) => {
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const words = ["podman-compose", "-p", own, "-f", "shared-port.yaml", ...argv];
+    return must(["env", ...variables, ...words], join(home, "deploy/compose"));
+  };
+
+  it("is read by Compose's own loader", async () => {
+    const folder = join(home, "deploy/compose");
+    const { services } = JSON.parse(await must(["compose-config", "-format", "json", "shared-port.yaml"], folder));
+    expect(Object.keys(services).toSorted()).toEqual(["carryover-1", "carryover-2"]);
+    for (const service of Object.values(services)) {
+      expect(service).toMatchObject({ network_mode: "host", read_only: true, stop_grace_period: "70s" });
+    }
+  });
+
+  it("brings up two carryovers that are healthy by their own checks and share the clients of one port", async () => {
+    for (const name of ports) env[name] = String(await freePort());
+    try {
+      await shared("up", "-d", "--no-build");
+      for (const name of admins) {
+        await eventually(
+          () => status(at(name, "/readyz")),
+          (code) => code === 200,
+        );
+      }
+      for (const service of ["carryover-1", "carryover-2"]) {
+        expect((await tool(["podman", "healthcheck", "run", `${own}_${service}_1`])).code).toBe(0);
+      }
+      const requests = 40;
+      const headers = { connection: "close" };
+      for (let i = 0; i < requests; i++) expect(await status(at("CARRYOVER_PORT", "/none"), headers)).toBe(404);
+      const counts = await Promise.all(
+        admins.map(async (name) => {
+          const text = await (await fetch(at(name, "/metrics"))).text();
+          const lines = [...text.matchAll(/^carryover_requests_total\{[^}]*\} (\d+)$/gm)];
+          return lines.reduce((sum, [, count]) => sum + Number(count), 0);
+        }),
+      );
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(requests);
+      expect(Math.min(...counts)).toBeGreaterThan(0);
+    } finally {
+      await shared("down", "-v", "-t", "10");
+    }
+  });
+});
