@@ -33,6 +33,7 @@ const FENCES = {
   "lru-cache": "upstream|drain",
   "prom-client": "telemetry",
   pino: "telemetry",
+  "@redis/client": "state",
   zod: "config|commands/report|history|ledger|rollout|rules|telemetry",
   "close-with-grace": "main\\.ts",
   commander: "cli\\.ts|commands",

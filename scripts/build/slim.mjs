@@ -12,12 +12,18 @@ const LEFT_OUT = new Map([
   ["../web/fetch/body.js", "no body that undici sends is a form"],
 ]);
 const UNDICI = join(import.meta.dirname, "undici.mjs");
+const REDIS = join(import.meta.dirname, "redis.mjs");
 
 export function slimPackages() {
   return {
     name: "slim-packages",
     setup(build) {
       build.onResolve({ filter: /^undici$/ }, () => ({ path: UNDICI, sideEffects: false }));
+      build.onResolve({ filter: /^@redis\/client$/ }, () => ({ path: REDIS, sideEffects: false }));
+      build.onResolve({ filter: /^\.\.\/commands$/ }, ({ path, importer }) =>
+        importer.includes("/@redis/client/") ? { path, namespace: "no-commands" } : undefined,
+      );
+      build.onLoad({ filter: /./, namespace: "no-commands" }, () => ({ contents: "exports.default = {};" }));
       build.onResolve({ filter: /./ }, ({ path, importer }) => {
         const isLeftOut = LEFT_OUT.has(path) && importer.includes("node_modules");
         return isLeftOut ? { path, namespace: "left-out" } : undefined;

@@ -35,7 +35,9 @@ export function contradictions(
   native = settings.upstream.v1 !== undefined,
 ): readonly OptionRemark[] {
   const { listen, admin, limits } = settings;
-  const found: OptionRemark[] = upstreamsOf(settings).flatMap(([name, upstream]) => tlsContradictions(name, upstream));
+  const found: OptionRemark[] = upstreamsOf(settings).flatMap(([name, upstream]) =>
+    tlsContradictions(`upstream.${name}`, upstream),
+  );
   if (settings.fallback === "native" && !native) {
     found.push({
       path: "fallback",
@@ -75,6 +77,7 @@ export function contradictions(
       remedy: "leave one of them out",
     });
   }
+  found.push(...storeContradictions(settings.state));
   found.push(...socketContradictions(listen), ...sharedPortContradictions(listen));
   if (listen.port === admin.port && listen.port !== undefined && listen.port !== 0) {
     found.push({
@@ -259,22 +262,41 @@ function listContradictions({ lists, limits }: Settings): readonly OptionRemark[
 function tlsContradictions(name: string, { url, tls }: ConfiguredUpstream): readonly OptionRemark[] {
   const found: OptionRemark[] = [];
   const set = (["caFile", "certFile", "keyFile"] as const).filter((key) => tls[key] !== undefined);
-  for (const key of url.startsWith("http:") ? set : []) {
+  const { protocol } = new URL(url);
+  const isPlain = protocol === "http:" || protocol === "redis:";
+  for (const key of isPlain ? set : []) {
     found.push({
-      path: `upstream.${name}.tls.${key}`,
-      what: `has no effect: upstream.${name}.url is http`,
-      remedy: "remove it, or use https",
+      path: `${name}.tls.${key}`,
+      what: `has no effect: ${name}.url is ${protocol.slice(0, -1)}`,
+      remedy: `remove it, or use ${protocol.slice(0, -1)}s`,
     });
   }
   if (set.includes("certFile") !== set.includes("keyFile")) {
     const [given, lacking] = set.includes("certFile") ? ["certFile", "keyFile"] : ["keyFile", "certFile"];
     found.push({
-      path: `upstream.${name}.tls.${given}`,
+      path: `${name}.tls.${given}`,
       what: `has no effect without ${lacking}`,
-      remedy: `set upstream.${name}.tls.${lacking} too`,
+      remedy: `set ${name}.tls.${lacking} too`,
     });
   }
   return found;
+}
+
+function storeContradictions({ url, username, passwordFile, tls }: Settings["state"]): readonly OptionRemark[] {
+  if (url !== undefined) {
+    const nameless = { path: "state.username", what: "has no effect without state.passwordFile", remedy: "set both" };
+    return [
+      ...tlsContradictions("state", { url, tls }),
+      ...(username !== undefined && passwordFile === undefined ? [nameless] : []),
+    ];
+  }
+  const { caFile, certFile, keyFile } = tls;
+  const given = { username, passwordFile, "tls.caFile": caFile, "tls.certFile": certFile, "tls.keyFile": keyFile };
+  return Object.entries(given).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [{ path: `state.${name}`, what: "has no effect without state.url", remedy: "set state.url, or remove it" }],
+  );
 }
 
 /** Combinations that work but are probably not intended: warnings at start. */
@@ -287,6 +309,14 @@ export function doubts(settings: Settings): readonly OptionRemark[] {
       path: `upstream.${name}.url`,
       what: "tokens go to another machine over http, readable on the way",
       remedy: "use https unless the network encrypts by itself",
+    });
+  }
+  const { url: store, passwordFile } = settings.state;
+  if (store?.startsWith("redis:") && passwordFile !== undefined && !isLoopback(new URL(store).hostname)) {
+    found.push({
+      path: "state.url",
+      what: "the password of state.passwordFile goes to another machine without TLS, readable on the way",
+      remedy: "use rediss unless the network encrypts by itself",
     });
   }
   const { publicUrl } = settings.listen;

@@ -34,7 +34,7 @@ type WithTls<Upstream> = Readonly<Omit<Upstream, "tls">> & { readonly tls: Tls; 
 
 /** Complete, checked and frozen. Durations are seconds, sizes bytes, TLS files are read. */
 export interface Config
-  extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "cutover" | "fallback" | "grpc">> {
+  extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "cutover" | "fallback" | "grpc" | "state">> {
   readonly upstream: {
     readonly v2: WithTls<Settings["upstream"]["v2"]> & { readonly audience: string };
     readonly v1?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
@@ -47,6 +47,8 @@ export interface Config
   };
   readonly lists: Readonly<Settings["lists"]> & { readonly bufferBytes: number };
   readonly cutover: Readonly<Settings["cutover"]> & { readonly mode: CutoverMode };
+  /** The password is not here: it is read for each connection. */
+  readonly state: WithTls<Settings["state"]>;
   readonly fallback: "native" | "refuse";
   /** `descriptors`: the contents of the file. */
   readonly grpc: Readonly<Omit<Settings["grpc"], "descriptors" | "streamIdleSeconds">> & {
@@ -214,23 +216,29 @@ function unknownResources(settings: Settings, known: readonly string[]): readonl
     }));
 }
 
-function unusableFiles(settings: Settings, { upstream }: Config): readonly OptionRemark[] {
-  return upstreamsOf(settings).flatMap(([name, { tls }]) =>
-    certificateFaults(`upstream.${name}`, tls, upstream[name]?.tls ?? {}),
-  );
+function unusableFiles(settings: Settings, { upstream, state }: Config): readonly OptionRemark[] {
+  return [
+    ...upstreamsOf(settings).flatMap(([name, { tls }]) =>
+      certificateFaults(`upstream.${name}`, tls, upstream[name]?.tls ?? {}),
+    ),
+    ...certificateFaults("state", settings.state.tls, state.tls),
+  ];
 }
 
 /** Fills in defaults that depend on other options, and the contents of files. `read` gets the option's path and the file. */
 function complete(settings: Settings, read: (path: string, name: string) => Uint8Array): Config {
   const withTls = <U extends { readonly tls: Settings["upstream"]["v2"]["tls"] }>(name: string, upstream: U) => {
     const files = Object.entries(upstream.tls).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const tls: Tls = Object.fromEntries(files.map(([key, file]) => [key, read(`upstream.${name}.tls.${key}`, file)]));
+    const tls: Tls = Object.fromEntries(files.map(([key, file]) => [key, read(`${name}.tls.${key}`, file)]));
     return { ...upstream, tls, tlsFiles: Object.fromEntries(files) };
   };
   const { v2, v1, sts } = settings.upstream;
   const { tokenFile } = settings.admin;
   const { saltFile } = settings.cutover;
   const { lists } = settings;
+  const { passwordFile } = settings.state;
+  // A file that is not there is a fault of the configuration.
+  if (passwordFile !== undefined) read("state.passwordFile", passwordFile);
   const { descriptors, streamIdleSeconds = settings.limits.requestSeconds, ...messages } = settings.grpc;
   return {
     ...settings,
@@ -244,9 +252,9 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
       bufferBytes: lists.bufferBytes ?? Math.min(BUFFER_BYTES, lists.maxBytes),
     },
     upstream: {
-      v2: { ...withTls("v2", v2), audience: v2.audience ?? v2.url },
-      ...(v1 === undefined ? {} : { v1: withTls("v1", v1) }),
-      ...(sts === undefined ? {} : { sts: { ...withTls("sts", sts), ...callLimitsOf(v2) } }),
+      v2: { ...withTls("upstream.v2", v2), audience: v2.audience ?? v2.url },
+      ...(v1 === undefined ? {} : { v1: withTls("upstream.v1", v1) }),
+      ...(sts === undefined ? {} : { sts: { ...withTls("upstream.sts", sts), ...callLimitsOf(v2) } }),
     },
     admin: {
       ...settings.admin,
@@ -257,6 +265,7 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
       mode: settings.cutover.mode ?? "translate",
       ...(saltFile === undefined ? {} : { salt: textOfFile(read("cutover.saltFile", saltFile)) }),
     },
+    state: withTls("state", settings.state),
     fallback: settings.fallback ?? (v1 === undefined ? "refuse" : "native"),
   };
 }

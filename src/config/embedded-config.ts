@@ -208,6 +208,22 @@ export interface CarryoverConfig {
   readonly state?: {
     /** Directory that keeps rule states, evidence, the ledger, events and the last good rules across restarts; each process needs its own. */
     readonly dir?: string | undefined;
+    /** Valkey or Redis (7 or later) that replicas share: step backs and carryover force then hold for all of them. Without it each replica decides alone. */
+    readonly url?: string | undefined;
+    /** Account at state.url; default: the server's default account. */
+    readonly username?: string | undefined;
+    /** File with the password for state.url; read again for each connection, so it can be replaced at any time. */
+    readonly passwordFile?: string | undefined;
+    /** First part of all keys at state.url. Deployments that share a server need different ones. Default: `carryover`. */
+    readonly prefix?: string | undefined;
+    readonly tls?: {
+      /** PEM file of the trusted authorities, instead of the system's. */
+      readonly caFile?: string | undefined;
+      /** PEM file of the client certificate; needs keyFile. */
+      readonly certFile?: string | undefined;
+      /** PEM file of the client certificate's private key. */
+      readonly keyFile?: string | undefined;
+    } | undefined;
   } | undefined;
   readonly limits?: {
     /** Largest request body. Default: `1MiB`. */

@@ -15,6 +15,7 @@ import {
   onOff,
   portOrNone,
   seconds,
+  storeUrl,
   text,
   url,
   whole,
@@ -105,6 +106,15 @@ export const clients = z.strictObject({
     .describe("Clients outside the migration, such as health checks and scanners"),
 });
 
+const tls = z
+  .strictObject({
+    caFile: file.optional().describe("PEM file of the trusted authorities, instead of the system's"),
+    certFile: file.optional().describe("PEM file of the client certificate; needs keyFile"),
+    keyFile: file.optional().describe("PEM file of the client certificate's private key"),
+  })
+  .prefault({});
+
+const PREFIX_OF_KEYS = "expected 1 to 64 letters, digits, dots, hyphens and underscores";
 export const state = z.strictObject({
   dir: directory
     .optional()
@@ -112,6 +122,28 @@ export const state = z.strictObject({
     .describe(
       "Directory that keeps rule states, evidence, the ledger, events and the last good rules across restarts; each process needs its own",
     ),
+  url: storeUrl
+    .optional()
+    .meta(USUAL)
+    .describe(
+      "Valkey or Redis (7 or later) that replicas share: step backs and carryover force then hold for all of them. Without it each replica decides alone",
+    ),
+  username: text("expected the name of an account")
+    .meta(form("name"))
+    .optional()
+    .describe("Account at state.url; default: the server's default account"),
+  passwordFile: file
+    .optional()
+    .describe(
+      "File with the password for state.url; read again for each connection, so it can be replaced at any time",
+    ),
+  prefix: z
+    .string({ error: PREFIX_OF_KEYS })
+    .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: PREFIX_OF_KEYS })
+    .meta(form("prefix"))
+    .default("carryover")
+    .describe("First part of all keys at state.url. Deployments that share a server need different ones"),
+  tls,
 });
 
 const IGNORED = "expected RESOURCE.PATH, such as group.description or repo.syncConfig.source";
@@ -153,14 +185,6 @@ const PREFIX = "expected a path such as /gateway, without a slash at its end";
 const EXTRA = "expected a path such as /gateway, or v1:/gateway, without a slash at its end";
 const SERVICES = "expected a package or a service such as acme.billing, or v1:acme.billing";
 const port = whole(0, 65535);
-
-const tls = z
-  .strictObject({
-    caFile: file.optional().describe("PEM file of the trusted authorities, instead of the system's"),
-    certFile: file.optional().describe("PEM file of the client certificate; needs keyFile"),
-    keyFile: file.optional().describe("PEM file of the client certificate's private key"),
-  })
-  .prefault({});
 
 const timeouts = z
   .strictObject({

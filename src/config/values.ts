@@ -55,6 +55,17 @@ function urlFault(text: string): string | undefined {
   return undefined;
 }
 
+/** The fault of an address of a shared store; undefined if there is none. The text never repeats the address: it may hold a password. */
+function storeUrlFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return "this is not a URL";
+  const url = new URL(text);
+  if (url.protocol !== "redis:" && url.protocol !== "rediss:") return "the scheme is neither redis nor rediss";
+  if (url.username !== "" || url.password !== "") return "the URL holds credentials";
+  if (url.hostname === "") return "the URL has no host";
+  if (!["", "/"].includes(url.pathname) || /[?#]/.test(text)) return "the URL holds more than host and port";
+  return undefined;
+}
+
 /** True for `10.0.0.0/8`, `fd00::/8`, or a single address. */
 export function isNetwork(text: string): boolean {
   const [address = "", bits, ...more] = text.split("/");
@@ -157,6 +168,14 @@ export const url = text("expected an http or https URL")
       code: "custom",
       message: `${fault}; expected http(s)://host[:port][/path] without credentials`,
     });
+  })
+  .meta({ ...form("url"), format: "uri" });
+
+export const storeUrl = text("expected a redis or rediss URL")
+  .superRefine((value, context) => {
+    const fault = storeUrlFault(value);
+    if (fault === undefined) return;
+    context.addIssue({ code: "custom", message: `${fault}; expected redis(s)://host[:port] without credentials` });
   })
   .meta({ ...form("url"), format: "uri" });
 

@@ -52,7 +52,7 @@ export function forceText({ force, forcedBy, at }: Pick<Progress, "force" | "for
 }
 
 /** `02:13Z`, with its day if that is not the day of `now`. */
-function clockText(at: number, now: number): string {
+export function clockText(at: number, now: number): string {
   const [day = "", time = ""] = new Date(at).toISOString().split("T");
   const isToday = new Date(now).toISOString().startsWith(day);
   return `${isToday ? "" : `${day} `}${time.slice(0, 5)}Z`;

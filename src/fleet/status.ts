@@ -13,6 +13,7 @@ import { largest, type RespondingInstance } from "./merge.ts";
 import { nextStep } from "./next.ts";
 import { nameOf } from "./next-client.ts";
 import { isWhole } from "./next-rule.ts";
+import { type ReplicaStatus, replicaStatuses, sharedTroubles } from "./replicas.ts";
 import { createReport } from "./report.ts";
 import type { MigrationReport } from "./report-lines.ts";
 import type { Standing } from "./standing.ts";
@@ -38,6 +39,8 @@ export interface MigrationStatus {
   /** What to write for it; null: a person must find out, decide or wait. */
   readonly change: Change | null;
   readonly instances: readonly InstanceStatus[];
+  /** Processes that share a store with the instances, and processes that did within the last day. */
+  readonly replicas: readonly ReplicaStatus[];
   readonly silent: readonly SilentInstance[];
   readonly rules: readonly RuleLineStatus[];
   /** Most urgent first. */
@@ -118,6 +121,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
       const { mode, force, digest } = progress;
       return { address, mode, force, forceText: forceText(progress), rules: digest ?? null };
     }),
+    replicas: replicaStatuses(instances),
     silent,
     rules,
     attention: attentionOf(fleet, window.tooOld),
@@ -165,6 +169,7 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
   return [
     ...silent.map(({ address, fault }) => `${address} ${fault}`),
     ...instances.flatMap(troublesOf),
+    ...sharedTroubles(instances),
     ...rules.flatMap((rule) => {
       const [first, ...more] = troubleTexts(rule);
       if (first === undefined) return [];

@@ -1,5 +1,5 @@
 import { later, type Timer } from "../model/clock.ts";
-import type { Comparison } from "../model/comparison.ts";
+import { type Comparison, isConclusive, isDifference } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, ShadowSettings } from "../model/rules.ts";
 import { createChooser } from "../rules/choose.ts";
@@ -24,6 +24,7 @@ import {
   unknownRuleState,
   withoutGuard,
 } from "./rule-state.ts";
+import type { StepBackCause, StepBackPhase } from "./step-back.ts";
 import { statusOf, viewOf } from "./view.ts";
 
 /** How much is compared where `cutover.mode` is `shadow` and no rule says otherwise. */
@@ -50,6 +51,17 @@ export interface RolloutOptions {
   readonly later?: Timer;
   /** Called once for each change, when it happens; must not throw. */
   readonly onEvent: (event: RolloutEvent) => void;
+  /** Called for each translated request and each comparison that counts as evidence about the rule; must not throw. */
+  readonly counted?: (rule: Rule, counts: EvidenceCounts) => void;
+}
+
+/** Absent members: none. */
+export interface EvidenceCounts {
+  /** Translated requests, and those of them that failed because of the translation. */
+  readonly requests?: number;
+  readonly failures?: number;
+  readonly comparisons?: number;
+  readonly differences?: number;
 }
 
 export interface Rollout {
@@ -74,6 +86,10 @@ export interface Rollout {
   /** In force from the next request on, until the next `carryover force`. `at`: milliseconds since 1970. */
   forceByHand(command: ForceCommand, at: number, note?: ForceNote): void;
   force(): ForceState;
+  /** Another replica stepped the rule back, for the same requests. Without effect on a rule that is back, and on one that never steps back. */
+  adopt(name: string, cause: StepBackCause): void;
+  /** Where a rule is that may step back, and why it did; undefined for any other rule, and while its state is unknown. */
+  stepBackOf(name: string): { readonly phase: StepBackPhase["kind"]; readonly cause?: StepBackCause } | undefined;
   /**
    * Lets a rule whose state is unknown go on as its file says: `carryover confirm`. False: its state is known, and nothing changed; undefined:
    * there is no such rule.
@@ -111,7 +127,7 @@ export interface RolloutMemory {
 export type LostRules = ReadonlyMap<string, unknown>;
 
 /** Part of `ForceState`: outlives the rules in force. */
-export type ForcedByHand = Pick<ForceState, "command" | "commandAt" | "lost" | "reason" | "by">;
+export type ForcedByHand = Pick<ForceState, "command" | "commandAt" | "lost" | "reason" | "by" | "replica">;
 
 /** Native may have been forced. */
 export const LOST_FORCE: ForcedByHand = { command: "native", commandAt: undefined, lost: true };
@@ -219,7 +235,12 @@ export function createRollout(options: RolloutOptions): Rollout {
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {
       const state = decidedBy(exchange);
-      if (state !== undefined) apply(state, { kind: "request", at: wall(), reading: now(), exchange });
+      if (state !== undefined) {
+        const after = apply(state, { kind: "request", at: wall(), reading: now(), exchange });
+        if (after.requests > state.requests) {
+          options.counted?.(state.rule, { requests: 1, failures: after.failures - state.failures });
+        }
+      }
       watch.observe(exchange, state?.rule);
       if (state !== undefined) judge(state.rule.name);
     },
@@ -228,6 +249,9 @@ export function createRollout(options: RolloutOptions): Rollout {
       if (state === undefined) return;
       const isRepeat = repeats.isRepeat(state.rule, comparison, credential);
       apply(state, { kind: "comparison", at: wall(), reading: now(), comparison, credential, isRepeat });
+      if (!isRepeat && isConclusive(comparison.result)) {
+        options.counted?.(state.rule, { comparisons: 1, differences: isDifference(comparison.result) ? 1 : 0 });
+      }
     },
     replace: (rules) => {
       const before = present;
@@ -251,10 +275,21 @@ export function createRollout(options: RolloutOptions): Rollout {
       present = { ...present, ...forcedOf(present.rules, options, byHand) };
       for (const [name, state] of present.states) present.states.set(name, withoutGuard(state));
       revision += 1;
-      const said = `carryover force ${command}${note.reason === undefined ? "" : `: ${note.reason}`}`;
+      const where = note.replica === undefined ? "" : ` on replica ${note.replica}`;
+      const said = `carryover force ${command}${where}${note.reason === undefined ? "" : `: ${note.reason}`}`;
       if (isNew) report({ ...forced(before, forceState(), at, said), by: note.by });
     },
     force: forceState,
+    adopt: (name, cause) => {
+      const state = present.states.get(name);
+      if (state !== undefined) apply(state, { kind: "adopted", at: wall(), reading: now(), cause });
+    },
+    stepBackOf: (name) => {
+      const { stepBack, unknown } = present.states.get(name) ?? {};
+      if (stepBack === undefined || unknown !== undefined) return undefined;
+      const { phase } = stepBack;
+      return phase.kind === "forward" ? { phase: phase.kind } : { phase: phase.kind, cause: phase.cause };
+    },
     confirm: (name, at) => {
       const state = present.states.get(name);
       if (state?.unknown === undefined) return state && false;

@@ -125,6 +125,8 @@ export type RuleEvent =
       readonly slow: Slowness | undefined;
       readonly rateLimit: string | undefined;
     }
+  /** Another replica stepped the rule back. */
+  | { readonly kind: "adopted"; readonly at: number; readonly reading: number; readonly cause: StepBackCause }
   | { readonly kind: "tick"; readonly at: number; readonly reading: number }
   | { readonly kind: "expired"; readonly at: number };
 
@@ -168,6 +170,8 @@ export function next(state: RuleState, event: RuleEvent): RuleTransition {
       return afterComparison(state, event);
     case "guard":
       return afterGuard(state, event);
+    case "adopted":
+      return afterStepBackEvent(state, { kind: "alarm", at: event.reading, cause: event.cause }, event.at);
     case "tick":
       return afterStepBackEvent(state, { kind: "tick", at: event.reading }, event.at);
     case "expired":

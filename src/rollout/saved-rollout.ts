@@ -12,7 +12,7 @@ import { type ComparisonCounts, ComparisonCountsSchema } from "../telemetry/prog
 import type { DistinctCallers } from "./evidence-window.ts";
 import { LOST_FORCE, type LostRules, type RolloutMemory } from "./rollout.ts";
 import type { RolloutEvent, RuleMemory } from "./rule-state.ts";
-import { isHeldBack, LONGEST_WAIT, type StepBackMemory } from "./step-back.ts";
+import { isHeldBack, LONGEST_WAIT, type StepBackCause, type StepBackMemory } from "./step-back.ts";
 
 /** Longest text in a saved state. */
 const MAX_TEXT = 512;
@@ -38,7 +38,7 @@ const slice = z.object({
   asking: z.array(text).max(MAX_CALLERS),
 });
 
-const counts = { bad: count, all: count.min(1), clients: count };
+const counts = { bad: count, all: count.min(1), clients: count, replica: text.optional() };
 const cause = z
   .discriminatedUnion("what", [
     z.object({ what: z.enum(["failures", "differences"]), ...counts }),
@@ -60,6 +60,12 @@ const cause = z
     }),
   ])
   .refine(({ bad, all }) => bad <= all, "more than all");
+
+/** Reads a cause that another replica wrote. Undefined if it cannot be read. */
+export function readCause(value: unknown): StepBackCause | undefined {
+  return cause.safeParse(value).data;
+}
+
 /** On the state's own clock, which began at 0. */
 const elapsed = z.number().nonnegative().max(LAST_TIME);
 const phase = z.discriminatedUnion("kind", [
@@ -148,7 +154,14 @@ const transition = z.object({
 });
 
 const keyText = z.string().regex(/^[0-9a-f]{64}$/);
-const force = ForceStateSchema.pick({ command: true, commandAt: true, lost: true, reason: true, by: true });
+const force = ForceStateSchema.pick({
+  command: true,
+  commandAt: true,
+  lost: true,
+  reason: true,
+  by: true,
+  replica: true,
+});
 const lostRules = z.array(z.tuple([text, z.unknown()])).max(MAX_RULES);
 const OWN_MEMBERS = [
   ...["version", "key", "basis", "force", "digest", "transitions", "moreTransitions", "lost", "rules"],

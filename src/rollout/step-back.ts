@@ -33,7 +33,7 @@ export interface StepBackConfig extends StepBackSettings {
 
 /**
  * `request`: a translated request that counts as evidence is over. `compared`: a comparison is over; `isSick`: v2 failed where native served.
- * `alarm`: v2 fails clients. `at`: milliseconds of any clock.
+ * `alarm`: v2 fails clients, or another replica stepped back. `at`: milliseconds of any clock.
  */
 export type StepBackEvent =
   | { readonly kind: "request"; readonly at: number; readonly who: CallerIdentity; readonly failed: boolean }
@@ -48,7 +48,7 @@ export type StepBackEvent =
   | { readonly kind: "failing"; readonly at: number }
   /** A comparison failed because v2 did. */
   | { readonly kind: "sick"; readonly at: number }
-  | { readonly kind: "alarm"; readonly at: number; readonly cause: GuardCause | SlowCause }
+  | { readonly kind: "alarm"; readonly at: number; readonly cause: StepBackCause }
   | { readonly kind: "tick"; readonly at: number };
 
 /** `bad` of `all`, met by at least this many clients. */
@@ -56,6 +56,8 @@ interface CauseCounts {
   readonly bad: number;
   readonly all: number;
   readonly clients: number;
+  /** The replica that found it, if it was another one. */
+  readonly replica?: string | undefined;
 }
 
 /** The translation failed or differed, counted in the window. */

@@ -13,7 +13,14 @@ export function phaseText(stepBack: StepBack): string {
 }
 
 /** Why a rule stepped back, with the numbers and the threshold that decided. */
-export function causeText(cause: StepBackCause, { settings }: StepBack): string {
+export function causeText(cause: StepBackCause, stepBack: StepBack): string {
+  const { replica } = cause;
+  return replica === undefined
+    ? ownCauseText(cause, stepBack)
+    : `replica ${replica} found: ${ownCauseText(cause, stepBack)}`;
+}
+
+function ownCauseText(cause: StepBackCause, { settings }: StepBack): string {
   if (cause.what === "guard") return guardText(cause);
   if (cause.what === "slow") return slowText(cause);
   const { what, bad, all, clients } = cause;

@@ -153,6 +153,8 @@ export const ForceStateSchema = z.object({
   /** Why, and who, as that person said. */
   reason: optional(z.string().max(4 * LONGEST_REASON)),
   by: optional(z.string().max(4 * LONGEST_BY)),
+  /** The replica that was asked, if it was another one. */
+  replica: optional(z.string().max(512)),
 });
 
 /** What `carryover confirm` did. */
@@ -167,6 +169,6 @@ export const ConfirmedRuleSchema = z.object({
 
 export type ForceCommand = z.output<typeof ForceCommands>;
 export type ForceState = Read<typeof ForceStateSchema>;
-/** What a person said with `carryover force`. */
-export type ForceNote = Pick<ForceState, "reason" | "by">;
+/** The note of a person with `carryover force`, and the replica that was asked if it was another one. */
+export type ForceNote = Pick<ForceState, "reason" | "by" | "replica">;
 export type ConfirmedRule = Read<typeof ConfirmedRuleSchema>;

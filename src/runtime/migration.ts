@@ -32,10 +32,11 @@ import { createLifeEvents, logRolloutEvent } from "./events.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { createForgetting } from "./forgetting.ts";
 import { createNativeReads } from "./native-reads.ts";
-import { createCredentialDigests, createSavedState } from "./persistence.ts";
+import { basisOf, createCredentialDigests, createSavedState } from "./persistence.ts";
 import { progressOf } from "./progress.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { askedRule } from "./rule-clients.ts";
+import { createSharedState } from "./shared-state.ts";
 import type { UpstreamParts, Upstreams } from "./upstreams.ts";
 import { asConfigError, rulesFaultOf, warnOfLostNames, warnOfMissedNames, watchedRulesFile } from "./watched-rules.ts";
 
@@ -144,6 +145,7 @@ export function createMigration(
     onEvent: (event) => {
       for (const listener of changed) listener(event);
     },
+    counted: (rule, counts) => sharedState.counted(rule, counts),
   });
   const digests = createCredentialDigests(config);
   const { credentialOf } = digests;
@@ -174,6 +176,16 @@ export function createMigration(
   const retention = createRetention({ after, wall, now: hooks.now });
   const savedParts = { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention };
   const saved = createSavedState(config, savedParts, hooks);
+  const sharedParts = {
+    rollout,
+    basis: basisOf(config),
+    record: history.record,
+    log,
+    instance,
+    wall,
+    later: hooks.later,
+  };
+  const sharedState = createSharedState(config.state, sharedParts);
   const forgetting = createForgetting({
     ledger,
     shadow,
@@ -188,7 +200,7 @@ export function createMigration(
   changed.push((event) => {
     const id = history.record(event);
     saved.afterSaving(() => logRolloutEvent(log, event, id));
-  });
+  }, sharedState.changed);
   const since = wall();
   return {
     cutover: { nameOf: identity.nameOf, credentialOf, rollout, shadow, native: nativeReads(hooks) },
@@ -202,6 +214,7 @@ export function createMigration(
       guardCalls: rollout.guardCalls,
       digest: () => rollout.rules()?.digest,
       stateSaved: () => !saved.failing(),
+      storeUp: sharedState.isUp,
       wall,
       shadow: () => ({ running: 0, waiting: 0, heldBytes: 0, passed: {}, ...shadow?.state() }),
       comparisons: shadow?.tally,
@@ -222,6 +235,7 @@ export function createMigration(
         rollout,
         shadow,
         rulesFault: () => rulesFaultOf(rulesFile),
+        shared: sharedState.progress,
         saved: () => !saved.failing(),
         countsLostAt: saved.countsLostAt,
         comparedSince: saved.comparedSince,
@@ -236,8 +250,9 @@ export function createMigration(
         throw new Problem("INVALID_REQUEST", "there is no native v1 to go back to: upstream.v1.url is not set");
       }
       rollout.forceByHand(command, wall(), note);
-      const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
-      return { ...rollout.force(), survives };
+      const isShared = sharedState.force(command, note);
+      const isSaved = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
+      return { ...rollout.force(), survives: (await isShared) || isSaved };
     },
     confirm: async (name) => {
       const wasUnknown = rollout.confirm(name, wall());
@@ -267,6 +282,7 @@ export function createMigration(
       await saved.start();
       forgetting.start();
       await rulesFile?.start().catch(asConfigError);
+      await sharedState.start();
     },
     reload: async () => rulesFile?.check(),
     rename: (names) => {
@@ -280,6 +296,7 @@ export function createMigration(
       forgetting.close();
       rulesFile?.close();
       await shadow?.close();
+      await sharedState.close();
       await saved.close();
     },
   };

@@ -366,7 +366,12 @@ function endOf(history: Pick<EventHistory, "select">, heardAt: number | undefine
 }
 
 /** Digest of what responses depend on beside the rules: another version, platform or option makes other responses. */
-function basisOf({ upstream, v1, unknownFields, shadow }: Config): string {
+export function basisOf({
+  upstream,
+  v1,
+  unknownFields,
+  shadow,
+}: Pick<Config, "upstream" | "v1" | "unknownFields" | "shadow">): string {
   const { v2 } = upstream;
   const what = [VERSION, v2.url, v2.version, v2.omitsZeros, upstream.v1?.url, v1, unknownFields, shadow.ignore];
   return createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 16);

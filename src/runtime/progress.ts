@@ -25,6 +25,7 @@ interface ProgressSources {
   readonly rollout: Pick<Rollout, "rules" | "states" | "force">;
   readonly shadow: Pick<Shadow, "tally" | "causes"> | undefined;
   readonly rulesFault: () => Progress["rulesFault"];
+  readonly shared: () => Progress["shared"];
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
   readonly comparedSince: () => number;
@@ -48,6 +49,7 @@ export function progressOf(sources: ProgressSources): Progress {
     force: rollout.force().effective,
     forcedBy: rollout.force(),
     digest: rollout.rules()?.digest,
+    shared: sources.shared(),
     saved: sources.saved(),
     countsLostAt: sources.countsLostAt(),
     comparedSince: sources.comparedSince(),

@@ -132,6 +132,7 @@ export const METRICS = {
   ),
   clients: gauge("clients", "Clients in the ledger by the version that they call", ["api_version"], 2),
   state_last_save_successful: gauge("boolean", "0 if state.dir cannot be written, else 1"),
+  state_store_up: gauge("boolean", "0 if the store at state.url does not respond, else 1"),
 
   comparisons_total: counter(
     "comparisons",

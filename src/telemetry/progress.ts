@@ -44,6 +44,39 @@ const Bound = ComparisonCountsSchema.extend({
 export const MOST_LATELY = 20;
 const LatelySchema = z.object({ at: Time, kind: z.string(), rule: optional(z.string()), says: z.string() });
 
+/** A process that shares the store. Times are by the clock of the instance that says it. */
+const Replica = z.object({
+  /** `instance` of its own progress. */
+  instance: z.string().max(64),
+  /** Host and the beginning of `instance`. */
+  name: Name,
+  version: z.string().max(64),
+  /** Digest of its rules; absent without a rules file. */
+  rules: optional(z.string().max(64)),
+  startedAt: Time,
+  heardAt: Time,
+  /** When it was heard last; absent while it is there. */
+  goneSince: optional(Time),
+  /** It was stopped, and said so. */
+  left: optional(z.boolean()),
+});
+
+/** The store that replicas share (`state.url`), as one instance sees it. */
+const SharedStateSchema = z.object({
+  /** False: it does not respond. Then this instance decides alone. */
+  up: z.boolean(),
+  /** Since when that is so. */
+  since: Time,
+  /** Absent if nothing is wrong. */
+  fault: optional(z.string().max(500)),
+  /** Those that were heard within a day. */
+  replicas: z.array(Replica).max(10_000),
+  /** Counted by all replicas that make the same responses, those that are gone included, for 30 days. */
+  evidence: z
+    .array(z.object({ rule: Name, requests: Count, failures: Count, comparisons: Count, differences: Count }))
+    .max(10_000),
+});
+
 /** An optional member is also absent if the instance is older than the member. */
 export const ProgressSchema = z.object({
   version: z.literal(PROGRESS_VERSION),
@@ -64,6 +97,8 @@ export const ProgressSchema = z.object({
   lastReloadSuccessful: z.boolean(),
   /** What is wrong with it, and since when; absent if it can be used. */
   rulesFault: optional(z.object({ at: Time, says: z.string() })),
+  /** Absent without state.url. */
+  shared: optional(SharedStateSchema),
   /** False: what outlives a restart cannot be written now. */
   saved: optional(z.boolean()),
   /** When what was counted before was lost, because it could not be read. */
@@ -92,6 +127,7 @@ export const ProgressSchema = z.object({
   rules: z.array(RuleStatusSchema),
 });
 
+export type SharedStateProgress = Read<typeof SharedStateSchema>;
 export type Progress = Read<typeof ProgressSchema>;
 export type LatelyEvent = Read<typeof LatelySchema>;
 export type RequestTotals = Read<typeof TotalsSchema>;

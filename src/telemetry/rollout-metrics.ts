@@ -37,6 +37,8 @@ export interface RolloutMetricSources {
   digest(): string | undefined;
   /** False while `state.dir` cannot be written. */
   stateSaved(): boolean;
+  /** False while the store at `state.url` does not respond. */
+  storeUp(): boolean;
   /** Milliseconds since 1970. */
   wall(): number;
   shadow(): {
@@ -103,6 +105,7 @@ function exportClients(make: MetricFactory, clients: ClientSeries, sources: Roll
   });
   make.gauge("clients", () => Object.entries(sources.clients()).map(([version, count]) => [[version], count]));
   make.gauge("state_last_save_successful", () => Number(sources.stateSaved()));
+  make.gauge("state_store_up", () => Number(sources.storeUp()));
 }
 
 function exportComparisons(

@@ -17,6 +17,7 @@ const told = (made: Rig) =>
     rollout: made.control,
     shadow: undefined,
     rulesFault: () => undefined,
+    shared: () => undefined,
     saved: () => true,
     countsLostAt: () => undefined,
     comparedSince: () => 0,

@@ -21,6 +21,7 @@ export const IDLE: MetricsOptions = {
     guardCalls: () => ({ served: 0, failed: 0, unknown: 0 }),
     digest: () => undefined,
     stateSaved: () => true,
+    storeUp: () => true,
     wall: () => 0,
     shadow: () => ({ running: 0, waiting: 0, heldBytes: 0, passed: {} }),
     comparisons: undefined,

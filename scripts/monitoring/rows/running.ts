@@ -159,6 +159,19 @@ export const instances = {
       words: NO_YES,
     }),
     stat({
+      title: "Shared store responds",
+      description:
+        "no: an instance cannot reach the store at state.url and decides alone; carryover status says why. Always yes without state.url.",
+      unit: "short",
+      width: 6,
+      queries: [[`min(carryover_state_store_up{${OF}})`, "responds"]],
+      steps: [
+        [null, "red"],
+        [1, "green"],
+      ],
+      words: NO_YES,
+    }),
+    stat({
       title: "Certificates usable",
       description:
         "no: on an instance the files of an upstream's certificates cannot be used, and those before them are in force until they end. The log says why. Empty: no upstream has any.",

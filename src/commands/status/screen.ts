@@ -1,6 +1,7 @@
 /** The status of a migration on one screen of a terminal. */
 
 import { changeLines } from "../../fleet/change.ts";
+import { replicasText } from "../../fleet/replicas.ts";
 import { movedText, shareText } from "../../fleet/standing.ts";
 import type { MigrationStatus, RuleLineStatus } from "../../fleet/status.ts";
 import { counted } from "../../rules/words.ts";
@@ -48,10 +49,11 @@ function allTimeText({ allTime, countsSince, window }: MigrationStatus): readonl
   return [`in all since ${countsSince.slice(0, 10)}: ${shareText(allTime)}`];
 }
 
-function settingsText({ instances, at }: MigrationStatus): string {
+function settingsText({ instances, replicas, at }: MigrationStatus): string {
+  const all = replicasText(replicas);
   const one = (texts: readonly string[]) => (new Set(texts).size === 1 ? texts[0] : "they differ");
   return [
-    `${counted(instances.length, "instance")}, ${at?.slice(0, 16).replace("T", " ")}Z`,
+    `${counted(instances.length, "instance")}${all === undefined ? "" : ` of ${all}`}, ${at?.slice(0, 16).replace("T", " ")}Z`,
     `without a rule: ${one(instances.map(({ mode }) => mode))}`,
     `force: ${one(instances.map((instance) => instance.forceText))}`,
   ].join("; ");

@@ -77,6 +77,8 @@ export async function startEverything(folder: string, watch: Watching): Promise<
     "upstream-sts-url": "https://localhost:9",
     "upstream-sts-tls-ca-file": authority,
     "state-dir": state,
+    // No server listens there.
+    "state-url": "redis://127.0.0.1:9",
     "limits-in-flight": "4",
     "lists-max-concurrent": "1",
     "lists-max-records": "600",
@@ -155,6 +157,7 @@ export async function fireAll(stage: Stage): Promise<void> {
     "CarryoverRuleCouldMove",
     "CarryoverV2Slow",
     "CarryoverStateNotSaved",
+    "CarryoverStoreAway",
   );
   await told(stage, "CarryoverClientSilent");
   platform.mood = "other-values";

@@ -112,6 +112,7 @@ const SIDE_BY_SIDE: ReadonlySet<string> = new Set([
   "CarryoverNotReady",
   "CarryoverRestarting",
   "CarryoverStateNotSaved",
+  "CarryoverStoreAway",
   "CarryoverSaturated",
   "CarryoverReloadFailed",
 ]);

@@ -1,0 +1,245 @@
+/**
+ * This process as one of several that share a store: it sends what it counts and decides, and hears what others decided. One tick per second, one at once
+ * after a decision, one command at a time. Nothing here waits for the store but `decide`.
+ */
+import type { Timer } from "../../model/clock.ts";
+import { createBatches } from "./batches.ts";
+import { initialLink, isUp, type LinkState, nextBatch, step } from "./link.ts";
+import {
+  type Decision,
+  type DecisionOutcome,
+  type ForceRow,
+  type Increment,
+  type NumberedDecision,
+  type ReplicaRow,
+  type RuleRow,
+  type SharedStore,
+  StoreError,
+  type SumQuestion,
+  type TickReply,
+} from "./protocol.ts";
+
+const TICK_MS = 1_000;
+/** The list of replicas is asked for with every second tick. */
+const REPLICAS_TICKS = 2;
+const DECISIONS_PER_TICK = 16;
+/** Decisions that wait while the store is away; one for each rule, so rules beyond this number wait in vain. */
+const MOST_DECISIONS = 10_000;
+/** How long the last tick of a process may take. */
+const CLOSE_MS = 1_000;
+
+export interface ReplicaOptions {
+  /** Random, one per process. */
+  readonly id: string;
+  readonly store: SharedStore;
+  /** JSON about this process. `isLeaving`: it stops. */
+  readonly about: (isLeaving: boolean) => string;
+  /** All that this process has counted since it started, for a store that lost it. */
+  readonly contribution: () => Iterable<Increment>;
+  /** Milliseconds since 1970. */
+  readonly wall: () => number;
+  readonly later: Timer;
+  /** Called after each tick, once its content is taken. Must not throw. */
+  readonly ticked?: (link: LinkState) => void;
+  /** The sums that the next tick asks for. */
+  readonly questions?: () => readonly SumQuestion[];
+}
+
+interface Waiting {
+  readonly decision: NumberedDecision;
+  readonly settle: (outcome: DecisionOutcome) => void;
+}
+
+export interface ReplicaView {
+  readonly link: LinkState;
+  /** A fault although the store responds. Undefined if there is none. */
+  readonly trouble: string | undefined;
+  /** By the clock of the store, milliseconds since 1970; undefined before the first response. */
+  readonly at: number | undefined;
+  readonly replicas: readonly ReplicaRow[];
+}
+
+export type Replica = ReturnType<typeof createReplica>;
+
+export function createReplica(options: ReplicaOptions) {
+  const { id, store, about, wall, later, questions = () => [] } = options;
+  const batches = createBatches();
+  const rules = new Map<string, RuleRow>();
+  let force: ForceRow | undefined;
+  let link = initialLink(wall());
+  let replicas: readonly ReplicaRow[] = [];
+  let sums: readonly (readonly [SumQuestion, number | undefined])[] = [];
+  let at: number | undefined;
+  let trouble: string | undefined;
+  let queue: Waiting[] = [];
+  let decided = 0;
+  let ticks = 0;
+  /** The store refused counts for want of memory: the next tick has none. */
+  let isFull = false;
+  let isLeaving = false;
+  let running: Promise<void> | undefined;
+  let isStarted = false;
+  let cancel = (): void => {};
+
+  const enqueue = (decision: Decision): Promise<DecisionOutcome> => {
+    decided += 1;
+    const numbered: NumberedDecision = { ...decision, number: decided };
+    return new Promise((settle) => {
+      const target = targetOf(decision);
+      // An earlier decision about the same thing that was not sent yet is out of date.
+      const old = queue.filter((one) => targetOf(one.decision) === target);
+      for (const one of old) one.settle("stale");
+      queue = [...queue.filter((one) => !old.includes(one)), { decision: numbered, settle }].slice(-MOST_DECISIONS);
+    });
+  };
+  const restore = (reply: TickReply): void => {
+    const theirs = new Map(reply.rules.map((row) => [row.key, row]));
+    for (const row of rules.values()) {
+      const other = theirs.get(row.key);
+      const isLost = (other?.generation ?? 0) < row.generation;
+      const isOther = other?.generation === row.generation && row.what === "back" && other.what !== "back";
+      if (isLost || isOther) void enqueue({ kind: "restore-rule", row });
+    }
+    if (force !== undefined && (reply.force?.number ?? 0) < force.number) {
+      void enqueue({ kind: "restore-force", row: force });
+    }
+  };
+  const take = (reply: TickReply, sent: readonly Waiting[], asked: readonly SumQuestion[]): void => {
+    at = reply.at;
+    if (reply.isDiverged || reply.status === "foreign") restore(reply);
+    for (const row of reply.rules) {
+      if ((rules.get(row.key)?.generation ?? 0) <= row.generation) rules.set(row.key, row);
+    }
+    if (reply.force !== undefined && reply.force.number >= (force?.number ?? 0)) ({ force } = reply);
+    if (reply.replicas !== undefined) ({ replicas } = reply);
+    sums = asked.map((question, i) => [question, reply.sums[i]]);
+    if (reply.status !== "foreign") {
+      queue = queue.filter((one) => !sent.includes(one));
+      for (const [i, one] of sent.entries()) one.settle(reply.outcomes[i] ?? "stale");
+    }
+    link = step(link, { kind: "replied", reply, at: wall() });
+  };
+  /** Brings the batches up to date, and returns the number of the one to send. */
+  const prepare = (): number | undefined => {
+    const now = wall();
+    if (link.mustSeed) {
+      const count = batches.seed(link.made + 1, options.contribution(), now);
+      link = step(link, { kind: "seeded", batches: count, at: now });
+    }
+    const oldest = batches.prune(link.acknowledged, now) ?? link.made + 1;
+    link = step(link, { kind: "forgot", oldest });
+    // Without a response, increments of the same count wait as one.
+    if (isUp(link) && nextBatch(link) === undefined && batches.hasPending()) {
+      link = step(link, { kind: "made" });
+      batches.make(link.made, now);
+    }
+    return nextBatch(link);
+  };
+  const roundTrip = async (isLast = false): Promise<void> => {
+    const next = prepare();
+    const sent = queue.slice(0, DECISIONS_PER_TICK);
+    const asked = questions();
+    // Decisions do not wait for counts, which a full store refuses.
+    const batch = sent.length > 0 || isFull || next === undefined ? undefined : batches.get(next);
+    const isCountless = batch === undefined;
+    try {
+      const reply = await store.tick({
+        replica: id,
+        seen: link.seen,
+        about: about(isLeaving),
+        acknowledged: link.acknowledged,
+        batch,
+        decisions: sent.map(({ decision }) => decision),
+        wantsReplicas: ticks++ % REPLICAS_TICKS === 0,
+        isLast,
+        sums: asked,
+      });
+      take(reply, sent, asked);
+      if (!isCountless) trouble = undefined;
+      isFull = false;
+    } catch (error) {
+      if (error instanceof StoreError && error.kind === "full" && !isCountless) {
+        isFull = true;
+        trouble = `the store is full, and counts wait: ${error.message}`;
+        return roundTrip();
+      }
+      isFull = false;
+      const fault = error instanceof Error ? error.message : String(error);
+      link = step(link, { kind: "failed", fault, at: wall() });
+    }
+    options.ticked?.(link);
+  };
+  const tick = (): Promise<void> => {
+    running ??= roundTrip().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  /** True if another tick should follow at once. */
+  const isBehind = (): boolean =>
+    isUp(link) && trouble === undefined && (queue.length > 0 || link.mustSeed || nextBatch(link) !== undefined);
+  const run = (): void => {
+    const begun = wall();
+    void tick().then(() => {
+      if (!isStarted) return;
+      cancel();
+      const rest = Math.min(TICK_MS, Math.max(0, TICK_MS - (wall() - begun)));
+      cancel = later(isBehind() ? 0 : rest, run);
+    });
+  };
+  return {
+    id,
+    /** Counts one change. Takes no time, whatever the store does. */
+    count: batches.add,
+    /** Resolves once the store has the decision, which may be never. Sends it at once. */
+    decide: (decision: Decision): Promise<DecisionOutcome> => {
+      const outcome = enqueue(decision);
+      if (isStarted && running === undefined) {
+        cancel();
+        run();
+      }
+      return outcome;
+    },
+    /** True while a decision about the rule waits to be sent. */
+    isDeciding: (key: string): boolean => queue.some(({ decision }) => targetOf(decision) === key),
+    rules: (): ReadonlyMap<string, RuleRow> => rules,
+    force: (): ForceRow | undefined => force,
+    sums: () => sums,
+    view: (): ReplicaView => ({ link, trouble, at, replicas }),
+    /** One round trip, for tests; shares one that is in flight. Never rejects. */
+    tick,
+    start: (): void => {
+      isStarted = true;
+      run();
+    },
+    /** Sends what is left, says that this process leaves, and ends the connection. Takes a second at most, and never rejects. */
+    close: async (): Promise<void> => {
+      isStarted = false;
+      cancel();
+      isLeaving = true;
+      await inTime(leave(), later);
+      await store.close();
+    },
+  };
+  async function leave(): Promise<void> {
+    await running;
+    do await tick();
+    while (isBehind());
+    if (isUp(link) && link.acknowledged === link.made) await roundTrip(true);
+  }
+}
+
+/** Decisions of the same target replace each other. */
+function targetOf(decision: Decision): string {
+  if (decision.kind === "rule") return decision.key;
+  return decision.kind === "restore-rule" ? `restore ${decision.row.key}` : decision.kind;
+}
+
+async function inTime(work: Promise<void>, later: Timer): Promise<void> {
+  let cancel = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = later(CLOSE_MS, resolve);
+  });
+  await Promise.race([work, late]);
+  cancel();
+}

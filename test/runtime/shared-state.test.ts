@@ -1,0 +1,254 @@
+import { setTimeout } from "node:timers/promises";
+import { beforeEach, describe, expect, test } from "vitest";
+import { loadConfig } from "../../src/config/config.ts";
+import { later } from "../../src/model/clock.ts";
+import type { RolloutEvent } from "../../src/rollout/rule-state.ts";
+import type { Rules } from "../../src/rules/rule.ts";
+import { createSharedState } from "../../src/runtime/shared-state.ts";
+import { createMemoryStore, emptyData, type MemoryStore } from "../../src/state/shared/memory-store.ts";
+import { type SharedStore, StoreError } from "../../src/state/shared/protocol.ts";
+import { MINUTE, type Rig, rig, rule, rulesOf } from "../rollout/control-rig.ts";
+import { later as afterTest, takeDownAfterEach } from "../support/take-down.ts";
+
+takeDownAfterEach();
+
+const { config } = loadConfig({
+  flags: { upstreamV2Url: "http://127.0.0.1:1", upstreamV1Url: "http://127.0.0.1:1", cutoverMode: "native" },
+  env: {},
+  readFile: () => new Uint8Array(),
+});
+
+/** Factor by which time passes faster for the processes of these tests. */
+const FASTER = 20;
+const RULES = rulesOf([rule()]);
+
+let store: MemoryStore;
+let random: number;
+beforeEach(() => {
+  random = 0;
+  store = createMemoryStore(Date.now, () => `fresh-${random++}`);
+});
+
+/** A process with rules of its own. `isAway`: its way to the store is cut. */
+async function replica(
+  instance: string,
+  { rules = RULES as Rules, isAway = false, basis = "basis", before = (_made: Rig): void => {} } = {},
+) {
+  const lines: string[] = [];
+  const way = { isAway };
+  const heard: ((event: RolloutEvent) => void)[] = [];
+  const counted: { to?: ReturnType<typeof createSharedState>["counted"] } = {};
+  const made = rig(rules, {
+    counted: (one, counts) => counted.to?.(one, counts),
+    onEvent: (event) => {
+      for (const one of heard) one(event);
+    },
+  });
+  before(made);
+  const cut: SharedStore = {
+    tick: async (request) => {
+      if (way.isAway) throw new StoreError("away", "connect ECONNREFUSED");
+      return store.tick(request);
+    },
+    close: async () => {},
+  };
+  const note = (message: string): void => void lines.push(message);
+  const shared = createSharedState(config.state, {
+    rollout: made.control,
+    basis,
+    record: ({ kind }) => {
+      lines.push(kind);
+      return "id";
+    },
+    log: { info: note, warn: note },
+    instance,
+    wall: Date.now,
+    later: (ms, run) => later(ms / FASTER, run),
+    store: cut,
+  });
+  counted.to = shared.counted;
+  heard.push(shared.changed);
+  afterTest(() => shared.close());
+  await shared.start();
+  return Object.assign(made, { shared, lines, way });
+}
+
+type Process = Awaited<ReturnType<typeof replica>>;
+const phaseOf = ({ control }: Process): string | undefined => control.stepBackOf("all")?.phase;
+const fail = (made: Rig): void => made.compare(40, { result: "value" });
+const eventsOf = ({ told }: Process, kind: string) => told.filter((event) => event.kind === kind);
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 400) throw new Error("it does not happen");
+    await setTimeout(10);
+  }
+}
+
+describe("replicas that share a store", () => {
+  test("all follow a step back, and name the replica that found the reason", async () => {
+    const [a, b] = [await replica("aaaaaaaa-1"), await replica("bbbbbbbb-2")];
+    fail(a);
+    expect(phaseOf(a)).toBe("back");
+    await until(() => phaseOf(b) === "back");
+    const [event] = eventsOf(b, "stepped-back");
+    expect(event?.reason).toMatch(/^replica .*\/aaaaaaaa found: \d+ differences in \d+ comparisons/);
+    expect(b.control.states()[0]).toMatchObject({ state: "stepped-back", cause: event?.reason });
+    // Its own reason stays its own.
+    expect(a.control.states()[0]?.cause).not.toContain("replica");
+    await setTimeout(100);
+    expect([eventsOf(a, "stepped-back"), eventsOf(b, "stepped-back")].map(({ length }) => length)).toEqual([1, 1]);
+  });
+
+  test("do not follow a step back of a rule that takes other requests", async () => {
+    const other = rulesOf([rule({ evidenceKey: "2" })]);
+    const [a, b] = [await replica("a"), await replica("b", { rules: other })];
+    fail(a);
+    await setTimeout(100);
+    expect(phaseOf(b)).toBe("forward");
+    b.control.replace({ ...RULES, digest: "bbbbbbbbbbbb" });
+    expect(phaseOf(b)).toBe("back");
+  });
+
+  test("follow a step back that happened before they started", async () => {
+    const a = await replica("a");
+    fail(a);
+    await until(() => store.copy().rules.size === 1);
+    await a.shared.close();
+    expect(phaseOf(await replica("b"))).toBe("back");
+  });
+
+  test("learn of a step back that a restarted replica remembers and the store does not", async () => {
+    const a = await replica("a", { before: fail });
+    expect(phaseOf(a)).toBe("back");
+    await until(() => store.copy().rules.size === 1);
+    expect(phaseOf(await replica("b"))).toBe("back");
+  });
+
+  test("step a rule back again that was removed and is there again", async () => {
+    const [a, b] = [await replica("a"), await replica("b")];
+    fail(a);
+    await until(() => phaseOf(b) === "back");
+    b.control.replace(rulesOf([], { digest: "bbbbbbbbbbbb" }));
+    b.control.replace(rulesOf([rule()], { digest: "cccccccccccc" }));
+    expect(phaseOf(b)).toBe("back");
+  });
+
+  test("do not follow a step back that is over where it was found", async () => {
+    const a = await replica("a");
+    fail(a);
+    await until(() => store.copy().rules.size === 1);
+    for (let steps = 0; phaseOf(a) !== "forward" && steps < 10; steps++) {
+      a.at += 100 * MINUTE;
+      a.choose();
+      a.requests(300, { status: 200 });
+    }
+    expect(phaseOf(a)).toBe("forward");
+    await until(() => [...store.copy().rules.values()][0]?.what === "forward");
+    expect(phaseOf(await replica("b"))).toBe("forward");
+  });
+
+  test("learn of a step back that was made while the store was away", async () => {
+    const [a, b] = [await replica("a"), await replica("b")];
+    a.way.isAway = true;
+    await until(() => !a.shared.isUp());
+    fail(a);
+    await setTimeout(50);
+    expect(phaseOf(b)).toBe("forward");
+    expect(a.lines.some((line) => line.includes("decides alone: connect ECONNREFUSED"))).toBe(true);
+    expect(a.shared.progress()).toMatchObject({ up: false, fault: "connect ECONNREFUSED" });
+    a.way.isAway = false;
+    await until(() => phaseOf(b) === "back");
+    expect(a.lines.filter((line) => line.startsWith("state-"))).toEqual(["state-failing", "state-saved"]);
+  });
+
+  test("give a store that was emptied what it lost, also from a replica that only followed", async () => {
+    const [a, b] = [await replica("a"), await replica("b")];
+    fail(a);
+    await a.shared.force("native", { reason: "v2 is down", by: "anna" });
+    await until(() => phaseOf(b) === "back" && b.control.force().command === "native");
+    await a.shared.close();
+    store.replace(emptyData());
+    await until(() => store.copy().rules.size === 1 && store.copy().force !== undefined);
+    expect([...store.copy().rules.values()]).toMatchObject([{ what: "back", replica: "a", generation: 1 }]);
+    const c = await replica("c");
+    expect([phaseOf(c), c.control.force().reason]).toEqual(["back", "v2 is down"]);
+  });
+
+  test("all follow carryover force, and say where it was given", async () => {
+    const [a, b] = [await replica("aaaaaaaa-1"), await replica("bbbbbbbb-2")];
+    a.control.forceByHand("native", 1, { reason: "v2 is down", by: "anna" });
+    expect(await a.shared.force("native", { reason: "v2 is down", by: "anna" })).toBe(true);
+    await until(() => b.control.force().command === "native");
+    expect(b.control.force()).toMatchObject({ effective: "native", reason: "v2 is down", by: "anna" });
+    expect(eventsOf(b, "forced")[0]?.reason).toMatch(/^carryover force native on replica .*\/aaaaaaaa: v2 is down$/);
+    const c = await replica("c");
+    expect(c.control.force()).toMatchObject({ effective: "native", by: "anna" });
+    await b.shared.force("none", {});
+    await until(() => a.control.force().effective === "none" && c.control.force().effective === "none");
+  });
+
+  test("add up their evidence about a rule, unless their responses are made differently", async () => {
+    const [a, b, c] = [await replica("a"), await replica("b"), await replica("c", { basis: "another version" })];
+    a.requests(30);
+    b.requests(2, { status: 500, reason: "INTERNAL" });
+    b.compare(5);
+    b.compare(1, { result: "value" });
+    c.requests(7);
+    const evidenceOf = ({ shared }: Process) => shared.progress()?.evidence?.[0];
+    const together = { rule: "all", requests: 32, failures: 2, comparisons: 6, differences: 1 };
+    await until(() => evidenceOf(a)?.requests === 32 && evidenceOf(a)?.differences === 1);
+    await until(() => evidenceOf(c)?.requests === 7);
+    expect(evidenceOf(a)).toEqual(together);
+    // A store that was emptied gets it back, and a process that is gone leaves it behind.
+    store.replace(emptyData());
+    await until(() => [...store.copy().counts.keys()].length === 3);
+    await b.shared.close();
+    await setTimeout(600);
+    expect(evidenceOf(a)).toEqual(together);
+  });
+
+  test("report that a command of force did not reach the store", async () => {
+    const a = await replica("a", { isAway: true });
+    expect(await a.shared.force("native", {})).toBe(false);
+  });
+
+  test("start without the store after a moment, at the configured mode", async () => {
+    const a = await replica("a", { isAway: true });
+    expect([phaseOf(a), a.shared.isUp()]).toEqual(["forward", false]);
+  });
+
+  test("know each other, and which of them is gone", async () => {
+    const [a, b] = [await replica("a"), await replica("b")];
+    await until(() => a.shared.progress()?.replicas.length === 2);
+    expect(a.shared.progress()?.replicas).toMatchObject([
+      { instance: "a", rules: "aaaaaaaaaaaa" },
+      { instance: "b", version: expect.stringMatching(/^\d/) },
+    ]);
+    await b.shared.close();
+    await until(() => a.shared.progress()?.replicas[1]?.left === true);
+    expect(a.shared.progress()?.replicas[1]?.goneSince).toBeGreaterThan(Date.now() - 10_000);
+  });
+
+  test("follow nothing that they cannot read, and do not stop at it", async () => {
+    const [a, b] = [await replica("a"), await replica("b")];
+    fail(a);
+    await until(() => phaseOf(b) === "back");
+    const [row] = store.copy().rules.values();
+    const data = store.copy();
+    const mark = data.mark as NonNullable<typeof data.mark>;
+    if (row !== undefined)
+      data.rules.set(row.key, { ...row, generation: 9, version: mark.version, detail: '{"cause":7}' });
+    data.force = { number: 1, version: mark.version, at: 1, replica: "x", detail: '{"command":"erase"}' };
+    store.replace(data);
+    const c = await replica("c");
+    expect([phaseOf(c), c.control.force().command]).toEqual(["forward", "none"]);
+    expect(c.lines).toHaveLength(2);
+  });
+
+  test("put no secret into the store that a person wrote or v2 named", async () => {
+    const a = await replica("a");
+    await a.shared.force("native", { reason: "token=hunter2hunter2", by: "Bearer abcdefghijklmnop" });
+    expect(JSON.stringify([...store.copy().rules.values(), store.copy().force])).not.toMatch(/hunter2|abcdefgh/);
+  });
+});

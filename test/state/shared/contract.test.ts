@@ -1,0 +1,11 @@
+import { createMemoryStore, emptyData } from "../../../src/state/shared/memory-store.ts";
+import { describeStore } from "./contract.ts";
+
+describeStore("in memory", () => {
+  let random = 0;
+  const store = createMemoryStore(
+    () => 1_700_000_000_000,
+    () => `fresh-${random++}`,
+  );
+  return { store, empty: async () => store.replace(emptyData()) };
+});
