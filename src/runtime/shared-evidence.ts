@@ -68,7 +68,9 @@ export function createSharedEvidence(basis: string, count: (increment: Increment
     answered: (answers: readonly (readonly [SumQuestion, number | undefined])[]): void => {
       for (const [{ key, field }, value] of answers) {
         const name = FIELDS.find((one) => one === field);
-        if (name !== undefined) sums.set(key, { ...(sums.get(key) ?? NOTHING), [name]: value ?? 0 });
+        if (name === undefined) continue;
+        if (sums.size >= MOST_KEYS && !sums.has(key)) sums.clear();
+        sums.set(key, { ...(sums.get(key) ?? NOTHING), [name]: value ?? 0 });
       }
     },
     /** Of all replicas, for rules that were asked about. */

@@ -5,9 +5,9 @@ import { later } from "../../src/model/clock.ts";
 import type { RolloutEvent } from "../../src/rollout/rule-state.ts";
 import type { Rules } from "../../src/rules/rule.ts";
 import { createSharedState } from "../../src/runtime/shared-state.ts";
-import { createMemoryStore, emptyData, type MemoryStore } from "../../src/state/shared/memory-store.ts";
 import { type SharedStore, StoreError } from "../../src/state/shared/protocol.ts";
 import { MINUTE, type Rig, rig, rule, rulesOf } from "../rollout/control-rig.ts";
+import { createMemoryStore, emptyData, type MemoryStore } from "../state/shared/memory-store.ts";
 import { later as afterTest, takeDownAfterEach } from "../support/take-down.ts";
 
 takeDownAfterEach();

@@ -25,6 +25,8 @@ const REPLICAS_TICKS = 2;
 const DECISIONS_PER_TICK = 16;
 /** Decisions that wait while the store is away; one for each rule, so rules beyond this number wait in vain. */
 const MOST_DECISIONS = 10_000;
+/** Rules of all replicas, those of earlier rules files included. Beyond this number the store holds what others wrote there. */
+const MOST_ROWS = 20_000;
 /** How long the last tick of a process may take. */
 const CLOSE_MS = 1_000;
 
@@ -108,6 +110,7 @@ export function createReplica(options: ReplicaOptions) {
     at = reply.at;
     if (reply.isDiverged || reply.status === "foreign") restore(reply);
     for (const row of reply.rules) {
+      if (!rules.has(row.key) && rules.size >= MOST_ROWS) continue;
       if ((rules.get(row.key)?.generation ?? 0) <= row.generation) rules.set(row.key, row);
     }
     if (reply.force !== undefined && reply.force.number >= (force?.number ?? 0)) ({ force } = reply);

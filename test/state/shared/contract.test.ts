@@ -1,5 +1,5 @@
-import { createMemoryStore, emptyData } from "../../../src/state/shared/memory-store.ts";
 import { describeStore } from "./contract.ts";
+import { createMemoryStore, emptyData } from "./memory-store.ts";
 
 describeStore("in memory", () => {
   let random = 0;

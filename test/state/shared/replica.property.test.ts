@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createMemoryStore, emptyData, type MemoryData } from "../../../src/state/shared/memory-store.ts";
 import { type Increment, type SharedStore, StoreError, type TickRequest } from "../../../src/state/shared/protocol.ts";
 import { createReplica, type Replica } from "../../../src/state/shared/replica.ts";
+import { createMemoryStore, emptyData, type MemoryData } from "./memory-store.ts";
 
 const KEYS = ["rule-a", "rule-b"];
 const FIELDS = ["requests", "failures"];

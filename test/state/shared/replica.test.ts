@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createMemoryStore, emptyData } from "../../../src/state/shared/memory-store.ts";
 import { type Decision, type SharedStore, StoreError } from "../../../src/state/shared/protocol.ts";
 import { createReplica } from "../../../src/state/shared/replica.ts";
+import { createMemoryStore, emptyData } from "./memory-store.ts";
 
 const BACK: Decision = { kind: "rule", key: "rule-a", what: "back", generation: 0, detail: "{}" };
 

@@ -115,6 +115,7 @@ const BANS: readonly Ban[] = [
     what: "digests that can be forged",
     pattern: /create(?:Hash|Hmac)\(\s*"(?:md5|sha1)"/,
     sample: 'createHash("sha1")',
+    but: [["state/shared/script.ts", "EVALSHA names a script so; it is ours, and names nothing else"]],
   },
   {
     what: "secrets compared in a time that tells them",

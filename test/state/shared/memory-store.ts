@@ -12,7 +12,7 @@ import type {
   TickReply,
   TickRequest,
   TickStatus,
-} from "./protocol.ts";
+} from "../../../src/state/shared/protocol.ts";
 
 interface Contribution {
   last: number;
