@@ -20,10 +20,12 @@ export function slimPackages() {
     setup(build) {
       build.onResolve({ filter: /^undici$/ }, () => ({ path: UNDICI, sideEffects: false }));
       build.onResolve({ filter: /^@redis\/client$/ }, () => ({ path: REDIS, sideEffects: false }));
-      build.onResolve({ filter: /^\.\.\/commands$/ }, ({ path, importer }) =>
+      build.onResolve({ filter: /^\.\.\/commands$|\/command-metadata-data$/ }, ({ path, importer }) =>
         importer.includes("/@redis/client/") ? { path, namespace: "no-commands" } : undefined,
       );
-      build.onLoad({ filter: /./, namespace: "no-commands" }, () => ({ contents: "exports.default = {};" }));
+      build.onLoad({ filter: /./, namespace: "no-commands" }, () => ({
+        contents: "exports.default = {}; exports.COMMAND_METADATA = {};",
+      }));
       build.onResolve({ filter: /./ }, ({ path, importer }) => {
         const isLeftOut = LEFT_OUT.has(path) && importer.includes("node_modules");
         return isLeftOut ? { path, namespace: "left-out" } : undefined;

@@ -64,7 +64,11 @@ describe("the systemd unit", () => {
       return loadConfig({ flags, env, readFile: () => Buffer.from("token") }).config;
     });
     expect([first?.listen.reusePort, first?.admin.port, first?.state.dir]).toEqual([true, 18101, "%S/carryover/01"]);
-    expect(second).toEqual({ ...first, admin: { ...first?.admin, port: 18102 }, state: { dir: "%S/carryover/02" } });
+    expect(second).toEqual({
+      ...first,
+      admin: { ...first?.admin, port: 18102 },
+      state: { ...first?.state, dir: "%S/carryover/02" },
+    });
     expect(dropIn).toMatch(/^User=carryover$/m);
   });
 
@@ -208,7 +212,7 @@ describe("the compose file for a shared port", () => {
     expect(second).toEqual({
       ...first,
       admin: { ...first?.admin, port: 8082 },
-      state: { dir: "/var/lib/carryover/2" },
+      state: { ...first?.state, dir: "/var/lib/carryover/2" },
     });
   });
 
