@@ -47,6 +47,8 @@ export interface MigrationStatus {
   readonly attention: readonly string[];
   /** What went wrong in the last 24 h, newest first, whether or not it is over. */
   readonly lately: readonly LatelyLine[];
+  /** What takes long, and is better begun early: operations that v2 lacks. */
+  readonly ahead: readonly string[];
 }
 
 export interface LatelyLine {
@@ -126,6 +128,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
     rules,
     attention: attentionOf(fleet, window.tooOld),
     lately: latelyOf(instances),
+    ahead: lackingTexts(instances),
   };
 }
 
@@ -209,7 +212,6 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
           ],
     ),
     ...failingClients(instances),
-    ...lackingTexts(instances),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
   ];
 }
@@ -259,7 +261,7 @@ function lackingTexts(instances: readonly RespondingInstance[]): readonly string
     const names = [...new Set(group.map(({ name }) => name))];
     const who = names.length > MOST_NAMES ? counted(names.length, "client") : names.join(" and ");
     const last = dateOf(dayOf(largest(group.map((one) => one.last))));
-    return `v2 has no ${group[0].what}, and ${who} called it, last on ${last}: agree early on a way without it`;
+    return `v2 has no ${group[0].what}, and ${who} called it, last on ${last}: agree on a way without it`;
   });
 }
 

@@ -170,12 +170,8 @@ describe("carryover status", () => {
     const need = { resource: "eol-tag", operation: "list" };
     const lacking = (name: string, ago: number) =>
       client(name, { operations: [{ ...need, requests: 4, lastSeen: NOW - ago }], needs: { lacking: [need] } });
-    const { attention } = await status(
-      progress({ ledger: { clients: [lacking("a", DAY), lacking("gone", 15 * DAY)] } }),
-    );
-    expect(attention).toEqual([
-      "v2 has no eol-tag list, and a called it, last on 2026-11-20: agree early on a way without it",
-    ]);
+    const { ahead } = await status(progress({ ledger: { clients: [lacking("a", DAY), lacking("gone", 15 * DAY)] } }));
+    expect(ahead).toEqual(["v2 has no eol-tag list, and a called it, last on 2026-11-20: agree on a way without it"]);
   });
 
   test("tells what went wrong in the last 24 h once, newest first, also when it is over", async () => {

@@ -11,6 +11,7 @@ const WIDTH = 80;
 const HEIGHT = 24;
 const MOST_TROUBLES = 5;
 const MOST_LATELY = 3;
+const MOST_AHEAD = 2;
 /** Lines for them, as long as each has one. */
 const MOST_TROUBLE_LINES = 8;
 
@@ -31,6 +32,7 @@ export function statusText(status: MigrationStatus): string {
     attention.length === 0 ? "Nothing needs attention" : "Needs attention",
     ...troubles,
     ...latelyText(status.lately),
+    ...aheadText(status.ahead),
   ];
   const rules = rulesText(status, HEIGHT - head.length - tail.length - 2);
   return [...head, "", ...rules, "", ...tail].join("\n");
@@ -69,6 +71,15 @@ function latelyText(lately: MigrationStatus["lately"]): readonly string[] {
   return [
     `In the last 24 h${lately.length > MOST_LATELY ? ` (${lately.length}, see carryover events)` : ""}`,
     ...lines,
+  ];
+}
+
+function aheadText(ahead: readonly string[]): readonly string[] {
+  if (ahead.length === 0) return [];
+  return [
+    "Takes long: begin early",
+    ...ahead.slice(0, MOST_AHEAD).flatMap((text) => wrapped(text, 2, 2)),
+    ...moreText(ahead.length - MOST_AHEAD),
   ];
 }
 
