@@ -10,8 +10,8 @@ import { mib, table } from "./figures.mjs";
 const HERE = import.meta.dirname;
 const PICTURE = "docs/list-memory.svg";
 const RECORDED = join(HERE, "recorded.json");
-/** A ratio below this share of the recorded one has fallen. */
-const FALLEN = 0.75;
+/** A ratio below this share of the recorded one has fallen. On a shared host that of one commit was 1.30 and 1.85 within five minutes (2026-11-29). */
+const FALLEN = 0.65;
 
 /** Prints every table. `runs`: the goals by version of Node, ours first. */
 export function printReport(results, bench, runs) {

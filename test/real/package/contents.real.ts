@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Packed, packed, ROOT, ran, TOOLS, tool } from "./packed.ts";
 
 /** So that a picture, a fixture or a second copy that slips in is noticed. */
-const MOST_BYTES = 1408 * 1024;
+/** The client of the shared store has 64 KiB of it. */
+const MOST_BYTES = 1472 * 1024;
 
 let shipped: Packed;
 
