@@ -247,6 +247,7 @@ function moreOf(rule: FleetRule, { why, more }: Lack, known: Surroundings): Next
     change: ofRule(name, TRANSLATING),
   };
 }
+
 /** Too many comparisons differ: no time helps. */
 function differing({ name, evidence, causes }: FleetRule): Next {
   const { differences = 0, comparisons = 0, equal = 0 } = evidence ?? {};
