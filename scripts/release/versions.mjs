@@ -21,7 +21,12 @@ export const EDITS = new Map([
 ]);
 
 /** What may name the version before: what was, others' versions, an example of one to come. */
-export const MAY_NAME_ANOTHER = ["CHANGELOG.md", "package-lock.json", "docs/release.md", "scripts/install-state-tools.sh"];
+export const MAY_NAME_ANOTHER = [
+  "CHANGELOG.md",
+  "package-lock.json",
+  "docs/release.md",
+  "scripts/install-state-tools.sh",
+];
 
 /** Of an image, a file or an example: only after what says that it is carryover's. */
 function textWithVersion(file, text, { version, current }) {
