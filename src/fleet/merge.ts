@@ -46,6 +46,8 @@ export interface MergedProgress {
   /** What overrides every rule, on some instance at least. */
   readonly force: Rules["force"];
   readonly ledger: LedgerSnapshot;
+  /** Since when the first of them counts `bounds`. */
+  readonly comparedSince: number;
   readonly bounds: readonly DifferenceBound[];
   readonly rules: readonly MergedRule[];
 }
@@ -79,6 +81,7 @@ export function merge(instances: readonly RespondingInstance[]): MergedProgress 
     countFromOneTime: all.every(({ totals, ledger }) => Math.abs(totals.since - ledger.since) <= SAME_START_MS),
     force: all.find(({ force }) => force !== "none")?.force ?? "none",
     ledger: mergeSnapshots(withOwnLedgerNames(adjusted)),
+    comparedSince: Math.min(...all.map(({ comparedSince, since }) => comparedSince ?? since)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
     rules: mergeRules(adjusted, ({ state }) => state),
   };
@@ -256,6 +259,7 @@ function setClock(progress: Progress, at: number): Progress {
   return {
     ...progress,
     since: shift(progress.since),
+    comparedSince: progress.comparedSince && shift(progress.comparedSince),
     at,
     totals: { since: shift(totals.since), at: shift(totals.at), rows: totals.rows.map((row) => seenAt(row, shift)) },
     window: window && {

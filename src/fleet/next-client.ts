@@ -73,8 +73,8 @@ export function isUnseenOnV2({ lastV1, lastSeen, requests }: ClientEntry): boole
 /** Names in one sentence. */
 const MOST_NAMES = 2;
 
-export function shortList(names: readonly string[]): string {
-  return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(", ")}, …` : names.join(" and ");
+export function shortList(names: readonly string[], many = `${names.slice(0, MOST_NAMES).join(", ")}, …`): string {
+  return names.length > MOST_NAMES ? many : names.join(" and ");
 }
 
 export function calledV1({ lastV1 }: ClientEntry, since: number): boolean {

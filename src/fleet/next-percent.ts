@@ -1,13 +1,12 @@
 /** Which percentage of clients a rule should take next: one that adds a client that calls, and few of them at first. */
 import type { ClientEntry } from "../ledger/entry.ts";
+import { counted } from "../rules/words.ts";
 import type { FleetRule } from "./fleet.ts";
-import { type ClientsNow, calledV1, GONE_MS } from "./next-client.ts";
+import { type ClientsNow, calledV1, GONE_MS, shortList } from "./next-client.ts";
 
 /** The usual steps of `match.percent`. */
 const PERCENTS = [1, 5, 10, 25, 50, 100];
 const FIRST_PERCENT = 10;
-/** Names in one sentence. */
-const MOST_NAMES = 2;
 
 export interface WiderShare {
   /** A whole number, 1 to 100. */
@@ -35,8 +34,7 @@ export function callersWithin(rule: FleetRule, percent: number, known: ClientsNo
 
 /** `adds portal`, `adds 12 clients`; empty if nobody knows. */
 export function joiningText({ joining }: WiderShare): string {
-  if (joining.length === 0) return "";
-  return joining.length <= MOST_NAMES ? `adds ${joining.join(" and ")}` : `adds ${joining.length} clients`;
+  return joining.length === 0 ? "" : `adds ${shortList(joining, counted(joining.length, "client"))}`;
 }
 
 /** Whether the rule names this resource, or none. */

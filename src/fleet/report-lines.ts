@@ -1,3 +1,4 @@
+/** The shape of a report on the migration (docs/report.md). */
 import type { ClientNeeds, Difficulty, OperationErrors } from "../ledger/entry.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";

@@ -44,17 +44,12 @@ export function createReport(
       bound: merged?.ledger.bound ?? 0,
     },
     clients: view === undefined ? [] : clientLines(view, scope),
-    comparedSince: comparedSinceOf(responding),
+    comparedSince: timeOf(merged?.comparedSince),
     bounds: (merged?.bounds ?? []).map((bound) => ({ ...bound, client: bound.client ?? null })),
     rules: (merged?.rules ?? []).map(({ age: _, ...rule }) => ({ ...rule, since: timeOf(rule.since) })),
     breaks: view === undefined ? [] : breaksIn(view, scope),
     ...judgeV1({ view, complete, calls: callsOf(scope) }),
   };
-}
-
-function comparedSinceOf(responding: readonly RespondingInstance[]): string | null {
-  if (responding.length === 0) return null;
-  return timeOf(Math.min(...responding.map(({ progress: { comparedSince, since } }) => comparedSince ?? since)));
 }
 
 function windowLine(view: ReportView | undefined): WindowLine {

@@ -1,7 +1,7 @@
 /** Where the migration stands: what `carryover status` shows, as data. */
 import type { AskedTimes } from "../history/requests.ts";
 import { ownerText } from "../ledger/clients-view.ts";
-import { dateOf, dayOf } from "../ledger/days.ts";
+import { DAY_MS, dateOf, dayOf } from "../ledger/days.ts";
 import { grouped } from "../model/group.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -11,7 +11,7 @@ import { differentRules, type Fleet, type FleetRule, forceText, type SilentInsta
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
 import { largest, type RespondingInstance } from "./merge.ts";
 import { nextStep } from "./next.ts";
-import { nameOf } from "./next-client.ts";
+import { nameOf, shortList } from "./next-client.ts";
 import { isWhole } from "./next-rule.ts";
 import { type ReplicaStatus, replicaStatuses, sharedTroubles } from "./replicas.ts";
 import { createReport } from "./report.ts";
@@ -19,7 +19,7 @@ import type { MigrationReport } from "./report-lines.ts";
 import type { Standing } from "./standing.ts";
 
 /** Lost counts are mentioned for as long as `carryover report --window 14d` could rest on them. */
-const LOSS_SHOWN_MS = 14 * 24 * 3_600_000;
+const LOSS_SHOWN_MS = 14 * DAY_MS;
 
 /** The output of `--json`. Times are ISO 8601 in UTC. */
 export interface MigrationStatus {
@@ -245,7 +245,7 @@ function differentModes(instances: readonly RespondingInstance[]): readonly stri
 }
 
 /** Whoever calls weekly still needs it. */
-const LACKING_SHOWN_MS = 8 * 24 * 3_600_000;
+const LACKING_SHOWN_MS = 8 * DAY_MS;
 
 /** To agree on a way without an operation takes longer than anything else. */
 function lackingTexts(instances: readonly RespondingInstance[]): readonly string[] {
@@ -259,16 +259,14 @@ function lackingTexts(instances: readonly RespondingInstance[]): readonly string
   );
   return grouped(calls, ({ what }) => [what]).map((group) => {
     const names = [...new Set(group.map(({ name }) => name))];
-    const who = names.length > MOST_NAMES ? counted(names.length, "client") : names.join(" and ");
+    const who = shortList(names, counted(names.length, "client"));
     const last = dateOf(dayOf(largest(group.map((one) => one.last))));
     return `v2 has no ${group[0].what}, and ${who} called it, last on ${last}: agree on a way without it`;
   });
 }
 
-const MOST_NAMES = 2;
-
 /** Errors are not counted by time, so those of operations that are no longer called are left out. */
-const STILL_CALLED_MS = 24 * 3_600_000;
+const STILL_CALLED_MS = DAY_MS;
 
 /** Most failures first. */
 function failingClients(instances: readonly RespondingInstance[]): readonly string[] {

@@ -1,3 +1,4 @@
+/** Comparisons in the background, with connections and memory of their own. */
 import type { Config } from "../config/config.ts";
 import { discard } from "../edge/body-portions.ts";
 import { later, TIME } from "../model/clock.ts";

@@ -1,3 +1,4 @@
+/** What an instance tells reports and `carryover status`: `GET /progress`. */
 import type { EventHistory } from "../history/events.ts";
 import { DAY_MS } from "../ledger/days.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";

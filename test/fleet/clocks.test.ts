@@ -26,6 +26,12 @@ describe("with a clock that is ahead by more than the window", () => {
     expect(reportOf([caller(), ahead(3 * MINUTE)], 2 * MINUTE).v1Left).toBe("yes");
   });
 
+  test("comparisons are counted since the earliest time by the latest clock", () => {
+    const told = progress({ instance: "told", comparedSince: NOW - DAY });
+    const other = { ...ahead(HOUR), comparedSince: NOW };
+    expect(reportOf([told, other]).comparedSince).toBe(new Date(NOW + HOUR - DAY).toISOString());
+  });
+
   test("what broke, what native v1 serves and what nobody knows the caller of is in the window as well", () => {
     const failing = totals([row({ mode: "native", codes: "5xx", lastSeen: NOW - MINUTE })]);
     const told = progress({ totals: failing, ledger: { since: NOW - 30 * DAY } });

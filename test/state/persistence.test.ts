@@ -69,6 +69,18 @@ test("a client that is forgotten does not come back with a restart, and how long
   expect(two.retention.memory()).toEqual([["ben", 0]]);
 });
 
+test("comparisons that are kept over a restart are counted since before it", async () => {
+  const folder = stateFolder();
+  const one = stateProcess(folder);
+  await one.start();
+  const since = one.saved.comparedSince();
+  await one.saved.close();
+  const two = stateProcess(folder);
+  two.at += 3_600_000;
+  await two.start();
+  expect(two.saved.comparedSince()).toBe(since);
+});
+
 test("counts over time that cannot be read begin again, and everything else is kept", async () => {
   const folder = stateFolder();
   const one = stateProcess(folder);

@@ -222,18 +222,11 @@ function ruleLines({ client, bucket, at, says, rules }: ExplainedCutover, paint:
     column(why),
     { text: `line ${line}`, style: "dim" } as const,
   ]);
-  const none = rules.length === 0 ? ["  no rules were read: --rules FILE names their file"] : [];
+  const head = `  client ${client}, bucket ${bucket.toFixed(1)}, at ${at}`;
+  if (rules.length === 0) return [head, "  no rules were read: --rules FILE names their file", `  ${says}`];
   const limits =
-    rules.length === 0
-      ? []
-      : ["  by the file alone: carryover events tells which rules had stepped back, and whether a mode was forced"];
-  return [
-    `  client ${client}, bucket ${bucket.toFixed(1)}, at ${at}`,
-    ...none,
-    ...table(cells, paint),
-    `  ${says}`,
-    ...limits,
-  ];
+    "  by the file alone: carryover events tells which rules had stepped back, and whether a mode was forced";
+  return [head, ...table(cells, paint), `  ${says}`, limits];
 }
 
 function callLines(call: ExplainedCall, number: number, addresses: UpstreamAddresses, paint: Paint): string[] {
