@@ -75,8 +75,7 @@ test("comparisons that are kept over a restart are counted since before it", asy
   await one.start();
   const since = one.saved.comparedSince();
   await one.saved.close();
-  const two = stateProcess(folder);
-  two.at += 3_600_000;
+  const two = stateProcess(folder, { at: one.at + 3_600_000 });
   await two.start();
   expect(two.saved.comparedSince()).toBe(since);
 });

@@ -34,14 +34,17 @@ export interface StateChoices {
   /** Whether there is a native v1; default: yes. */
   readonly native?: boolean;
   readonly timer?: Timer;
+  /** The time when the process starts, milliseconds since 1970. */
+  readonly at?: number;
 }
 
 /** A process that keeps its state in `dir`, closed after the test. */
 export function stateProcess(
   dir: string | undefined,
-  { rules = [], native = true, timer = afterMs }: StateChoices = {},
+  { rules = [], native = true, timer = afterMs, at }: StateChoices = {},
 ): StateProcess {
   const made: Rig = rig(undefined, { native, onEvent: (event) => void history.record(event) });
+  if (at !== undefined) made.at = at;
   const flags = {
     upstreamV2Url: "http://127.0.0.1:1",
     cutoverMode: "translate",
