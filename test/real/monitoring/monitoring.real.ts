@@ -90,13 +90,11 @@ describe("a Prometheus that scrapes carryover", () => {
   test.each(DASHBOARDS)("answers every query of %s with at least one number", async (file) => {
     const dashboard = JSON.parse(await readFile(file, "utf8")) as Dashboard;
     const silent: string[] = [];
-    const moments = new Set(dashboard.annotations.list.map(({ expr }) => expr));
     for (const expr of queriesOf(dashboard)) {
       // Nothing was here four weeks ago: weeks.real.ts asks these.
       if (expr.includes("offset 4w")) continue;
-      const asked = filledIn(expr, CHOSEN);
-      // An annotation marks moments: there was one.
-      if (!(await hasNumber(moments.has(expr) ? `max_over_time((${asked})[20m:5s])` : asked))) silent.push(expr);
+      // Over time, as a panel shows it: the failures are past, and the instance where everything went wrong is gone.
+      if (!(await hasNumber(`max_over_time((${filledIn(expr, CHOSEN)})[20m:5s])`))) silent.push(expr);
     }
     expect(silent).toEqual([]);
   });
