@@ -174,7 +174,7 @@ export function createMigration(
     );
   const after = config.clients.forgetAfter * DAY_MS;
   const retention = createRetention({ after, wall, now: hooks.now });
-  const savedParts = { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention };
+  const savedParts = { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention, instance };
   const saved = createSavedState(config, savedParts, hooks);
   const sharedParts = {
     rollout,

@@ -6,8 +6,10 @@ import type { EventKind } from "../model/event.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rollout } from "../rollout/rollout.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
+import type { RuleStatus } from "../rules/status.ts";
 import type { Shadow } from "../shadow/shadow.ts";
 import {
+  type ComparisonCounts,
   type LatelyEvent,
   MOST_LATELY,
   PROGRESS_VERSION,
@@ -18,6 +20,8 @@ import {
 
 interface ProgressSources {
   readonly instance: string;
+  /** Undefined without state.url. */
+  readonly contributor?: string | undefined;
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly wall: () => number;
@@ -40,31 +44,47 @@ interface ProgressSources {
 
 /** What this instance tells a report. */
 export function progressOf(sources: ProgressSources): Progress {
-  const { rollout, shadow } = sources;
+  return {
+    ...headOf(sources),
+    shared: sources.shared(),
+    totals: sources.totals(),
+    window: sources.window(),
+    ledger: withBuckets(sources.ledger(), sources.bucketOf),
+    bounds: comparisonsOf(sources).map((one) => ({ ...one, upper: upperBound(one.differences, one.comparisons) })),
+    rules: rulesOf(sources),
+  };
+}
+
+/** Its small members; cheap. */
+export function headOf(sources: Omit<ProgressSources, "shared" | "totals" | "window" | "ledger" | "bucketOf">) {
+  const { rollout } = sources;
   return {
     version: PROGRESS_VERSION,
     instance: sources.instance,
+    contributor: sources.contributor,
     since: sources.since,
     at: sources.wall(),
     mode: sources.mode,
     force: rollout.force().effective,
     forcedBy: rollout.force(),
     digest: rollout.rules()?.digest,
-    shared: sources.shared(),
     saved: sources.saved(),
     countsLostAt: sources.countsLostAt(),
     comparedSince: sources.comparedSince(),
     lately: latelyOf(sources.events, sources.wall()),
     lastReloadSuccessful: sources.rulesFault() === undefined,
     rulesFault: sources.rulesFault(),
-    totals: sources.totals(),
-    window: sources.window(),
-    ledger: withBuckets(sources.ledger(), sources.bucketOf),
-    bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
-      return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
-    }),
-    rules: rollout.states().map((rule) => ({ ...rule, causes: shadow?.causes(rule.name) })),
-  };
+  } as const;
+}
+
+export function comparisonsOf({ shadow }: Pick<ProgressSources, "shadow">): readonly ComparisonCounts[] {
+  return (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
+    return { resource, operation, client, comparisons, differences };
+  });
+}
+
+export function rulesOf({ rollout, shadow }: Pick<ProgressSources, "rollout" | "shadow">): readonly RuleStatus[] {
+  return rollout.states().map((rule) => ({ ...rule, causes: shadow?.causes(rule.name) }));
 }
 
 /** Of more clients every usual percentage takes some, and to work out their buckets takes time. */

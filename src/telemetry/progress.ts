@@ -78,10 +78,12 @@ const SharedStateSchema = z.object({
 });
 
 /** An optional member is also absent if the instance is older than the member. */
-export const ProgressSchema = z.object({
+export const OwnProgressSchema = z.object({
   version: z.literal(PROGRESS_VERSION),
   /** Random, one per process: an instance behind two addresses counts once. */
   instance: z.string(),
+  /** Under which the shared store keeps what it counts, over restarts with `state.dir`. Absent without state.url. */
+  contributor: optional(z.string().max(64)),
   /** When the process started to count. */
   since: Time,
   at: Time,
@@ -127,7 +129,26 @@ export const ProgressSchema = z.object({
   rules: z.array(RuleStatusSchema),
 });
 
+/** Another process that shares the store, by what it keeps there. */
+const PeerSchema = OwnProgressSchema.extend({
+  /** Host and the beginning of its instance. */
+  name: Name,
+  /** When it was heard last; absent while it is there. */
+  goneSince: optional(Time),
+  /** The times in which it saw all of its clients' requests; absent: from `ledger.watchedSince` until `goneSince`. */
+  watched: optional(z.array(z.tuple([Time, Time])).max(1_000)),
+});
+
+export const ProgressSchema = OwnProgressSchema.extend({
+  /** All others that share the store; absent unless asked for. */
+  peers: optional(z.array(PeerSchema).max(10_000)),
+  /** What of the others could not be read, and why; absent: nothing. */
+  unread: optional(z.array(z.object({ name: Name, fault: z.string().max(500) })).max(10_000)),
+});
+
 export type SharedStateProgress = Read<typeof SharedStateSchema>;
+export type OwnProgress = Read<typeof OwnProgressSchema>;
+export type PeerProgress = Read<typeof PeerSchema>;
 export type Progress = Read<typeof ProgressSchema>;
 export type LatelyEvent = Read<typeof LatelySchema>;
 export type RequestTotals = Read<typeof TotalsSchema>;

@@ -71,7 +71,17 @@ export function stateProcess(
   const lastRules = createLastRules();
   const retention = createRetention({ after: 180 * 24 * 3_600_000, wall, now: () => made.at });
   const shadow = undefined;
-  const parts = { retention, rollout: made.control, ledger, shadow, identity, requests, history, lastRules };
+  const parts = {
+    retention,
+    rollout: made.control,
+    ledger,
+    shadow,
+    identity,
+    requests,
+    history,
+    lastRules,
+    instance: "i",
+  };
   const log = { info: () => {}, warn: note, error: note } as unknown as Parameters<typeof createSavedState>[2]["log"];
   const saved = createSavedState(
     config,
