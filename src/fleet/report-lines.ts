@@ -108,6 +108,8 @@ export interface InstanceLine {
   readonly sharesLedgerWith: string | null;
   /** Seconds by which its clock is behind the latest one, which all times outside of this line follow. */
   readonly clockBehind: number | null;
+  /** When it was heard last, by the store that it shared; null: it is there. Then the address is its name. */
+  readonly goneSince: string | null;
 }
 
 /** All but `v1` is null where the ledger alone is counted, and `v1` is null as well in a window of some clients. */

@@ -182,13 +182,21 @@ function readInstances(results: readonly InstanceResult[]): {
         force: null,
         lastReloadSuccessful: null,
       };
-      return { address, fault: result.fault, ...nothing, sameAs: null, sharesLedgerWith: null, clockBehind: null };
+      return {
+        address,
+        fault: result.fault,
+        ...nothing,
+        sameAs: null,
+        sharesLedgerWith: null,
+        clockBehind: null,
+        goneSince: null,
+      };
     }
-    const { progress } = result;
+    const { progress, sharing } = result;
     const before = responding.findIndex((one) => one.progress.instance === progress.instance);
     const same = responding[before];
     const sharer = same === undefined ? sharerOf(progress, responding) : undefined;
-    if (same === undefined) responding.push({ address, progress });
+    if (same === undefined) responding.push({ address, progress, sharing });
     else if (progress.at > same.progress.at) responding[before] = { ...same, progress };
     const { instance, since, at, mode, force, lastReloadSuccessful } = progress;
     return {
@@ -204,6 +212,7 @@ function readInstances(results: readonly InstanceResult[]): {
       sameAs: same?.address ?? null,
       sharesLedgerWith: sharer?.address ?? null,
       clockBehind: Math.max(0, Math.round((latest - at) / 1000)),
+      goneSince: timeOf(sharing?.goneSince),
     };
   });
   return { instances, responding };

@@ -128,7 +128,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
     rules,
     attention: attentionOf(fleet, window.tooOld),
     lately: latelyOf(instances),
-    ahead: lackingTexts(instances),
+    ahead: lackingTexts([...instances, ...fleet.gone]),
   };
 }
 
@@ -167,7 +167,7 @@ function latelyOf(instances: readonly RespondingInstance[]): readonly LatelyLine
     .map(({ at, kind, rule, on, says }) => ({ at: new Date(at).toISOString(), kind, rule: rule ?? null, on, says }));
 }
 
-function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly string[]): readonly string[] {
+function attentionOf({ instances, gone, silent, rules }: Fleet, tooOld: readonly string[]): readonly string[] {
   const inState = (state: FleetRule["state"]) => rules.filter((rule) => rule.state === state);
   return [
     ...silent.map(({ address, fault }) => `${address} ${fault}`),
@@ -211,7 +211,7 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
             `${address} lost what it had counted on ${new Date(countsLostAt).toISOString().slice(0, 10)}: the file cannot be read`,
           ],
     ),
-    ...failingClients(instances),
+    ...failingClients([...instances, ...gone]),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
   ];
 }

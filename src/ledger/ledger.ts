@@ -88,7 +88,7 @@ export interface Ledger {
 const FACTS_PER_CLIENT = 16;
 const FACTS = 100_000;
 /** Milliseconds between a snapshot and its restoration after which calls count as missed. */
-const LONGEST_GAP = 600_000;
+export const LONGEST_GAP = 600_000;
 /** Milliseconds; few requests take longer. */
 const LONGEST_REQUEST = 60_000;
 /** Unknown fields kept of one request. */
@@ -102,6 +102,8 @@ interface LedgerState {
   instances: readonly string[];
   since: number;
   watchedSince: number;
+  /** 0: no client was forgotten. */
+  forgottenBefore: number;
   daysSince: number;
   v1: number;
   v2: number;
@@ -184,7 +186,7 @@ function forget(state: LedgerState, name: string): ClientEntry | undefined {
   state.revision += 1;
   // A later time is a mistake of the clock.
   const lastV1 = Math.min(record.lastV1 ?? -1, state.options.wall());
-  state.watchedSince = Math.max(state.watchedSince, lastV1 + 1);
+  state.forgottenBefore = Math.max(state.forgottenBefore, lastV1 + 1);
   return entry;
 }
 
@@ -193,12 +195,14 @@ function* entriesOf({ options, clients, days }: LedgerState): Generator<ClientEn
   for (const record of [...clients.items()]) yield entryOf(record, days, options.traits);
 }
 
-function headOf({ options, clients, instances, since, watchedSince, daysSince, v1, v2 }: LedgerState) {
+function headOf({ options, clients, instances, since, daysSince, v1, v2, ...state }: LedgerState) {
+  const watchedSince = Math.max(state.watchedSince, state.forgottenBefore);
   return {
     version: 1 as const,
     instances,
     since,
     watchedSince: watchedSince > since ? watchedSince : undefined,
+    forgottenBefore: state.forgottenBefore > 0 ? state.forgottenBefore : undefined,
     daysSince,
     at: options.wall(),
     requests: { v1, v2 },
@@ -225,6 +229,7 @@ function createState(options: LedgerOptions, instances: readonly string[], since
     instances,
     since,
     watchedSince: since,
+    forgottenBefore: 0,
     daysSince: since,
     v1: 0,
     v2: 0,
@@ -328,6 +333,7 @@ function restore(state: LedgerState, snapshot: LedgerSnapshot, nameOf: (stored: 
   state.instances = instances;
   const isGap = state.since - snapshot.at > LONGEST_GAP;
   state.watchedSince = isGap ? state.since : (snapshot.watchedSince ?? since);
+  state.forgottenBefore = snapshot.forgottenBefore ?? 0;
   state.since = since;
   // An older file has no days.
   state.daysSince = snapshot.daysSince ?? state.daysSince;

@@ -20,7 +20,7 @@ export const HeadRow = OwnProgressSchema.omit({
   /** Since when no event is missing. */
   eventsSince: Time,
   /** Of several documents that became one: the times in which one of them watched. */
-  watched: optional(z.array(z.tuple([Time, Time])).max(1_000)),
+  watched: optional(z.array(z.object({ from: Time, until: Time })).max(1_000)),
 });
 
 /** What a restart takes from here besides counts. */

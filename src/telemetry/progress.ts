@@ -136,7 +136,7 @@ const PeerSchema = OwnProgressSchema.extend({
   /** When it was heard last; absent while it is there. */
   goneSince: optional(Time),
   /** The times in which it saw all of its clients' requests; absent: from `ledger.watchedSince` until `goneSince`. */
-  watched: optional(z.array(z.tuple([Time, Time])).max(1_000)),
+  watched: optional(z.array(z.object({ from: Time, until: Time })).max(1_000)),
 });
 
 export const ProgressSchema = OwnProgressSchema.extend({

@@ -40,7 +40,7 @@ function headlines(report: MigrationReport): readonly string[] {
   }
   const silent = instances.filter(({ fault }) => fault !== null).length;
   const missing = `; nothing was heard from ${silent} of ${counted(instances.length, "address", "addresses")}`;
-  const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
+  const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${goneText(instances)}${scopeText(report)}, ${when(at)}`;
   return [
     `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window, report.scope.client !== null)}`,
     `next: ${standing.next}`,
@@ -72,7 +72,13 @@ function isAllTimes({ from, to }: MigrationReport["window"]): boolean {
 
 /** How many instances responded. */
 function distinctInstances(instances: readonly InstanceLine[]): number {
-  return instances.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
+  return instances.filter(({ fault, sameAs, goneSince }) => fault === null && sameAs === null && goneSince === null)
+    .length;
+}
+
+function goneText(instances: readonly InstanceLine[]): string {
+  const gone = instances.filter(({ goneSince }) => goneSince !== null).length;
+  return gone === 0 ? "" : ` and ${gone} that ${plural(gone, "is", "are")} gone`;
 }
 
 /** The last line. */
@@ -109,8 +115,9 @@ function shortened(section: ReportSection, most: number): ReportSection {
 }
 
 function instanceSection(report: MigrationReport): ReportSection {
-  const state = ({ fault, sameAs, lastReloadSuccessful, clockBehind }: InstanceLine): string => {
+  const state = ({ fault, sameAs, lastReloadSuccessful, clockBehind, goneSince }: InstanceLine): string => {
     if (fault !== null) return fault;
+    if (goneSince !== null) return `gone since ${when(goneSince)}; what it counted is in this report`;
     if (sameAs !== null) return `the same instance as ${sameAs}`;
     const isBehind = clockBehind !== null && clockBehind > CLOCKS_MAY_DIFFER;
     return [
@@ -389,8 +396,10 @@ export function warningsOf(report: MigrationReport, reason: boolean): readonly s
     });
   return [
     ...warnings(({ fault }) => fault ?? undefined),
-    ...warnings(({ address, lastReloadSuccessful }) =>
-      lastReloadSuccessful === false ? `runs on older rules: its rules file is bad (GET ${address}/rules)` : undefined,
+    ...warnings(({ address, lastReloadSuccessful, goneSince }) =>
+      lastReloadSuccessful === false && goneSince === null
+        ? `runs on older rules: its rules file is bad (GET ${address}/rules)`
+        : undefined,
     ),
     ...warnings(({ sharesLedgerWith }) =>
       sharesLedgerWith === null

@@ -256,9 +256,9 @@ interface Asked {
 async function askAll(args: readonly string[], flags: SharedFlags, io: CommandIo, times?: AskedTimes): Promise<Asked> {
   const addresses = readAddresses(args, io.env);
   const options = optionsOf(flags, io);
-  const [{ ask }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("../../fleet/fleet.ts")]);
+  const [{ askFleet }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("../../fleet/fleet.ts")]);
   return {
-    fleet: fleetOf(await Promise.all(addresses.map((address) => ask(address, options, times)))),
+    fleet: fleetOf(await askFleet(addresses, options, times)),
     token: options.token,
   };
 }
