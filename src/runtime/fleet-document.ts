@@ -15,6 +15,8 @@ import { packedRows } from "../state/shared/packing.ts";
 import type { ComparisonCounts, OwnProgress } from "../telemetry/progress.ts";
 
 const PUBLISH_MS = 1_000;
+/** The head is sent so often even without news: others take the time of the last rows for the end of a process that is gone. */
+const HEAD_MS = 300_000;
 /** Of one second, besides the head and the totals. */
 const BUDGET = { bytes: 32 * 1024, ms: 3 };
 const TOTALS_IN_ROW = 200;
@@ -94,8 +96,9 @@ export function createDocumentPublisher(sources: DocumentSources) {
       history: { since: tiers.since, knownFrom: tiers.tiers.map(({ knownFrom }) => knownFrom) },
       eventsSince: sources.events.since(),
     };
-    // The time alone is no news.
-    offer(rowName("head"), { ...rest, at, ledger: { ...ledger, at: ledgerAt } }, { ...rest, ledger });
+    // The time alone is no news, for a while.
+    const compared = { ...rest, ledger, minutes: Math.floor(now() / HEAD_MS) };
+    offer(rowName("head"), { ...rest, at, ledger: { ...ledger, at: ledgerAt } }, compared);
   };
   function* candidates(): Generator<Candidate> {
     yield [rowName("saved"), sources.saved()];

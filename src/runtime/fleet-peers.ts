@@ -35,10 +35,9 @@ export interface Peers {
 export interface PeerSources {
   readonly contributions: Pick<Contributions, "contributors" | "rowsOf">;
   /** The id of this contributor, whose document is left out. */
-  readonly own: () => string;
-  /** A time of the store by the clock of this process. */
-  readonly local: (time: number) => number;
-  readonly isGone: (contributor: Contributor) => boolean;
+  readonly own: string;
+  /** By the clock of this process; undefined while it is there. */
+  readonly goneSince: (contributor: Contributor, instance: string) => number | undefined;
   readonly nameOf: (host: string, instance: string) => string;
   readonly later: Timer;
   /** Milliseconds of a clock that is never set. */
@@ -55,7 +54,7 @@ interface Kept {
 export type FleetPeers = ReturnType<typeof createFleetPeers>;
 
 export function createFleetPeers(sources: PeerSources) {
-  const { contributions, own, local, isGone, later, now } = sources;
+  const { contributions, own, goneSince, later, now } = sources;
   let kept = new Map<string, Kept>();
   let running: Promise<Peers> | undefined;
   const readOne = async ({ id, heardAt }: Contributor, pause: () => Promise<void>): Promise<Kept> => {
@@ -81,7 +80,7 @@ export function createFleetPeers(sources: PeerSources) {
       fail("the store", error);
       return { peers, unread };
     }
-    const waiting = all.filter(({ id }) => id !== own());
+    const waiting = all.filter(({ id }) => id !== own);
     const current = new Map<string, Kept>();
     const work = async (): Promise<void> => {
       for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
@@ -95,8 +94,7 @@ export function createFleetPeers(sources: PeerSources) {
           if (faults.length > 0) fail(name, new Error(faults.join("; ")));
           // A contributor without a head has not published yet, or is an older version.
           if (document === undefined) continue;
-          const goneSince = isGone(one) ? local(one.heardAt) : undefined;
-          peers.push({ contributor: one.id, name, goneSince, document });
+          peers.push({ contributor: one.id, name, goneSince: goneSince(one, document.head.instance), document });
         } catch (error) {
           fail(sources.nameOf(host, one.id), error);
         }

@@ -21,7 +21,7 @@ import {
 interface ProgressSources {
   readonly instance: string;
   /** Undefined without state.url. */
-  readonly contributor?: string | undefined;
+  readonly contributor?: () => string | undefined;
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly wall: () => number;
@@ -61,7 +61,7 @@ export function headOf(sources: Omit<ProgressSources, "shared" | "totals" | "win
   return {
     version: PROGRESS_VERSION,
     instance: sources.instance,
-    contributor: sources.contributor,
+    contributor: sources.contributor?.(),
     since: sources.since,
     at: sources.wall(),
     mode: sources.mode,
@@ -90,7 +90,7 @@ export function rulesOf({ rollout, shadow }: Pick<ProgressSources, "rollout" | "
 /** Of more clients every usual percentage takes some, and to work out their buckets takes time. */
 const MOST_WITH_BUCKETS = 1_000;
 
-function withBuckets(ledger: LedgerSnapshot, bucketOf: (client: string) => number): LedgerSnapshot {
+export function withBuckets(ledger: LedgerSnapshot, bucketOf: (client: string) => number): LedgerSnapshot {
   if (ledger.clients.length > MOST_WITH_BUCKETS) return ledger;
   return { ...ledger, clients: ledger.clients.map((client) => ({ ...client, bucket: bucketOf(client.name) })) };
 }

@@ -16,8 +16,9 @@ import type { RolloutEvent } from "../rollout/rule-state.ts";
 import { readCause } from "../rollout/saved-rollout.ts";
 import type { Rule } from "../rules/rule.ts";
 import { type ForceCommand, ForceCommands, type ForceNote, LONGEST_BY, LONGEST_REASON } from "../rules/status.ts";
+import { type Contributions, type Contributor, createContributions, ownerOf } from "../state/shared/contributions.ts";
 import { isUp, type LinkState } from "../state/shared/link.ts";
-import type { RuleRow, SharedStore } from "../state/shared/protocol.ts";
+import type { ReplicaRow, RuleRow, SharedStore } from "../state/shared/protocol.ts";
 import { createReplica, type Replica } from "../state/shared/replica.ts";
 import { createRows } from "../state/shared/rows.ts";
 import { createValkeyStore } from "../state/shared/valkey-store.ts";
@@ -47,7 +48,7 @@ interface SharedStateParts {
   readonly wall: () => number;
   readonly later: Timer;
   /** Default: the store that the configuration names. */
-  readonly store?: SharedStore;
+  readonly store?: SharedStore | undefined;
 }
 
 export interface SharedState {
@@ -59,6 +60,8 @@ export interface SharedState {
   counted(rule: Rule, counts: EvidenceCounts): void;
   /** Hands a command of `carryover force` to all replicas. Resolves to true once the store has it; to false if that takes too long. */
   force(command: ForceCommand, note: ForceNote): Promise<boolean>;
+  /** What this contributor, and all others, keep in the store; to be called once, before `start`. Undefined without a store. */
+  open(contributor: string): SharedDocuments | undefined;
   /** False while the store does not respond. */
   isUp(): boolean;
   /** Undefined without a store. */
@@ -67,7 +70,17 @@ export interface SharedState {
   close(): Promise<void>;
 }
 
+/** The documents of all contributors. */
+export interface SharedDocuments {
+  readonly contributions: Contributions;
+  /** `web-1/1a2b3c4d` */
+  readonly nameOf: (host: string, instance: string) => string;
+  /** When a contributor, now or last the process `instance`, was heard last, by the clock of this process; undefined while it is there. */
+  readonly goneSince: (contributor: Contributor, instance: string) => number | undefined;
+}
+
 const ALONE: SharedState = {
+  open: () => undefined,
   start: async () => {},
   changed: () => {},
   counted: () => {},
@@ -93,6 +106,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
   /** Local time at the last response, and the time of the store. */
   let clocks = { here: startedAt, there: startedAt };
   const rows = createRows(`r.${instance}`, startedAt);
+  const allRows = [rows];
   const evidence = createSharedEvidence(parts.basis, rows);
   const presentRules = (): readonly Rule[] => rollout.rules()?.rules ?? [];
   const replica = createReplica({
@@ -106,7 +120,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
         startedAt,
         left: isLeaving || undefined,
       }),
-    rows: [rows],
+    rows: allRows,
     asks: () => {
       evidence.publish();
       return evidence.asks(presentRules());
@@ -123,6 +137,15 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
     },
   });
   return {
+    open: (contributor) => {
+      const own = createRows(ownerOf(contributor), startedAt);
+      allRows.push(own);
+      return {
+        contributions: createContributions(own, store),
+        nameOf,
+        goneSince: (one, process) => goneSince(replica.view().replicas, clocks, one, process),
+      };
+    },
     start: async () => {
       replica.start();
       await within(START_MS, firstResponse, later);
@@ -314,6 +337,20 @@ function createReports({ log, record }: SharedStateParts): (link: LinkState) => 
     }
     before = link;
   };
+}
+
+function goneSince(
+  replicas: readonly ReplicaRow[],
+  { here, there }: { readonly here: number; readonly there: number },
+  contributor: Contributor,
+  instance: string,
+): number | undefined {
+  const row = replicas.find(({ id }) => id === instance);
+  const isThere = row !== undefined && there - row.heardAt <= GONE_MS && member(parsedJson(row.about), "left") !== true;
+  if (isThere) return undefined;
+  // The store names replicas for a day. Rows come every few minutes at least.
+  const heardAt = Math.max(row?.heardAt ?? 0, contributor.heardAt);
+  return Math.max(0, Math.round(Math.min(heardAt, there) - there + here));
 }
 
 function progressOf(replica: Replica, { here, there }: { readonly here: number; readonly there: number }) {
