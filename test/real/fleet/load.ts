@@ -2,7 +2,6 @@
 import { Agent } from "node:http";
 import type { Sandbox } from "../../../sandbox/src/sandbox.ts";
 import { grpcClient } from "../../../sandbox/test/grpc-client.ts";
-import type { ApiResponse } from "../../../src/model/http.ts";
 import { exchange } from "../../end-to-end/comparison/http.ts";
 import { MARK } from "./front.ts";
 
@@ -17,6 +16,8 @@ export interface Sent {
   /** Milliseconds since 1970. */
   readonly at: number;
   ms: number;
+  /** `carryover-mode` of the response. */
+  mode: string | undefined;
   /** Undefined while it is in flight, and after a response as it should be. */
   fault: string | undefined;
 }
@@ -49,9 +50,10 @@ export function startLoad(url: string, sandbox: Sandbox): Load {
   const sent: Sent[] = [];
   const flying = new Set<Promise<unknown>>();
   let phase = "between";
-  const record = async <T>(kind: Kind, client: string, send: (mark: string) => Promise<T>): Promise<T | undefined> => {
+  /** `send` resolves to the mode. */
+  const record = async (kind: Kind, client: string, send: (mark: string) => Promise<string | undefined>) => {
     const mark = String(sent.length);
-    const entry: Sent = { mark, kind, client, phase, at: Date.now(), ms: 0, fault: undefined };
+    const entry: Sent = { mark, kind, client, phase, at: Date.now(), ms: 0, mode: undefined, fault: undefined };
     sent.push(entry);
     const begun = performance.now();
     const work = withLimit(send(mark)).catch((error) => {
@@ -59,12 +61,12 @@ export function startLoad(url: string, sandbox: Sandbox): Load {
       return undefined;
     });
     flying.add(work);
-    const result = await work;
+    entry.mode = await work;
     flying.delete(work);
     entry.ms = performance.now() - begun;
-    return result;
+    return entry.mode;
   };
-  const http = async (to: string, agent: Agent, client: string, mark: string, path: string): Promise<ApiResponse> => {
+  const http = async (to: string, agent: Agent, client: string, mark: string, path: string) => {
     const headers = {
       authorization: `Bearer ${sandbox.token(`admin#${client}`)}`,
       "user-agent": `${client}/1.0`,
@@ -74,17 +76,18 @@ export function startLoad(url: string, sandbox: Sandbox): Load {
     const text = Buffer.from(response.body).toString();
     if (response.status !== 200) throw new Error(`status ${response.status}: ${text.slice(0, 200)}`);
     if (!text.includes('"viewer"')) throw new Error(`another response: ${text.slice(0, 200)}`);
-    return response;
+    return response.headers.find(([name]) => name === "carryover-mode")?.[1];
   };
   const sender = (kind: Kind, client: string): { once: () => void; close: () => void } => {
     if (kind === "grpc") {
       const grpc = grpcClient(sandbox, url);
-      const call = async (mark: string): Promise<void> => {
+      const call = async (mark: string) => {
         const headers = { "user-agent": `${client}/1.0`, [MARK]: mark };
         const asked = { token: sandbox.token(`admin#${client}`), headers };
-        const { code, message, json } = await grpc.call("iam.Roles/List", { name: "viewer" }, asked);
+        const { code, message, json, headers: fields } = await grpc.call("iam.Roles/List", { name: "viewer" }, asked);
         if (code !== 0) throw new Error(`status ${code}: ${message}`);
         if (!JSON.stringify(json).includes('"viewer"')) throw new Error("another response");
+        return String(fields["carryover-mode"]);
       };
       return { once: () => void record(kind, client, call), close: grpc.close };
     }
@@ -113,10 +116,8 @@ export function startLoad(url: string, sandbox: Sandbox): Load {
     begin: (name) => {
       phase = name;
     },
-    ask: async (to, client) => {
-      const response = await record("v1", client, (mark) => http(to, direct, client, mark, V1 + mark));
-      return response?.headers.find(([name]) => name === "carryover-mode")?.[1] ?? "failed";
-    },
+    ask: async (to, client) =>
+      (await record("v1", client, (mark) => http(to, direct, client, mark, V1 + mark))) ?? "failed",
     pause,
     resume,
     stop: async () => {

@@ -2,7 +2,6 @@
 import { setTimeout } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Sent } from "./load.ts";
-import type { How } from "./processes.ts";
 import { BETWEEN, failuresOf, type Rig } from "./rig.ts";
 
 /** Between kill -9 and the start of the next process. */
@@ -11,6 +10,9 @@ const BEFORE_MS = 1_000;
 /** HAProxy notices within this time that a process is gone. */
 const NOTICED_MS = 1_000;
 
+/** A process reports once per second. */
+const UNREPORTED_MS = 1_200;
+
 /** A process that was killed. */
 export interface Killed {
   readonly at: number;
@@ -18,10 +20,11 @@ export interface Killed {
   readonly time: number;
 }
 
-/** Kills the process number `at` and starts it again. Returns a line that names the requests that failed for it. */
+/** Kills the process number `at` and starts it again. `forced`: by `carryover force` before. Returns a line that names the requests that failed for it. */
 export async function killAndRestart(
   rig: Rig,
   at: number,
+  forced: "native" | "none",
 ): Promise<{ readonly killed: Killed; readonly text: string }> {
   const { load, front, process } = rig;
   const phase = `kill -9 of process ${at}`;
@@ -36,8 +39,8 @@ export async function killAndRestart(
   // The start waited for the store.
   const { back, force } = await one.following();
   expect(rig.back.filter((name) => !back.has(name))).toEqual([]);
-  expect(force).toBe("native");
-  expect(await load.ask(one.url, "somebody")).toBe("native");
+  expect(force).toBe(forced);
+  expect(await load.ask(one.url, "somebody")).toBe(forced === "native" ? "native" : "translate");
   load.begin(BETWEEN);
   await setTimeout(NOTICED_MS);
   const failures = failuresOf(rig, phase);
@@ -54,9 +57,15 @@ function nameOf({ mark, kind, client, fault }: Sent): string {
   return `[number ${mark}, ${kind} of ${client}: ${fault}]`;
 }
 
-/** Stops the process number `at` as an operator would, and starts it in another way. No request may fail. */
-export async function replace(rig: Rig, at: number, how: How): Promise<void> {
-  const one = rig.process(at);
-  await one.stop("SIGTERM");
-  await one.start(how);
+/** Translated requests of the rule for all clients, and how many of them a process that was killed may not have reported: those of its last second. */
+export function translated({ load, front }: Rig, kills: readonly Killed[]) {
+  const all = load.sent.filter(({ client, mode }) => mode === "translate" && /^steady|^somebody/.test(client));
+  const log = front.logged();
+  const last = all.filter(({ mark, at, ms }) =>
+    kills.some((killed) => {
+      const before = killed.time - (at + ms);
+      return log.get(mark)?.to === killed.at && before < UNREPORTED_MS && before > -NOTICED_MS;
+    }),
+  );
+  return { all: all.length, unreported: last.length };
 }

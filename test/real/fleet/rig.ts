@@ -7,7 +7,7 @@ import { type Fleet, type Process, startFleet } from "./processes.ts";
 
 export const COUNT = 5;
 /** Rules for one client each, in every round of scenes. */
-const VICTIMS = 40;
+const VICTIMS = 24;
 /** Comparisons that one replica needs. */
 const NEEDED = 4;
 
