@@ -346,8 +346,8 @@ function goneSince(
   instance: string,
 ): number | undefined {
   const row = replicas.find(({ id }) => id === instance);
-  const isThere = row !== undefined && there - row.heardAt <= GONE_MS && member(parsedJson(row.about), "left") !== true;
-  if (isThere) return undefined;
+  const hasLeft = [row, contributor].some((one) => member(parsedJson(one?.about ?? ""), "left") === true);
+  if (row !== undefined && there - row.heardAt <= GONE_MS && !hasLeft) return undefined;
   // The store names replicas for a day. Rows come every few minutes at least.
   const heardAt = Math.max(row?.heardAt ?? 0, contributor.heardAt);
   return Math.max(0, Math.round(Math.min(heardAt, there) - there + here));

@@ -1,5 +1,5 @@
 /** What survives a restart, with real rules, counts and files, and without servers. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,7 +80,7 @@ export function stateProcess(
     requests,
     history,
     lastRules,
-    instance: "i",
+    instance: randomUUID(),
   };
   const log = { info: () => {}, warn: note, error: note } as unknown as Parameters<typeof createSavedState>[2]["log"];
   const saved = createSavedState(
