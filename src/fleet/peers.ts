@@ -1,7 +1,7 @@
 /** Turns the responses of instances that tell of their peers into one line for each process of the fleet. */
 import { grouped } from "../model/group.ts";
 import type { PeerProgress, Progress } from "../telemetry/progress.ts";
-import { type InstanceResult, largest } from "./merge.ts";
+import type { InstanceResult } from "./merge.ts";
 
 /**
  * The responses, then each contributor to their stores that was not asked itself, under its name. A response is worth more than what the store
@@ -11,18 +11,20 @@ export function withPeers(results: readonly InstanceResult[]): readonly Instance
   const live = results.map((one) => ("fault" in one ? one : { ...one, sharing: sharingOf(one.progress) }));
   const told = results.flatMap((one) => ("fault" in one ? [] : [one.progress]));
   const known = new Set(told.flatMap((one) => [one.instance, contributorOf(one)]));
-  const peers = told.flatMap((progress) =>
-    (progress.peers ?? []).map((peer) => ({ peer, group: groupOf(progress), at: progress.at })),
+  // What two instances of one store say of the others is the same: that of one of them counts, so that nothing counts twice.
+  const tellers = grouped(
+    told.filter(({ peers }) => peers !== undefined),
+    (progress) => [groupOf(progress)],
+  ).map(
+    (same) => same.toSorted((a, b) => (a.unread?.length ?? 0) - (b.unread?.length ?? 0) || b.at - a.at)[0] ?? same[0],
   );
-  const others = grouped(
-    peers.filter(({ peer }) => !known.has(peer.instance) && !known.has(contributorOf(peer))),
-    ({ peer }) => [contributorOf(peer)],
-  ).map((same): InstanceResult => {
-    const latest = largest(same.map(({ at }) => at));
-    const { peer, group } = same.find(({ at }) => at === latest) ?? same[0];
-    const { name, goneSince, watched, ...progress } = peer;
-    return { address: name, progress, sharing: { group, goneSince, watched } };
-  });
+  const others = tellers.flatMap((progress) =>
+    (progress.peers ?? [])
+      .filter((peer) => !known.has(peer.instance) && !known.has(contributorOf(peer)))
+      .map(({ name, goneSince, watched, ...peer }): InstanceResult => {
+        return { address: name, progress: peer, sharing: { group: groupOf(progress), goneSince, watched } };
+      }),
+  );
   const unread = results.flatMap((one) =>
     "fault" in one
       ? []

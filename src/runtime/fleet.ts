@@ -3,11 +3,19 @@
  * others say. Without a store the views are those of this process alone.
  */
 import { coveredSince } from "../fleet/coverage.ts";
-import { createDocumentReader, progressOf, savedCountsOf, savedEventsOf } from "../fleet/document.ts";
+import {
+  createDocumentReader,
+  type FleetDocument,
+  progressOf,
+  savedCountsOf,
+  savedEventsOf,
+} from "../fleet/document.ts";
+import { foldDocuments } from "../fleet/fold.ts";
 import { byIds } from "../history/events.ts";
 import type { FleetEvents } from "../history/events-view.ts";
 import type { AskedTimes } from "../history/requests.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
+import type { ForgottenClient } from "../ledger/forgotten.ts";
 import type { ClientIdentity } from "../ledger/identity.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import type { Timer } from "../model/clock.ts";
@@ -15,7 +23,7 @@ import { member } from "../model/json.ts";
 import type { Progress } from "../telemetry/progress.ts";
 import { VERSION } from "../version.ts";
 import { createDocumentPublisher, type DocumentSources } from "./fleet-document.ts";
-import { createFleetPeers, type FleetPeers, type Peers } from "./fleet-peers.ts";
+import { createFleetPeers, type FleetPeers, type Peer, type Peers } from "./fleet-peers.ts";
 import type { StoredBefore } from "./persistence.ts";
 import { withBuckets } from "./progress.ts";
 import type { SharedDocuments, SharedState } from "./shared-state.ts";
@@ -96,13 +104,25 @@ export function createFleet(sources: FleetSources) {
       if (await sources.holdsState()) watchState();
     },
     forgotten: (client: string): void => publisher?.forgotten(client),
+    /** Who else has the client in the store. */
+    holdersOf: async (client: string): Promise<Pick<ForgottenClient, "others" | "unread">> => {
+      if (peers === undefined) return {};
+      const { peers: all, unread } = await read();
+      const holders = all.filter(({ document }) => hasClient(document, client));
+      return {
+        others: holders.map(({ name, goneSince, document }) => {
+          return { name, instance: document.head.instance, gone: goneSince !== undefined };
+        }),
+        ...(unread.length === 0 ? {} : { unread }),
+      };
+    },
     /** `own` with all others. */
     progress: async (own: Progress, times: AskedTimes | undefined): Promise<Progress> => {
       if (peers === undefined) return own;
       const { peers: others, unread } = await read();
       return {
         ...own,
-        peers: others.map(({ name, goneSince, document }) => ({
+        peers: withFolded(others, own.at).map(({ name, goneSince, document }) => ({
           ...progressOf(document, own.at, times),
           ...{ name, goneSince, watched: document.head.watched },
           ledger: withBuckets(
@@ -166,6 +186,28 @@ export function createFleet(sources: FleetSources) {
       publisher?.close();
     },
   };
+}
+
+/** Those that have been gone for longer, or are more, become one. */
+const [KEPT_APART_MS, KEPT_APART] = [30 * 86_400_000, 50];
+
+function withFolded(peers: readonly Peer[], now: number): readonly Peer[] {
+  const gone = peers
+    .flatMap((peer) => (peer.goneSince === undefined ? [] : [{ ...peer, goneSince: peer.goneSince }]))
+    .sort((a, b) => b.goneSince - a.goneSince);
+  const old = gone.filter(({ goneSince }, at) => at >= KEPT_APART || now - goneSince > KEPT_APART_MS);
+  const folded = old.length < 2 ? undefined : foldDocuments(old, "folded");
+  if (folded === undefined) return peers;
+  const names = new Set(old.map(({ name }) => name));
+  const rest = peers.filter(({ name }) => !names.has(name));
+  return [...rest, { ...folded, contributor: "folded", name: `${old.length} that are gone` }];
+}
+
+function hasClient({ clients, bounds, samples }: FleetDocument, name: string): boolean {
+  return (
+    clients.some((one) => one.name === name) ||
+    [...bounds, ...(samples?.samples ?? [])].some((one) => member(one, "client") === name)
+  );
 }
 
 function noteOf({ peers, unread }: Peers): FleetNote {

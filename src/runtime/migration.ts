@@ -301,7 +301,11 @@ export function createMigration(
       const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
       return { rule: name, wasUnknown, doing: status.doing, survives };
     },
-    forget: forgetting.forget,
+    forget: async (client) => ({
+      ...(await forgetting.forget(client)),
+      instance,
+      ...(await fleet.holdersOf(client)),
+    }),
     missedNames: missed,
     clientsRollout: (query) => {
       const native = config.upstream.v1 !== undefined;

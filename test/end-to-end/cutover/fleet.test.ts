@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { runCommand } from "../../../scripts/command.ts";
+import { unpackedRow } from "../../../src/state/shared/packing.ts";
 import { createMemoryStore } from "../../state/shared/memory-store.ts";
 import { startCarryover } from "../../support/carryover.ts";
 import { later, type Rig, rigForTest, send, takeDownAfterEach } from "../app/rig.ts";
@@ -32,7 +34,7 @@ async function fleet() {
       told: async (path: string) => JSON.parse(await (await fetch(`${one.adminUrl}${path}`)).text()),
     };
   };
-  return { start, store };
+  return { start, store, made };
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
@@ -87,3 +89,30 @@ test("a process that starts again with its state.dir continues its own counts, a
   expect(requestsOf(await second.told("/clients"))).toBe(6);
   expect([...store.copy().owners.keys()].filter((owner) => owner.startsWith("d."))).toHaveLength(2);
 });
+
+test("no token, body, query or digest of a credential is in a row of the store", async () => {
+  const { start, store, made } = await fleet();
+  const one = await start();
+  const token = made.sandbox.token("admin");
+  const headers = { "x-api-key": "planted-header", cookie: "session=planted-cookie" };
+  await send(one.url, made.sandbox, "GET", "/iam/v1/groups?filter=planted-query", { headers });
+  await send(one.url, made.sandbox, "POST", "/iam/v1/groups/planted-path", { headers, body: { name: "planted-body" } });
+  await send(one.url, made.sandbox, "GET", "/iam/v1/groups", {
+    as: null,
+    headers: { authorization: "Bearer planted-token" },
+  });
+  await one.close();
+  const rows = [...store.copy().owners].flatMap(([owner, { rows }]) =>
+    owner.startsWith("d.") ? [...rows.keys()].map((name) => JSON.stringify(unpackedRow(name, rows))) : [],
+  );
+  const text = rows.join("\n");
+  expect(rows.length).toBeGreaterThan(5);
+  expect(text).toContain('"resource":"group"');
+  expect(text).not.toContain("planted");
+  for (const secret of [token, ...(["hex", "base64", "base64url"] as const).map((form) => digestOf(token, form))])
+    expect(text).not.toContain(secret);
+});
+
+function digestOf(text: string, form: "hex" | "base64" | "base64url"): string {
+  return createHash("sha256").update(text).digest(form);
+}
