@@ -10,10 +10,10 @@ import type { Contributions, Contributor } from "../state/shared/contributions.t
 const READ_MS = 2_000;
 /** Documents that are read at a time. */
 const READERS = 8;
-/** Rows of this length are worked through without a pause. */
+/** Rows are read so long without a pause. */
 const PAUSE_MS = 5;
-/** Text of rows that is kept, in characters; documents beyond it are read as a whole each time. */
-const MOST_KEPT = 64 * 1024 * 1024;
+/** Text of rows that is kept, in characters; documents beyond it are read as a whole each time. What is made of it takes about 15 times as much memory. */
+const MOST_KEPT = 8 * 1024 * 1024;
 const LONGEST_FAULT = 300;
 
 export interface Peer {

@@ -2,6 +2,8 @@
  * This process as one of a fleet that shares a store: keeps its document there, and adds to the views of the admin port what the documents of the
  * others say. Without a store the views are those of this process alone.
  */
+import { setImmediate } from "node:timers/promises";
+import { JsonText } from "../admin/server.ts";
 import { coveredSince } from "../fleet/coverage.ts";
 import {
   createDocumentReader,
@@ -20,7 +22,7 @@ import type { ClientIdentity } from "../ledger/identity.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import type { Timer } from "../model/clock.ts";
 import { member } from "../model/json.ts";
-import type { Progress } from "../telemetry/progress.ts";
+import type { PeerProgress, Progress } from "../telemetry/progress.ts";
 import { VERSION } from "../version.ts";
 import { createDocumentPublisher, type DocumentSources } from "./fleet-document.ts";
 import { createFleetPeers, type FleetPeers, type Peer, type Peers } from "./fleet-peers.ts";
@@ -116,23 +118,17 @@ export function createFleet(sources: FleetSources) {
         ...(unread.length === 0 ? {} : { unread }),
       };
     },
-    /** `own` with all others. */
-    progress: async (own: Progress, times: AskedTimes | undefined): Promise<Progress> => {
-      if (peers === undefined) return own;
+    /** JSON of `own` with all others. Requests pass between two of them. */
+    progress: async (own: Progress, times: AskedTimes | undefined): Promise<JsonText> => {
+      if (peers === undefined) return new JsonText(JSON.stringify(own));
       const { peers: others, unread } = await read();
-      return {
-        ...own,
-        peers: withFolded(others, own.at).map(({ name, goneSince, document }) => ({
-          ...progressOf(document, own.at, times),
-          ...{ name, goneSince, watched: document.head.watched },
-          ledger: withBuckets(
-            withOwners({ ...document.head.ledger, clients: document.clients }, sources.ownerOf),
-            sources.bucketOf,
-          ),
-          rules: goneSince === undefined ? document.rules : [],
-        })),
-        ...(unread.length === 0 ? {} : { unread }),
-      };
+      const texts: string[] = [];
+      for (const peer of withFolded(others, own.at)) {
+        texts.push(JSON.stringify(peerProgress(peer, own.at, times, sources)));
+        await setImmediate();
+      }
+      const head = JSON.stringify({ ...own, ...(unread.length === 0 ? {} : { unread }) }).slice(0, -1);
+      return new JsonText(`${head},"peers":[${texts.join()}]}`);
     },
     /** The ledgers of all as one. */
     ledger: async (): Promise<{ readonly snapshot: LedgerSnapshot; readonly note: FleetNote | undefined }> => {
@@ -185,6 +181,21 @@ export function createFleet(sources: FleetSources) {
       cancel();
       publisher?.close();
     },
+  };
+}
+
+function peerProgress(
+  { name, goneSince, document }: Peer,
+  now: number,
+  times: AskedTimes | undefined,
+  { ownerOf, bucketOf }: Pick<FleetSources, "ownerOf" | "bucketOf">,
+): PeerProgress {
+  const { head, clients, rules } = document;
+  return {
+    ...progressOf(document, now, times),
+    ...{ name, goneSince, watched: head.watched },
+    ledger: withBuckets(withOwners({ ...head.ledger, clients }, ownerOf), bucketOf),
+    rules: goneSince === undefined ? rules : [],
   };
 }
 
