@@ -152,6 +152,18 @@ const STATE: readonly Remembered[] = [
     "10,000 rules, and the rows of one document",
     "nobody: rows are named after rules and parts of a document",
   ],
+  [
+    "runtime/fleet-document.ts put",
+    "name of a row of the document",
+    "rows of clients.max clients, of 1,000 kinds of requests, 5,000 events and the rules",
+    NOBODY,
+  ],
+  [
+    "runtime/fleet-peers.ts current",
+    "id of a contributor to the store",
+    "8 MiB of text of rows",
+    "whoever may write to the store: statistics in views only",
+  ],
   ["runtime/shared-state.ts handled", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-state.ts keys", "a rule itself", "rules that are in use", "nobody: rules are the operator's"],
   [
@@ -172,6 +184,8 @@ const STATE: readonly Remembered[] = [
 const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["history/buckets.ts", "kinds"],
   ["history/events.ts", "byId", "often", "last"],
+  ["runtime/fleet-document.ts", "groups"],
+  ["runtime/fleet.ts", "all"],
   ["grpc/descriptor-set.ts", "ownerOf", "nameOf"],
   ["grpc/descriptors.ts", "rpcs", "served"],
   ["grpc/enums.ts", "holders", "bearing"],
