@@ -171,7 +171,7 @@ function attentionOf({ instances, gone, silent, rules }: Fleet, tooOld: readonly
   const inState = (state: FleetRule["state"]) => rules.filter((rule) => rule.state === state);
   return [
     ...silent.map(({ address, fault }) => `${address} ${fault}`),
-    ...instances.flatMap(troublesOf),
+    ...commonTroubles(instances),
     ...sharedTroubles(instances),
     ...rules.flatMap((rule) => {
       const [first, ...more] = troubleTexts(rule);
@@ -214,6 +214,16 @@ function attentionOf({ instances, gone, silent, rules }: Fleet, tooOld: readonly
     ...failingClients([...instances, ...gone]),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
   ];
+}
+
+/** The same on several instances is one line: `a (and 2 more) is forced to native …`. */
+function commonTroubles(instances: readonly RespondingInstance[]): readonly string[] {
+  const all = instances.flatMap((one) =>
+    troublesOf(one).map((text) => ({ address: one.address, what: text.slice(one.address.length) })),
+  );
+  return grouped(all, ({ what }) => [what]).map(([{ address, what }, ...more]) => {
+    return `${address}${more.length === 0 ? "" : ` (and ${more.length} more)`}${what}`;
+  });
 }
 
 /** More comparisons would not help. */

@@ -5,6 +5,7 @@ import type { InstanceResult } from "../../src/fleet/merge.ts";
 import { merge } from "../../src/fleet/merge.ts";
 import { withPeers } from "../../src/fleet/peers.ts";
 import { createReport } from "../../src/fleet/report.ts";
+import { createStatus } from "../../src/fleet/status.ts";
 import type { PeerProgress, Progress } from "../../src/telemetry/progress.ts";
 import { client, counted, DAY, HOUR, NOW, progress, row, rule, times, totals } from "../commands/report/support.ts";
 
@@ -180,4 +181,16 @@ test.each([
   ],
 ] as const)("the intervals %j are without a gap since %j", (intervals, since) => {
   expect(coveredSince(intervals.map(([from, until]) => ({ from, until })))).toBe(since);
+});
+
+test("what troubles several instances in the same way is one line of the status", () => {
+  const facts = { force: "native" as const, openBreakers: ["v2"] };
+  const peers = [peer("b", facts), peer("c", { openBreakers: ["v1"] })];
+  const own = progress({ instance: "a", contributor: "a", ...facts, peers });
+  const { attention } = createStatus(fleetOf(asked([A, own])), times());
+  expect(attention.filter((text) => /is forced|circuit breaker/.test(text))).toEqual([
+    `${A} (and 1 more) is forced to native: no rule decides`,
+    `${A} (and 1 more) gets no response from upstream v2: its circuit breaker is open`,
+    "web/c gets no response from upstream v1: its circuit breaker is open",
+  ]);
 });
