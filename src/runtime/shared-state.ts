@@ -19,6 +19,7 @@ import { type ForceCommand, ForceCommands, type ForceNote, LONGEST_BY, LONGEST_R
 import { isUp, type LinkState } from "../state/shared/link.ts";
 import type { RuleRow, SharedStore } from "../state/shared/protocol.ts";
 import { createReplica, type Replica } from "../state/shared/replica.ts";
+import { createRows } from "../state/shared/rows.ts";
 import { createValkeyStore } from "../state/shared/valkey-store.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SharedStateProgress } from "../telemetry/progress.ts";
@@ -91,7 +92,8 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
   });
   /** Local time at the last response, and the time of the store. */
   let clocks = { here: startedAt, there: startedAt };
-  const evidence = createSharedEvidence(parts.basis, (increment) => replica.count(increment));
+  const rows = createRows(`r.${instance}`, startedAt);
+  const evidence = createSharedEvidence(parts.basis, rows);
   const presentRules = (): readonly Rule[] => rollout.rules()?.rules ?? [];
   const replica = createReplica({
     id: instance,
@@ -104,15 +106,18 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
         startedAt,
         left: isLeaving || undefined,
       }),
-    contribution: evidence.contribution,
-    questions: () => evidence.questions(presentRules()),
+    rows: [rows],
+    asks: () => {
+      evidence.publish();
+      return evidence.asks(presentRules());
+    },
     wall,
     later,
     ticked: (link) => {
       report(link);
       if (!isUp(link)) return;
       clocks = { here: wall(), there: replica.view().at ?? wall() };
-      evidence.answered(replica.sums());
+      evidence.answered(replica.answers());
       adopt.all(replica);
       heard();
     },
@@ -304,7 +309,7 @@ function createReports({ log, record }: SharedStateParts): (link: LinkState) => 
       const reason = "the store at state.url can be used again";
       log.info(reason, { event: record({ kind: "state-saved", reason }) });
     }
-    if (phase === "seeding" && before?.phase !== "seeding" && before?.seen !== undefined) {
+    if (phase === "refilling" && before?.phase !== "refilling") {
       log.warn("the store at state.url lost what it had: this replica sends what it knows again", undefined, {});
     }
     before = link;

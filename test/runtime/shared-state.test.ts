@@ -46,6 +46,7 @@ async function replica(
   });
   before(made);
   const cut: SharedStore = {
+    ...store,
     tick: async (request) => {
       if (way.isAway) throw new StoreError("away", "connect ECONNREFUSED");
       return store.tick(request);
@@ -202,7 +203,7 @@ describe("replicas that share a store", () => {
     expect(evidenceOf(a)).toEqual(together);
     // A store that was emptied gets it back, and a process that is gone leaves it behind.
     store.replace(emptyData());
-    await until(() => [...store.copy().counts.keys()].length === 3);
+    await until(() => store.copy().owners.size === 3);
     await b.shared.close();
     await setTimeout(600);
     expect(evidenceOf(a)).toEqual(together);

@@ -1,26 +1,20 @@
 /**
- * The protocol between a replica and the store that replicas share. One call, the tick, sends everything and returns everything. Counts travel as
- * numbered batches of increments: a batch that arrives twice counts once, and a batch that the store lost is noticed by its number.
+ * The protocol between a replica and the store that replicas share. One call, the tick, sends what is new and returns what is new. A replica owns rows of text,
+ * and replaces each as a whole: a row that arrives twice changes nothing, sums are made by whoever reads, and what the store loses is sent again.
  */
 
-/** `add` sums; `min` and `max` keep the extreme; `put` replaces the value of this replica. */
-export type IncrementOperation = "add" | "min" | "max" | "put";
-
-/** One change of one number. `value` is an integer, so that the order of increments does not matter. */
-export interface Increment {
-  /** The subject of the count, such as a rule. */
-  readonly key: string;
-  readonly field: string;
-  readonly operation: IncrementOperation;
-  readonly value: number;
+/** `text` undefined: the row is removed. */
+export interface Row {
+  readonly name: string;
+  readonly text: string | undefined;
 }
 
-/** The content of a number never changes, so a batch may be sent any number of times. */
-export interface Batch {
-  readonly sequence: number;
-  /** Replaces everything that the store has of this replica. */
-  readonly isReset: boolean;
-  readonly increments: readonly Increment[];
+/** New rows of one owner. One process writes them at a time. */
+export interface Contribution {
+  readonly owner: string;
+  /** Grows with each tick that has rows. */
+  readonly revision: number;
+  readonly rows: readonly Row[];
 }
 
 /** `back`: a rule stepped back. `promote`: it moves forward for the first time. `forward`: it returned. */
@@ -92,11 +86,13 @@ export interface ReplicaRow {
   readonly about: string;
 }
 
-/** One number, summed over all replicas. */
-export interface SumQuestion {
-  readonly key: string;
-  readonly field: string;
-  readonly operation: IncrementOperation;
+/** One of those that have rows, also if it is gone. */
+export interface OwnerRow {
+  readonly owner: string;
+  /** By the clock of the store, milliseconds since 1970. */
+  readonly heardAt: number;
+  /** JSON of the replica that wrote last. */
+  readonly about: string;
 }
 
 export interface TickRequest {
@@ -105,28 +101,23 @@ export interface TickRequest {
   /** The store as this replica saw it last; undefined before the first response. */
   readonly seen: StoreMark | undefined;
   readonly about: string;
-  /** The highest number that was acknowledged. */
-  readonly acknowledged: number;
-  /** Undefined: the tick has only decisions and asks, and a full store takes it all the same. */
-  readonly batch: Batch | undefined;
+  /** Without rows a full store takes the tick all the same. */
+  readonly contributions: readonly Contribution[];
   readonly decisions: readonly NumberedDecision[];
   readonly wantsReplicas: boolean;
-  /** The process ends after this tick: its counts join those of all replicas that are gone. */
-  readonly isLast: boolean;
-  readonly sums: readonly SumQuestion[];
+  /** Names of rows to read, of all owners that were heard within 30 days. */
+  readonly asks: readonly string[];
 }
 
-/** `gap`: an earlier batch is missing, and nothing was counted. `foreign`: the store is another one than the replica saw, and nothing was applied. */
-export type TickStatus = "ok" | "dup" | "gap" | "foreign";
-
 export interface TickReply {
-  readonly status: TickStatus;
-  /** The highest number that the store has of this replica. */
-  readonly last: number;
+  /** The store is another one than the replica saw, and nothing was applied. */
+  readonly isForeign: boolean;
+  /** Of each contribution: the revision that the store had before. Another one than the replica sent last: rows are missing. */
+  readonly revisions: readonly number[];
   readonly store: StoreMark;
   /** Milliseconds since 1970 by the clock of the store. */
   readonly at: number;
-  /** The store lost decisions that this replica saw: then all rows are here. */
+  /** The store lost decisions that this replica saw: then all rows of rules are here. */
   readonly isDiverged: boolean;
   /** Those that changed since the version that was seen. */
   readonly rules: readonly RuleRow[];
@@ -135,19 +126,23 @@ export interface TickReply {
   readonly outcomes: readonly DecisionOutcome[];
   /** Undefined unless asked for. */
   readonly replicas: readonly ReplicaRow[] | undefined;
-  /** In the order of the questions. Undefined where nothing was counted. */
-  readonly sums: readonly (number | undefined)[];
+  /** In the order of the questions: each owner that has the row. */
+  readonly answers: readonly (readonly { readonly owner: string; readonly text: string }[])[];
 }
 
 /** A store that replicas share. */
 export interface SharedStore {
   /** Rejects with `StoreError` when there is no response; whether the tick arrived is unknown then. */
   tick(request: TickRequest): Promise<TickReply>;
+  /** All that have rows. Rejects with `StoreError`. */
+  owners(): Promise<readonly OwnerRow[]>;
+  /** By name. Rejects with `StoreError`. */
+  rowsOf(owner: string): Promise<ReadonlyMap<string, string>>;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** `full`: the store has no memory for counts. `unusable`: it responds, and an operator has to do something. `away`: all the rest. */
+/** `full`: the store has no memory for rows. `unusable`: it responds, and an operator has to do something. `away`: all the rest. */
 export class StoreError extends Error {
   readonly kind: "away" | "full" | "unusable";
   constructor(kind: StoreError["kind"], message: string) {

@@ -3,21 +3,20 @@
  * after a decision, one command at a time. Nothing here waits for the store but `decide`.
  */
 import type { Timer } from "../../model/clock.ts";
-import { createBatches } from "./batches.ts";
-import { initialLink, isUp, type LinkState, nextBatch, step } from "./link.ts";
+import { initialLink, isUp, type LinkState, step } from "./link.ts";
 import {
   type Decision,
   type DecisionOutcome,
   type ForceRow,
-  type Increment,
   type NumberedDecision,
   type ReplicaRow,
   type RuleRow,
   type SharedStore,
   StoreError,
-  type SumQuestion,
   type TickReply,
+  type TickRequest,
 } from "./protocol.ts";
+import type { Rows } from "./rows.ts";
 
 const TICK_MS = 1_000;
 /** The list of replicas is asked for with every second tick. */
@@ -36,15 +35,15 @@ export interface ReplicaOptions {
   readonly store: SharedStore;
   /** JSON about this process. `isLeaving`: it stops. */
   readonly about: (isLeaving: boolean) => string;
-  /** All that this process has counted since it started, for a store that lost it. */
-  readonly contribution: () => Iterable<Increment>;
+  /** What this process wants the store to have. */
+  readonly rows: readonly Rows[];
   /** Milliseconds since 1970. */
   readonly wall: () => number;
   readonly later: Timer;
   /** Called after each tick, once its content is taken. Must not throw. */
   readonly ticked?: (link: LinkState) => void;
-  /** The sums that the next tick asks for. */
-  readonly questions?: () => readonly SumQuestion[];
+  /** Called before each tick: the names of the rows of all owners to ask for. May put rows that are to be sent with it. */
+  readonly asks?: () => readonly string[];
 }
 
 interface Waiting {
@@ -64,19 +63,18 @@ export interface ReplicaView {
 export type Replica = ReturnType<typeof createReplica>;
 
 export function createReplica(options: ReplicaOptions) {
-  const { id, store, about, wall, later, questions = () => [] } = options;
-  const batches = createBatches();
+  const { id, store, about, wall, later, asks = () => [] } = options;
   const rules = new Map<string, RuleRow>();
   let force: ForceRow | undefined;
   let link = initialLink(wall());
   let replicas: readonly ReplicaRow[] = [];
-  let sums: readonly (readonly [SumQuestion, number | undefined])[] = [];
+  const answers = new Map<string, TickReply["answers"][number]>();
   let at: number | undefined;
   let trouble: string | undefined;
   let queue: Waiting[] = [];
   let decided = 0;
   let ticks = 0;
-  /** The store refused counts for want of memory: the next tick has none. */
+  /** The store refused rows for want of memory: the next tick has none. */
   let isFull = false;
   let isLeaving = false;
   let running: Promise<void> | undefined;
@@ -106,62 +104,52 @@ export function createReplica(options: ReplicaOptions) {
       void enqueue({ kind: "restore-force", row: force });
     }
   };
-  const take = (reply: TickReply, sent: readonly Waiting[], asked: readonly SumQuestion[]): void => {
+  const take = (reply: TickReply, request: TickRequest, sent: readonly Waiting[]): void => {
     at = reply.at;
-    if (reply.isDiverged || reply.status === "foreign") restore(reply);
+    const { isForeign } = reply;
+    if (reply.isDiverged || isForeign) restore(reply);
     for (const row of reply.rules) {
       if (!rules.has(row.key) && rules.size >= MOST_ROWS) continue;
       if ((rules.get(row.key)?.generation ?? 0) <= row.generation) rules.set(row.key, row);
     }
     if (reply.force !== undefined && reply.force.number >= (force?.number ?? 0)) ({ force } = reply);
     if (reply.replicas !== undefined) ({ replicas } = reply);
-    sums = asked.map((question, i) => [question, reply.sums[i]]);
-    if (reply.status !== "foreign") {
+    answers.clear();
+    for (const [i, name] of request.asks.entries()) answers.set(name, reply.answers[i] ?? []);
+    let isIncomplete = isForeign;
+    for (const [i, own] of options.rows.entries()) {
+      const contribution = request.contributions[i];
+      if (isForeign || contribution === undefined) own.lost();
+      else if (!own.taken(contribution, reply.revisions[i] ?? 0)) isIncomplete = true;
+    }
+    if (!isForeign) {
       queue = queue.filter((one) => !sent.includes(one));
       for (const [i, one] of sent.entries()) one.settle(reply.outcomes[i] ?? "stale");
     }
-    link = step(link, { kind: "replied", reply, at: wall() });
+    link = step(link, { kind: "replied", store: reply.store, isIncomplete, isWaiting: isWaiting(), at: wall() });
   };
-  /** Brings the batches up to date, and returns the number of the one to send. */
-  const prepare = (): number | undefined => {
-    const now = wall();
-    if (link.mustSeed) {
-      const count = batches.seed(link.made + 1, options.contribution(), now);
-      link = step(link, { kind: "seeded", batches: count, at: now });
-    }
-    const oldest = batches.prune(link.acknowledged, now) ?? link.made + 1;
-    link = step(link, { kind: "forgot", oldest });
-    // Without a response, increments of the same count wait as one.
-    if (isUp(link) && nextBatch(link) === undefined && batches.hasPending()) {
-      link = step(link, { kind: "made" });
-      batches.make(link.made, now);
-    }
-    return nextBatch(link);
-  };
-  const roundTrip = async (isLast = false): Promise<void> => {
-    const next = prepare();
+  const isWaiting = (): boolean => options.rows.some((own) => own.isWaiting());
+  const roundTrip = async (): Promise<void> => {
     const sent = queue.slice(0, DECISIONS_PER_TICK);
-    const asked = questions();
-    // Decisions do not wait for counts, which a full store refuses.
-    const batch = sent.length > 0 || isFull || next === undefined ? undefined : batches.get(next);
-    const isCountless = batch === undefined;
+    // Decisions do not wait for rows, which a full store refuses.
+    const isBare = sent.length > 0 || isFull;
+    const now = wall();
+    const asked = asks();
+    const request: TickRequest = {
+      replica: id,
+      seen: link.seen,
+      about: about(isLeaving),
+      contributions: options.rows.map((own) => own.next(now, isBare)),
+      decisions: sent.map(({ decision }) => decision),
+      wantsReplicas: ticks++ % REPLICAS_TICKS === 0,
+      asks: asked,
+    };
     try {
-      const reply = await store.tick({
-        replica: id,
-        seen: link.seen,
-        about: about(isLeaving),
-        acknowledged: link.acknowledged,
-        batch,
-        decisions: sent.map(({ decision }) => decision),
-        wantsReplicas: ticks++ % REPLICAS_TICKS === 0,
-        isLast,
-        sums: asked,
-      });
-      take(reply, sent, asked);
-      if (!isCountless) trouble = undefined;
+      take(await store.tick(request), request, sent);
+      if (!isBare) trouble = undefined;
       isFull = false;
     } catch (error) {
-      if (error instanceof StoreError && error.kind === "full" && !isCountless) {
+      if (error instanceof StoreError && error.kind === "full" && !isBare) {
         isFull = true;
         trouble = `the store is full, and counts wait: ${error.message}`;
         return roundTrip();
@@ -179,8 +167,7 @@ export function createReplica(options: ReplicaOptions) {
     return running;
   };
   /** True if another tick should follow at once. */
-  const isBehind = (): boolean =>
-    isUp(link) && trouble === undefined && (queue.length > 0 || link.mustSeed || nextBatch(link) !== undefined);
+  const isBehind = (): boolean => isUp(link) && queue.length > 0;
   const run = (): void => {
     const begun = wall();
     void tick().then(() => {
@@ -192,8 +179,6 @@ export function createReplica(options: ReplicaOptions) {
   };
   return {
     id,
-    /** Counts one change. Takes no time, whatever the store does. */
-    count: batches.add,
     /** Resolves once the store has the decision, which may be never. Sends it at once. */
     decide: (decision: Decision): Promise<DecisionOutcome> => {
       const outcome = enqueue(decision);
@@ -207,7 +192,8 @@ export function createReplica(options: ReplicaOptions) {
     isDeciding: (key: string): boolean => queue.some(({ decision }) => targetOf(decision) === key),
     rules: (): ReadonlyMap<string, RuleRow> => rules,
     force: (): ForceRow | undefined => force,
-    sums: () => sums,
+    /** What the last response said of the rows that it was asked for, by name. */
+    answers: (): ReadonlyMap<string, TickReply["answers"][number]> => answers,
     view: (): ReplicaView => ({ link, trouble, at, replicas }),
     /** One round trip, for tests; shares one that is in flight. Never rejects. */
     tick,
@@ -227,8 +213,7 @@ export function createReplica(options: ReplicaOptions) {
   async function leave(): Promise<void> {
     await running;
     do await tick();
-    while (isBehind());
-    if (isUp(link) && link.acknowledged === link.made) await roundTrip(true);
+    while (isUp(link) && trouble === undefined && (queue.length > 0 || isWaiting()));
   }
 }
 

@@ -7,32 +7,33 @@ import { createHash } from "node:crypto";
 import {
   type Decision,
   type NumberedDecision,
+  type OwnerRow,
   StoreError,
-  type SumQuestion,
   type TickReply,
   type TickRequest,
 } from "./protocol.ts";
 
 /** Version of the keys. A version that stores something else uses other keys. */
 const SCHEMA = "1";
-/** Separates the two names of a count. */
-const SEPARATOR = "\u001f";
-/** Counts of a replica that is gone are kept for this long. */
-const COUNTS_SECONDS = 30 * 86_400;
-/** A replica that is gone is listed for a day. Then its counts join those of all that are gone, so that sums stay cheap. */
+/** Rows of a replica that is gone are kept for this long. */
+const KEPT_SECONDS = 200 * 86_400;
+/** What a rule learnt from replicas that are gone counts for this long. */
+const COUNTED_MS = 30 * 86_400_000;
+/** A replica that is gone is listed for a day. */
 const LISTED_MS = 86_400_000;
+/** Begins the names of rows in the key of their owner. */
+const ROW = "row:";
 /** Versions whose token is kept, to notice that the store went backwards. */
 const KEPT_VERSIONS = 1_000;
 
 /**
  * Keys: `main` (schema, id, version, token, `force`, and a row `rule:KEY` for each rule), `log` (version → token), `rep` (replica → heard, last decision, about),
- * `all` (replica → when it counted last), and `c:REPLICA` with the counts of one replica and the number of its last batch. A server may evict any key: what
- * shows that something is missing is in the same key as that something. `c:gone` has the counts of replicas that are gone: they are moved there as a whole, and
- * the number of the last batch stays, so that a replica which comes back goes on from zero.
+ * `all` (owner of rows → when it was heard last, about), and `c:OWNER` with the rows of one owner and their revision. A server may evict any key: what shows that something is
+ * missing is in the same key as that something.
  */
 const BODY = `
 local base = string.sub(KEYS[1], 1, -5)
-local main, rep, log, counting = KEYS[1], base .. 'rep', base .. 'log', base .. 'all'
+local main, rep, log, owners = KEYS[1], base .. 'rep', base .. 'log', base .. 'all'
 local next = 0
 local function arg() next = next + 1 return ARGV[next] end
 local function text(number) return string.format('%.0f', number) end
@@ -45,31 +46,9 @@ local function field(row, at)
 end
 local replica, fresh, known = arg(), arg(), arg()
 local seen, seenToken, about = tonumber(arg()), arg(), arg()
-local wantsReplicas, isLast, mode, sequence = arg(), arg(), arg(), tonumber(arg())
-local own = base .. 'c:' .. replica
+local wantsReplicas = arg()
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
-local function better(operation, old, value)
-  return not old or operation == 'put' or (operation == 'min' and value < old) or (operation == 'max' and value > old)
-end
-local function take(target, operation, name, value)
-  if operation == 'add' then redis.call('HINCRBY', target, name, value)
-  elseif better(operation, tonumber(redis.call('HGET', target, name) or ''), tonumber(value)) then
-    redis.call('HSET', target, name, value)
-  end
-end
-local function fold(gone)
-  local from, to = base .. 'c:' .. gone, base .. 'c:gone'
-  local values = redis.call('HGETALL', from)
-  for i = 1, #values, 2 do
-    local operation = string.match(values[i], '^(%a+):')
-    if operation and operation ~= 'put' then take(to, operation, values[i], values[i + 1]) end
-    if operation then redis.call('HDEL', from, values[i]) end
-  end
-  redis.call('HDEL', counting, gone)
-  redis.call('EXPIRE', to, ${COUNTS_SECONDS})
-end
 
 local id = redis.call('HGET', main, 'id')
 local version = tonumber(redis.call('HGET', main, 'version') or '')
@@ -94,23 +73,25 @@ if known ~= '' and not foreign then
   diverged = seen > version or there ~= seenToken
 end
 
-local last = tonumber(redis.call('HGET', own, 'seq') or '0')
-local status = 'ok'
-if foreign then status = 'foreign'
-elseif mode == 'none' then
-  if last < sequence then status = 'gap' end
-elseif sequence <= last then status = 'dup'
-elseif mode == 'add' and sequence ~= last + 1 then status = 'gap'
-elseif mode == 'reset' then redis.call('DEL', own) end
+local had = {}
 for _ = 1, tonumber(arg()) do
-  local operation, name, value = arg(), arg(), arg()
-  if status == 'ok' then take(own, operation, name, value) end
-end
-if mode ~= 'none' and status == 'ok' then
-  last = sequence
-  redis.call('HSET', own, 'seq', text(last))
-  redis.call('EXPIRE', own, ${COUNTS_SECONDS})
-  redis.call('HSET', counting, replica, text(now))
+  local owner, revision = arg(), arg()
+  local own = base .. 'c:' .. owner
+  local before = redis.call('HGET', own, 'revision') or '0'
+  had[#had + 1] = before
+  local count = tonumber(arg())
+  -- A tick that comes late must not replace what a later one brought.
+  local isNew = not foreign and count > 0 and tonumber(revision) > (tonumber(before) or 0)
+  for _ = 1, count do
+    local name, value = arg(), arg()
+    if isNew and value == '' then redis.call('HDEL', own, '${ROW}' .. name)
+    elseif isNew then redis.call('HSET', own, '${ROW}' .. name, value) end
+  end
+  if isNew then
+    redis.call('HSET', own, 'revision', revision)
+    redis.call('EXPIRE', own, ${KEPT_SECONDS})
+    redis.call('HSET', owners, owner, text(now) .. ' ' .. about)
+  end
 end
 
 local mine = redis.call('HGET', rep, replica)
@@ -163,18 +144,16 @@ for _ = 1, tonumber(arg()) do
 end
 
 if not mine then
-  local function old(name, forget)
+  local function old(name, ms, forget)
     local all = redis.call('HGETALL', name)
     for i = 1, #all, 2 do
-      if (tonumber(field(all[i + 1], 1)) or 0) < now - ${LISTED_MS} then forget(all[i]) end
+      if (tonumber(field(all[i + 1], 1)) or 0) < now - ms then forget(all[i]) end
     end
   end
-  old(rep, function(one) redis.call('HDEL', rep, one) end)
-  old(counting, fold)
+  old(rep, ${LISTED_MS}, function(one) redis.call('HDEL', rep, one) end)
+  old(owners, ${KEPT_SECONDS * 1_000}, function(one) redis.call('HDEL', owners, one) end)
 end
 redis.call('HSET', rep, replica, text(now) .. ' ' .. text(decided) .. ' ' .. about)
-
-if isLast == '1' and status == 'ok' then fold(replica) end
 
 local all = known == '' or foreign or diverged
 local rows, forced = {}, ''
@@ -199,26 +178,22 @@ if wantsReplicas == '1' then
     end
   end
 end
-local sums, ids = {}, nil
+local answers, ids = {}, nil
 for _ = 1, tonumber(arg()) do
-  local operation, name = arg(), arg()
-  if not ids then
-    ids = redis.call('HGETALL', counting)
-    ids[#ids + 1] = 'gone'
-  end
-  local sum
+  local name, answer = arg(), {}
+  if not ids then ids = redis.call('HGETALL', owners) end
   for i = 1, #ids, 2 do
-    local value = tonumber(redis.call('HGET', base .. 'c:' .. ids[i], name) or '')
-    if value then
-      if not sum then sum = value
-      elseif operation == 'min' then sum = math.min(sum, value)
-      elseif operation == 'max' then sum = math.max(sum, value)
-      else sum = sum + value end
+    if (tonumber(field(ids[i + 1], 1)) or 0) > now - ${COUNTED_MS} then
+      local value = redis.call('HGET', base .. 'c:' .. ids[i], '${ROW}' .. name)
+      if value then
+        answer[#answer + 1] = ids[i]
+        answer[#answer + 1] = value
+      end
     end
   end
-  sums[#sums + 1] = sum and text(sum) or ''
+  answers[#answers + 1] = answer
 end
-return { status, text(last), id, text(version), token, text(now), diverged and '1' or '0', rows, forced, outcomes, replicas, sums }
+return { foreign and 'foreign' or 'ok', had, id, text(version), token, text(now), diverged and '1' or '0', rows, forced, outcomes, replicas, answers }
 `;
 
 /** A script, and its digest, under which servers keep it. */
@@ -232,32 +207,35 @@ function scriptOf(head: string): Script {
   return { text, sha1: createHash("sha1").update(text).digest("hex") };
 }
 
-const WITH_COUNTS = scriptOf("#!lua");
-/** A decision adds some hundred bytes and protects clients, so it passes at `maxmemory`, too. Counts wait until there is room. */
-const WITHOUT_COUNTS = scriptOf("#!lua flags=allow-oom");
+const WITH_ROWS = scriptOf("#!lua");
+/** A decision adds some hundred bytes and protects clients, so it passes at `maxmemory`, too. Rows wait until there is room. */
+const WITHOUT_ROWS = scriptOf("#!lua flags=allow-oom");
+
+/** First part of all keys of a deployment: one slot of a cluster. */
+function baseOf(prefix: string): string {
+  return `{${prefix}}:${SCHEMA}:`;
+}
+
+/** The key of those that have rows, and of the rows of one of them. */
+export function ownersKey(prefix: string): string {
+  return `${baseOf(prefix)}all`;
+}
+export function rowsKey(prefix: string, owner: string): string {
+  return `${baseOf(prefix)}c:${owner}`;
+}
 
 /** The script for the request, and what it is called with: the key, then the arguments. `fresh`: random. */
 export function scriptCall(request: TickRequest, prefix: string, fresh: string) {
-  const { replica, seen, about, acknowledged, batch, decisions, wantsReplicas, isLast, sums } = request;
-  const increments = batch?.increments ?? [];
+  const { replica, seen, about, contributions, decisions, wantsReplicas, asks } = request;
   const words: string[] = [replica, fresh, seen?.id ?? "", String(seen?.version ?? 0), seen?.token ?? "", about];
-  words.push(wantsReplicas ? "1" : "0", isLast ? "1" : "0");
-  words.push(batch === undefined ? "none" : batch.isReset ? "reset" : "add", String(batch?.sequence ?? acknowledged));
-  words.push(String(increments.length));
-  for (const { key, field, operation, value } of increments) {
-    words.push(operation, nameOf({ key, field, operation }), String(value));
+  words.push(wantsReplicas ? "1" : "0", String(contributions.length));
+  for (const { owner, revision, rows } of contributions) {
+    words.push(owner, String(revision), String(rows.length), ...rows.flatMap(({ name, text = "" }) => [name, text]));
   }
   words.push(String(decisions.length), ...decisions.flatMap(decisionWords));
-  words.push(String(sums.length));
-  for (const { key, field, operation } of sums) {
-    words.push(operation, nameOf({ key, field, operation }));
-  }
-  return { script: batch === undefined ? WITHOUT_COUNTS : WITH_COUNTS, key: `{${prefix}}:${SCHEMA}:main`, words };
-}
-
-/** With the operation, so that counts can be put together without knowing more of them. */
-function nameOf({ key, field, operation }: SumQuestion): string {
-  return `${operation}:${key}${SEPARATOR}${field}`;
+  words.push(String(asks.length), ...asks);
+  const isWithout = contributions.every(({ rows }) => rows.length === 0);
+  return { script: isWithout ? WITHOUT_ROWS : WITH_ROWS, key: `${baseOf(prefix)}main`, words };
 }
 
 function decisionWords(decision: NumberedDecision): readonly string[] {
@@ -284,7 +262,6 @@ function contentOf(decision: Decision): readonly string[] {
 }
 
 const OUTCOMES = ["applied", "stale", "dup"] as const;
-const STATUSES = ["ok", "dup", "gap", "foreign"] as const;
 const KINDS = ["back", "promote", "forward"] as const;
 /** Longest row that is read: a store that another program writes to cannot fill the memory of this process. */
 const LONGEST_ROW = 8_192;
@@ -292,19 +269,14 @@ const LONGEST_ROW = 8_192;
 /** Reads what the script returned. Throws `StoreError` for anything else: rows that cannot be read are left out. */
 export function readReply(reply: unknown, asksReplicas: boolean): TickReply {
   if (!Array.isArray(reply)) throw unreadable();
-  const [status, last, id, version, token, at, diverged, rows, force, outcomes, replicas, sums] = reply.map(textsOf);
-  const found = {
-    status: STATUSES.find((one) => one === status),
-    last: wholeOf(last),
-    version: wholeOf(version),
-    at: wholeOf(at),
-  };
-  if (found.status === undefined || found.last === undefined || found.version === undefined || found.at === undefined)
-    throw unreadable();
+  const [status, had, id, version, token, at, diverged, rows, force, outcomes, replicas] = reply.map(textsOf);
+  const found = { version: wholeOf(version), at: wholeOf(at) };
+  if (found.version === undefined || found.at === undefined) throw unreadable();
   if (typeof id !== "string" || typeof token !== "string") throw unreadable();
+  const answers: unknown = reply[11];
   return {
-    status: found.status,
-    last: found.last,
+    isForeign: status === "foreign",
+    revisions: listOf(had).map((word) => wholeOf(word) ?? 0),
     store: { id, version: found.version, token },
     at: found.at,
     isDiverged: diverged === "1",
@@ -312,8 +284,24 @@ export function readReply(reply: unknown, asksReplicas: boolean): TickReply {
     force: typeof force === "string" ? forceRow(force) : undefined,
     outcomes: listOf(outcomes).map((word) => OUTCOMES.find((one) => one === word) ?? "stale"),
     replicas: asksReplicas ? pairsOf(replicas).flatMap(([key, row]) => replicaRow(key, row) ?? []) : undefined,
-    sums: listOf(sums).map((word) => (word === "" ? undefined : Number(word))),
+    answers: Array.isArray(answers)
+      ? answers.map((answer) => pairsOf(textsOf(answer)).map(([owner, text]) => ({ owner, text })))
+      : [],
   };
+}
+
+/** Reads the hash at `ownersKey`. */
+export function readOwners(reply: unknown): readonly OwnerRow[] {
+  return hashOf(reply).flatMap(([owner, row]) => {
+    const [, heardAt, about] = /^(\d{1,15}) (.*)$/s.exec(row.slice(0, LONGEST_ROW)) ?? [];
+    return about === undefined ? [] : [{ owner, heardAt: Number(heardAt), about }];
+  });
+}
+
+/** Reads the hash at `rowsKey`. */
+export function readRows(reply: unknown): ReadonlyMap<string, string> {
+  const pairs = hashOf(reply).filter(([name]) => name.startsWith(ROW));
+  return new Map(pairs.map(([name, text]) => [name.slice(ROW.length), text]));
 }
 
 function unreadable(): StoreError {
@@ -332,6 +320,12 @@ function listOf(value: string | readonly string[] | undefined): readonly string[
 function pairsOf(value: string | readonly string[] | undefined): readonly (readonly [string, string])[] {
   const list = listOf(value);
   return list.flatMap((key, i) => (i % 2 === 0 ? [[key, list[i + 1] ?? ""] as const] : []));
+}
+
+/** The library reads a hash as an object, a script returns it as a list. */
+function hashOf(value: unknown): readonly (readonly [string, string])[] {
+  if (Array.isArray(value) || typeof value !== "object" || value === null) return pairsOf(textsOf(value));
+  return Object.entries(value).map(([name, text]) => [name, String(text)]);
 }
 
 function wholeOf(value: unknown): number | undefined {

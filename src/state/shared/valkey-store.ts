@@ -1,7 +1,7 @@
 /** The shared store in Valkey or Redis: each tick is one call of a script. */
 import { type ConnectionOptions, createStoreConnection, StoreRefusal } from "./connection.ts";
 import { type SharedStore, StoreError, type TickRequest } from "./protocol.ts";
-import { readReply, scriptCall } from "./script.ts";
+import { ownersKey, readOwners, readReply, readRows, rowsKey, scriptCall } from "./script.ts";
 
 export interface ValkeyOptions extends ConnectionOptions {
   /** First part of all keys: deployments that share a server differ in it. */
@@ -23,14 +23,20 @@ export function createValkeyStore(options: ValkeyOptions): SharedStore {
       return await connection.call(["EVAL", script.text, ...rest]);
     }
   };
+  let turn: Promise<unknown> = Promise.resolve();
+  /** After the commands before it: the connection takes one at a time. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work).catch((error: unknown) => {
+      throw error instanceof StoreRefusal ? refusalOf(error) : error;
+    });
+    turn = done.catch(() => {});
+    return done;
+  };
+  const read = (key: string) => connection.call(["HGETALL", key]);
   return {
-    tick: async (request) => {
-      try {
-        return readReply(await run(request), request.wantsReplicas);
-      } catch (error) {
-        throw error instanceof StoreRefusal ? refusalOf(error) : error;
-      }
-    },
+    tick: (request) => inTurn(async () => readReply(await run(request), request.wantsReplicas)),
+    owners: () => inTurn(async () => readOwners(await read(ownersKey(options.prefix)))),
+    rowsOf: (owner) => inTurn(async () => readRows(await read(rowsKey(options.prefix, owner)))),
     close: async () => connection.close(),
   };
 }

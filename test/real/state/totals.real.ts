@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { later as afterMs } from "../../../src/model/clock.ts";
-import type { Increment } from "../../../src/state/shared/protocol.ts";
 import { createReplica } from "../../../src/state/shared/replica.ts";
+import { createRows } from "../../../src/state/shared/rows.ts";
 import { createValkeyStore } from "../../../src/state/shared/valkey-store.ts";
 import { createCaller } from "../../state/shared/contract.ts";
 import { later, takeDownAfterEach } from "../../support/take-down.ts";
@@ -12,29 +12,30 @@ import { SERVERS, type Server, startServer } from "./server.ts";
 
 takeDownAfterEach();
 
-const QUESTIONS = [0, 1, 2].map((rule) => ({ key: `rule-${rule}`, field: "requests", operation: "add" }) as const);
+const NAMES = ["one", "two", "three"];
 
 function storeAt({ url }: Server) {
   const common = { username: undefined, prefix: "carryover", secrets: async () => ({}), later: afterMs };
   return createValkeyStore({ url, ...common, random: Math.random, fresh: randomUUID });
 }
 
-/** A replica that counts some hundred times per second, with its own totals. */
+/** A replica that counts some hundred times per second, in rows of its own. */
 function counting(server: Server) {
   const totals = new Map<string, number>();
+  const id = randomUUID();
+  const rows = createRows(id, Date.now());
   const replica = createReplica({
-    id: randomUUID(),
+    id,
     store: storeAt(server),
     about: () => "{}",
-    contribution: () =>
-      Array.from(totals, ([key, value]): Increment => ({ key, field: "requests", operation: "add", value })),
+    rows: [rows],
     wall: Date.now,
     later: afterMs,
   });
   const timer = setInterval(() => {
-    const key = `rule-${Math.floor(Math.random() * 3)}`;
-    totals.set(key, (totals.get(key) ?? 0) + 1);
-    replica.count({ key, field: "requests", operation: "add", value: 1 });
+    const name = NAMES[Math.floor(Math.random() * NAMES.length)] ?? "";
+    totals.set(name, (totals.get(name) ?? 0) + 1);
+    rows.put(name, String(totals.get(name)));
   }, 5);
   replica.start();
   const stop = (): void => clearInterval(timer);
@@ -78,12 +79,12 @@ it.each(SERVERS)(
     await setTimeout(4_500);
     const store = storeAt(server);
     later(() => store.close());
-    const { sums, rules } = await createCaller(store, "reader").tick({ sums: QUESTIONS });
+    const { answers, rules } = await createCaller(store, "reader").tick({ asks: NAMES });
+    const sums = answers.map((rows) => rows.reduce((sum, { text }) => sum + Number(text), 0));
     expect(rules).toMatchObject([{ key: "rule-0", what: "back" }]);
-    const sent = QUESTIONS.map(({ key }) => all.reduce((sum, { totals }) => sum + (totals.get(key) ?? 0), 0));
-    console.log(
-      `${sent.reduce((a, b) => a + b)} counted, ${sums.reduce<number>((a, b) => a + (b ?? 0), 0)} in the store`,
-    );
+    const sent = NAMES.map((name) => all.reduce((sum, { totals }) => sum + (totals.get(name) ?? 0), 0));
+    const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b);
+    console.log(`${sum(sent)} counted, ${sum(sums)} in the store`);
     expect(sums).toEqual(sent);
   },
   60_000,

@@ -1,10 +1,9 @@
 /** Facts that hold for every shared store: the one in memory, and each real server. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type {
-  Batch,
+  Contribution,
   Decision,
   DecisionKind,
-  Increment,
   RuleRow,
   SharedStore,
   StoreMark,
@@ -26,7 +25,7 @@ export function createCaller(store: SharedStore, replica: string) {
     tick: async (request: Partial<TickRequest> & { readonly wants?: readonly Decision[] } = {}): Promise<TickReply> => {
       const { wants = [], ...rest } = request;
       const decisions = wants.map((decision) => ({ ...decision, number: ++number }));
-      const ask = { replica, about: `{"name":"${replica}"}`, acknowledged: 0, batch: undefined, ...NOTHING };
+      const ask = { replica, about: `{"name":"${replica}"}`, ...NOTHING };
       const reply = await store.tick({ ...ask, seen, decisions, ...rest });
       seen = reply.store;
       return reply;
@@ -38,21 +37,17 @@ export function createCaller(store: SharedStore, replica: string) {
   };
 }
 
-const NOTHING = { wantsReplicas: false, isLast: false, sums: [] } as const;
+const NOTHING = { wantsReplicas: false, contributions: [], asks: [] } as const;
 
-function add(value: number, field = "requests"): Increment {
-  return { key: "rule-a", field, operation: "add", value };
-}
-
-function batch(sequence: number, ...increments: readonly Increment[]): Batch {
-  return { sequence, isReset: false, increments };
+function rows(owner: string, revision: number, texts: Readonly<Record<string, string | undefined>>): Contribution {
+  return { owner, revision, rows: Object.entries(texts).map(([name, text]) => ({ name, text })) };
 }
 
 function rule(what: DecisionKind, generation = 0, detail = "{}"): Decision {
   return { kind: "rule", key: "rule-a", what, generation, detail };
 }
 
-const SUM = { sums: [{ key: "rule-a", field: "requests", operation: "add" }] } as const;
+const ASK = { asks: ["one"] } as const;
 
 export function describeStore(name: string, create: () => ContractStore | Promise<ContractStore>): void {
   describe(`a shared store: ${name}`, () => {
@@ -64,76 +59,47 @@ export function describeStore(name: string, create: () => ContractStore | Promis
     });
     const callers = () => [createCaller(store, "a"), createCaller(store, "b")] as const;
 
-    test("adds up the batches of all replicas", async () => {
+    test("returns a row of every owner that has it, as each wrote it last", async () => {
       const [a, b] = callers();
-      await a.tick({ batch: batch(1, add(2)) });
-      await b.tick({ batch: batch(1, add(3)) });
-      const { last, status } = await a.tick({ batch: batch(2, add(2 ** 40)) });
-      expect([status, last]).toEqual(["ok", 2]);
-      expect((await b.tick(SUM)).sums).toEqual([2 ** 40 + 5]);
+      await a.tick({ contributions: [rows("a", 1, { one: "first", two: "x" })] });
+      await a.tick({ contributions: [rows("a", 2, { one: "second" }), rows("other", 1, { one: "of another owner" })] });
+      await b.tick({ contributions: [rows("b", 7, { one: "of b", three: "" })] });
+      const { answers } = await b.tick({ asks: ["one", "two", "none"] });
+      expect(answers.map((rows) => rows.toSorted((x, y) => (x.owner < y.owner ? -1 : 1)))).toEqual([
+        [
+          { owner: "a", text: "second" },
+          { owner: "b", text: "of b" },
+          { owner: "other", text: "of another owner" },
+        ],
+        [{ owner: "a", text: "x" }],
+        [],
+      ]);
     });
 
-    test("keeps the smallest, the largest and the latest value of a replica", async () => {
-      const [a, b] = callers();
-      const of = (field: string, operation: Increment["operation"], value: number): Increment => {
-        return { key: "k", field, operation, value };
-      };
-      const all = (first: number, most: number, now: number) => [
-        of("first", "min", first),
-        of("most", "max", most),
-        of("now", "put", now),
-      ];
-      await a.tick({ batch: batch(1, ...all(5, 5, 5)) });
-      await a.tick({ batch: batch(2, ...all(7, 3, 1)) });
-      await b.tick({ batch: batch(1, ...all(6, 9, 2)) });
-      const sums = all(0, 0, 0).map(({ key, field, operation }) => ({ key, field, operation }));
-      expect((await b.tick({ sums })).sums).toEqual([5, 9, 3]);
-    });
-
-    test("counts a batch once that arrives twice", async () => {
+    test("removes a row without text", async () => {
       const [a] = callers();
-      await a.tick({ batch: batch(1, add(2)) });
-      await a.tick({ batch: batch(2, add(3)) });
-      expect(await a.tick({ batch: batch(1, add(2)), ...SUM })).toMatchObject({ status: "dup", last: 2, sums: [5] });
+      await a.tick({ contributions: [rows("a", 1, { one: "x", two: "y" })] });
+      await a.tick({ contributions: [rows("a", 2, { one: undefined })] });
+      expect(await store.rowsOf("a")).toEqual(new Map([["two", "y"]]));
     });
 
-    test("counts nothing after a missing batch", async () => {
+    test("ignores rows that come late, and says which revision it had", async () => {
       const [a] = callers();
-      await a.tick({ batch: batch(1, add(2)) });
-      expect(await a.tick({ batch: batch(3, add(3)), ...SUM })).toMatchObject({ status: "gap", last: 1, sums: [2] });
+      await a.tick({ contributions: [rows("a", 5, { one: "new" })] });
+      const late = await a.tick({ contributions: [rows("a", 4, { one: "old" }), rows("b", 1, {})], ...ASK });
+      expect(late).toMatchObject({ revisions: [5, 0], answers: [[{ owner: "a", text: "new" }]] });
     });
 
-    test("notices by a tick without a batch that an acknowledged one is missing", async () => {
-      const [a] = callers();
-      await a.tick({ batch: batch(1, add(2)) });
-      expect((await a.tick({ acknowledged: 1 })).status).toBe("ok");
-      expect((await a.tick({ acknowledged: 2 })).status).toBe("gap");
-    });
-
-    test("replaces everything of one replica with a reset", async () => {
+    test("lists who has rows, and reads all rows of one of them", async () => {
       const [a, b] = callers();
-      await a.tick({ batch: batch(1, add(2), add(9, "failures")) });
-      await b.tick({ batch: batch(1, add(100)) });
-      const reset: Batch = { sequence: 7, isReset: true, increments: [add(40)] };
-      expect(await a.tick({ batch: reset })).toMatchObject({ status: "ok", last: 7 });
-      expect((await a.tick({ batch: reset })).status).toBe("dup");
-      const failures = { key: "rule-a", field: "failures", operation: "add" } as const;
-      expect((await b.tick({ sums: [...SUM.sums, failures] })).sums).toEqual([140, undefined]);
-    });
-
-    test("keeps the counts of a replica after its last tick, and counts nothing of it again", async () => {
-      const [a, b] = callers();
-      const lowest: Increment = { key: "rule-a", field: "first", operation: "min", value: 7 };
-      await a.tick({ batch: batch(1, add(2), lowest) });
-      await b.tick({ batch: batch(1, add(3), { ...lowest, value: 9 }) });
-      await a.tick({ acknowledged: 1, isLast: true });
-      await a.tick({ acknowledged: 1, isLast: true });
-      expect((await a.tick({ batch: batch(1, add(2), lowest) })).status).toBe("dup");
-      const first = { key: "rule-a", field: "first", operation: "min" } as const;
-      expect((await b.tick({ sums: [...SUM.sums, first] })).sums).toEqual([5, 7]);
-      // It was paused, and goes on.
-      await a.tick({ batch: batch(2, add(10)) });
-      expect((await b.tick(SUM)).sums).toEqual([15]);
+      const long = "é\u0001".repeat(30_000);
+      await a.tick({ contributions: [rows("a", 1, { one: long })] });
+      const { at } = await b.tick({ contributions: [rows("b", 1, { one: "y" })] });
+      const owners = await store.owners();
+      expect(owners.map(({ owner }) => owner).toSorted()).toEqual(["a", "b"]);
+      expect(owners).toContainEqual({ owner: "b", heardAt: at, about: '{"name":"b"}' });
+      expect(await store.rowsOf("a")).toEqual(new Map([["one", long]]));
+      expect(await store.rowsOf("nobody")).toEqual(new Map());
     });
 
     test("applies a promotion only with the generation that it saw", async () => {
@@ -181,11 +147,11 @@ export function describeStore(name: string, create: () => ContractStore | Promis
 
     test("applies nothing of a replica that saw another store", async () => {
       const [a, b] = callers();
-      const { store: before } = await a.tick({ batch: batch(1, add(2)) });
+      const { store: before } = await a.tick({ contributions: [rows("a", 1, { one: "x" })] });
       await empty();
       await b.tick();
-      const reply = await a.tick({ batch: batch(2, add(3)), wants: [rule("back")], ...SUM });
-      expect(reply).toMatchObject({ status: "foreign", outcomes: ["stale"], rules: [], sums: [undefined] });
+      const reply = await a.tick({ contributions: [rows("a", 2, { one: "y" })], wants: [rule("back")], ...ASK });
+      expect(reply).toMatchObject({ isForeign: true, outcomes: ["stale"], rules: [], revisions: [0], answers: [[]] });
       expect(reply.store.id).not.toBe(before.id);
     });
 

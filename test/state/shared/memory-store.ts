@@ -1,22 +1,22 @@
 /** The shared store in memory: a model of the script for tests, which can lose what a real one can. */
 import type {
+  Contribution,
   DecisionOutcome,
   ForceRow,
-  IncrementOperation,
   NumberedDecision,
   ReplicaRow,
   RuleRow,
   SharedStore,
   StoreMark,
-  SumQuestion,
   TickReply,
   TickRequest,
-  TickStatus,
 } from "../../../src/state/shared/protocol.ts";
 
-interface Contribution {
-  last: number;
-  readonly values: Map<string, number>;
+interface Owned {
+  readonly revision: number;
+  readonly heardAt: number;
+  readonly about: string;
+  readonly rows: ReadonlyMap<string, string>;
 }
 
 /** Everything that the store keeps; a copy of it is what a failover goes on with. */
@@ -26,7 +26,7 @@ export interface MemoryData {
   readonly tokens: Map<number, string>;
   readonly rules: Map<string, RuleRow>;
   readonly replicas: Map<string, ReplicaRow & { readonly decided: number }>;
-  readonly counts: Map<string, Contribution>;
+  readonly owners: Map<string, Owned>;
 }
 
 export function emptyData(): MemoryData {
@@ -36,7 +36,7 @@ export function emptyData(): MemoryData {
     tokens: new Map(),
     rules: new Map(),
     replicas: new Map(),
-    counts: new Map(),
+    owners: new Map(),
   };
 }
 
@@ -52,6 +52,8 @@ export function createMemoryStore(wall: () => number, random: () => string): Mem
   let data = emptyData();
   return {
     tick: async (request) => apply(data, request, wall(), random()),
+    owners: async () => Array.from(data.owners, ([owner, { heardAt, about }]) => ({ owner, heardAt, about })),
+    rowsOf: async (owner) => new Map(data.owners.get(owner)?.rows),
     close: async () => {},
     copy: () => structuredClone(data),
     replace: (other) => {
@@ -61,11 +63,12 @@ export function createMemoryStore(wall: () => number, random: () => string): Mem
 }
 
 function apply(data: MemoryData, request: TickRequest, now: number, fresh: string): TickReply {
-  const { replica, seen, about, batch, decisions, wantsReplicas, isLast, sums } = request;
+  const { replica, seen, about, contributions, decisions, wantsReplicas, asks } = request;
   data.mark ??= { id: fresh, version: 1 + latestVersion(data), token: fresh };
   const isForeign = seen !== undefined && seen.id !== data.mark.id;
   const isDiverged = seen !== undefined && !isForeign && !isBefore(seen, data);
-  const status = isForeign ? "foreign" : addBatch(data, request);
+  const revisions = contributions.map(({ owner }) => data.owners.get(owner)?.revision ?? 0);
+  if (!isForeign) for (const one of contributions) take(data, one, { heardAt: now, about });
   const before = data.replicas.get(replica)?.decided ?? 0;
   let decided = before;
   const outcomes = decisions.map((decision): DecisionOutcome => {
@@ -75,12 +78,11 @@ function apply(data: MemoryData, request: TickRequest, now: number, fresh: strin
     return decide(data, decision, { replica, at: now, fresh });
   });
   data.replicas.set(replica, { id: replica, heardAt: now, about, decided });
-  if (isLast && status === "ok") fold(data, replica);
   const isAll = seen === undefined || isForeign || isDiverged;
   const isNews = isAll || seen.version !== data.mark.version;
   return {
-    status,
-    last: data.counts.get(replica)?.last ?? 0,
+    isForeign,
+    revisions,
     store: data.mark,
     at: now,
     isDiverged,
@@ -88,58 +90,30 @@ function apply(data: MemoryData, request: TickRequest, now: number, fresh: strin
     force: isNews ? data.force : undefined,
     outcomes,
     replicas: wantsReplicas ? Array.from(data.replicas.values(), ({ decided: _, ...row }) => row) : undefined,
-    sums: sums.map((question) => sumOf(data, question)),
+    answers: asks.map((name) =>
+      [...data.owners].flatMap(([owner, { heardAt, rows }]) => {
+        const text = rows.get(name);
+        return text === undefined || now - heardAt > COUNTED_MS ? [] : [{ owner, text }];
+      }),
+    ),
   };
-  function addBatch(all: MemoryData, { acknowledged }: TickRequest): TickStatus {
-    const known = all.counts.get(replica) ?? { last: 0, values: new Map() };
-    if (batch === undefined) return known.last < acknowledged ? "gap" : "ok";
-    if (batch.sequence <= known.last) return "dup";
-    if (!batch.isReset && batch.sequence !== known.last + 1) return "gap";
-    const values = batch.isReset ? new Map<string, number>() : known.values;
-    for (const { value, ...question } of batch.increments) take(values, question, value);
-    all.counts.set(replica, { last: batch.sequence, values });
-    return "ok";
+}
+
+const COUNTED_MS = 30 * 86_400_000;
+
+function take(
+  { owners }: MemoryData,
+  { owner, revision, rows }: Contribution,
+  heard: Pick<Owned, "heardAt" | "about">,
+) {
+  const before = owners.get(owner);
+  if (rows.length === 0 || revision <= (before?.revision ?? 0)) return;
+  const all = new Map(before?.rows);
+  for (const { name, text } of rows) {
+    if (text === undefined) all.delete(name);
+    else all.set(name, text);
   }
-}
-
-/** The counts of all replicas that are gone. */
-const GONE = "gone";
-
-/** Moves the counts of a replica to those that are gone. The number of its last batch stays. */
-function fold({ counts }: MemoryData, replica: string): void {
-  const from = counts.get(replica);
-  const to = counts.get(GONE) ?? { last: 0, values: new Map() };
-  for (const [name, value] of from?.values ?? []) {
-    const operation = OPERATIONS.find((one) => name.startsWith(`${one}:`));
-    if (operation === undefined || operation === "put") continue;
-    const old = to.values.get(name);
-    to.values.set(name, old === undefined ? value : combined(operation, old, value));
-  }
-  from?.values.clear();
-  counts.set(GONE, to);
-}
-
-const OPERATIONS = ["add", "min", "max", "put"] as const;
-
-function take(values: Map<string, number>, question: SumQuestion, value: number): void {
-  const { operation } = question;
-  const name = nameOf(question);
-  const old = values.get(name);
-  values.set(name, old === undefined || operation === "put" ? value : combined(operation, old, value));
-}
-
-function nameOf({ key, field, operation }: SumQuestion): string {
-  return `${operation}:${key}\u001f${field}`;
-}
-
-function combined(operation: IncrementOperation, a: number, b: number): number {
-  if (operation === "min") return Math.min(a, b);
-  return operation === "max" ? Math.max(a, b) : a + b;
-}
-
-function sumOf({ counts }: MemoryData, question: SumQuestion): number | undefined {
-  const values = [...counts.values()].flatMap(({ values: all }) => all.get(nameOf(question)) ?? []);
-  return values.length === 0 ? undefined : values.reduce((a, b) => combined(question.operation, a, b));
+  owners.set(owner, { ...heard, revision, rows: all });
 }
 
 function latestVersion({ rules, force }: MemoryData): number {

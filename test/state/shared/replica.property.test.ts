@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Increment, type SharedStore, StoreError, type TickRequest } from "../../../src/state/shared/protocol.ts";
+import { type SharedStore, StoreError, type TickRequest } from "../../../src/state/shared/protocol.ts";
 import { createReplica, type Replica } from "../../../src/state/shared/replica.ts";
+import { createRows, type Rows } from "../../../src/state/shared/rows.ts";
 import { createMemoryStore, emptyData, type MemoryData } from "./memory-store.ts";
 
 const KEYS = ["rule-a", "rule-b"];
-const FIELDS = ["requests", "failures"];
+const NAMES = ["one", "two", "three"];
 
 type Fault = "none" | "lost request" | "lost response" | "late duplicate";
 
@@ -19,13 +20,20 @@ function createWorld() {
   );
   let saved: MemoryData = emptyData();
   const late: TickRequest[] = [];
-  const processes: { replica: Replica; sent: Map<string, number>; fault: Fault }[] = [];
+  const processes: { replica: Replica; rows: Rows; texts: Map<string, string | undefined>; fault: Fault }[] = [];
   let born = 0;
 
   const start = () => {
-    const sent = new Map<string, number>();
-    const process: (typeof processes)[number] = { sent, fault: "none", replica: undefined as unknown as Replica };
+    const id = `replica-${born++}`;
+    const rows = createRows(id, time);
+    const process: (typeof processes)[number] = {
+      rows,
+      texts: new Map(),
+      fault: "none",
+      replica: undefined as unknown as Replica,
+    };
     const store: SharedStore = {
+      ...server,
       tick: async (request) => {
         const { fault } = process;
         if (fault === "lost request") throw new StoreError("away", "lost");
@@ -34,17 +42,12 @@ function createWorld() {
         if (fault === "lost response") throw new StoreError("away", "lost");
         return reply;
       },
-      close: async () => {},
     };
     process.replica = createReplica({
-      id: `replica-${born++}`,
+      id,
       store,
       about: () => "{}",
-      contribution: () =>
-        Array.from(sent, ([name, value]): Increment => {
-          const [key = "", field = ""] = name.split(" ");
-          return { key, field, operation: "add", value };
-        }),
+      rows: [rows],
       wall: () => time,
       later: () => () => {},
     });
@@ -58,10 +61,10 @@ function createWorld() {
     wait: (ms: number) => {
       time += ms;
     },
-    count: (at: number, key: string, field: string, value: number) => {
-      const { sent, replica } = pick(at);
-      sent.set(`${key} ${field}`, (sent.get(`${key} ${field}`) ?? 0) + value);
-      replica.count({ key, field, operation: "add", value });
+    put: (at: number, name: string, text: string | undefined) => {
+      const { texts, rows } = pick(at);
+      texts.set(name, text);
+      rows.put(name, text);
     },
     tick: async (at: number, fault: Fault) => {
       const process = pick(at);
@@ -88,7 +91,7 @@ function createWorld() {
       void pick(at).replica.decide({ kind: "rule", key, what: "promote", generation, detail: "{}" });
     },
     force: (at: number, command: string) => void pick(at).replica.decide({ kind: "force", detail: command }),
-    /** Ends a process that has sent everything, and starts another one. Its counts stay. */
+    /** Ends a process that has sent everything, and starts another one. Its rows stay. */
     restart: async (at: number) => {
       await pick(at).replica.close();
       processes[at % processes.length] = start();
@@ -108,11 +111,10 @@ const happening = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      do: fc.constant("count" as const),
+      do: fc.constant("put" as const),
       at,
-      key,
-      field: fc.constantFrom(...FIELDS),
-      value: fc.integer({ min: 1, max: 9 }),
+      name: fc.constantFrom(...NAMES),
+      text: fc.option(fc.nat(99).map(String), { nil: undefined }),
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.nat(90_000) }) },
@@ -131,8 +133,8 @@ async function happen(world: World, event: Happening) {
   switch (event.do) {
     case "tick":
       return world.tick(event.at, event.fault);
-    case "count":
-      return world.count(event.at, event.key, event.field, event.value);
+    case "put":
+      return world.put(event.at, event.name, event.text);
     case "wait":
       return world.wait(event.ms);
     case "force":
@@ -147,35 +149,29 @@ async function happen(world: World, event: Happening) {
 
 type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
 
-/** The counts in the store, by key and field. */
-function kept({ server }: World): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const { values } of server.copy().counts.values()) {
-    for (const [name, value] of values) sums.set(name, (sums.get(name) ?? 0) + value);
-  }
-  return sums;
+/** The rows in the store that are not removed, by owner and name. */
+function kept({ server }: World): Map<string, string> {
+  const all = [...server.copy().owners].flatMap(([owner, { rows }]) =>
+    Array.from(rows, ([name, text]) => [`${owner} ${name}`, text] as const),
+  );
+  return new Map(all);
 }
 
-function counted(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const sent of all) {
-    for (const [name, value] of sent) {
-      if (value === 0) continue;
-      const there = `add:${name.replace(" ", "\u001f")}`;
-      sums.set(there, (sums.get(there) ?? 0) + value);
-    }
-  }
-  return sums;
+function put(processes: readonly Pick<World["processes"][number], "rows" | "texts">[]): Map<string, string> {
+  const all = processes.flatMap(({ rows: { owner }, texts }) =>
+    Array.from(texts, ([name, text]) => [`${owner} ${name}`, text] as const),
+  );
+  return new Map(all.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const])));
 }
 
 describe("replicas that share a store which loses, repeats and delays", () => {
-  test("end with exactly what each of them counted", async () => {
+  test("end with exactly the rows that each of them wrote last", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 120, size: "max" }), async (events) => {
         const world = createWorld();
         for (const event of events) await happen(world, event);
         await world.heal();
-        expect(kept(world)).toEqual(counted(world.processes.map(({ sent }) => sent)));
+        expect(kept(world)).toEqual(put(world.processes));
       }),
       { numRuns: 300 },
     );
@@ -201,7 +197,7 @@ describe("replicas that share a store which loses, repeats and delays", () => {
     );
   });
 
-  test("keep what processes counted that ended in order", async () => {
+  test("keep the rows of processes that ended in order", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof(happening, fc.record({ do: fc.constant("restart" as const), at })), {
@@ -210,18 +206,18 @@ describe("replicas that share a store which loses, repeats and delays", () => {
         }),
         async (events) => {
           const world = createWorld();
-          const ended: ReadonlyMap<string, number>[] = [];
+          const ended: World["processes"] = [];
           for (const event of events) {
-            // A store that loses the counts of a process that is gone has lost them.
+            // A store that loses the rows of a process that is gone has lost them.
             if (event.do === "failOver" || event.do === "flush") continue;
             if (event.do !== "restart") await happen(world, event);
             else {
-              ended.push((world.processes[event.at % 3] as (typeof world.processes)[number]).sent);
+              ended.push(world.processes[event.at % 3] as (typeof world.processes)[number]);
               await world.restart(event.at);
             }
           }
           await world.heal();
-          expect(kept(world)).toEqual(counted([...ended, ...world.processes.map(({ sent }) => sent)]));
+          expect(kept(world)).toEqual(put([...ended, ...world.processes]));
         },
       ),
       { numRuns: 100 },

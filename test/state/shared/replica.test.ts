@@ -1,29 +1,30 @@
 import { expect, test } from "vitest";
 import { type Decision, type SharedStore, StoreError } from "../../../src/state/shared/protocol.ts";
 import { createReplica } from "../../../src/state/shared/replica.ts";
+import { createRows } from "../../../src/state/shared/rows.ts";
 import { createMemoryStore, emptyData } from "./memory-store.ts";
 
 const BACK: Decision = { kind: "rule", key: "rule-a", what: "back", generation: 0, detail: "{}" };
 
-function world(over: (store: SharedStore) => Partial<SharedStore> = () => ({})) {
+function world(over: (store: SharedStore) => Partial<SharedStore> = () => ({}), asks = (): readonly string[] => []) {
   let random = 0;
   const clock = { at: 1_700_000_000_000 };
   const server = createMemoryStore(
     () => clock.at,
     () => `fresh-${random++}`,
   );
+  const rows = createRows("own", clock.at);
   const replica = createReplica({
     id: "a",
     store: { ...server, ...over(server) },
     about: (isLeaving) => (isLeaving ? "leaving" : "here"),
-    contribution: () => [],
+    rows: [rows],
+    asks,
     wall: () => clock.at,
     later: () => () => {},
   });
-  return { server, replica, clock };
+  return { server, replica, rows, clock };
 }
-
-const count = (value: number) => ({ key: "rule-a", field: "requests", operation: "add", value }) as const;
 
 test("sends a decision again that met another store than expected", async () => {
   const { server, replica } = world();
@@ -37,52 +38,32 @@ test("sends a decision again that met another store than expected", async () => 
   expect(server.copy().rules.size).toBe(1);
 });
 
-test("sends a decision before counts, and without them", async () => {
-  const batches: (number | undefined)[] = [];
-  const { replica } = world((server) => ({
+test("sends a decision before rows, and without them", async () => {
+  const sent: number[] = [];
+  const { replica, rows } = world((server) => ({
     tick: (request) => {
-      batches.push(request.batch?.sequence);
+      sent.push(request.contributions.flatMap((one) => one.rows).length);
       return server.tick(request);
     },
   }));
   await replica.tick();
-  replica.count(count(1));
+  rows.put("one", "x");
   void replica.decide(BACK);
   await replica.tick();
   await replica.tick();
-  expect(batches).toEqual([undefined, undefined, 1]);
+  expect(sent).toEqual([0, 0, 1]);
 });
 
-test("adds up what it counts while the store is away, in one batch", async () => {
-  const way = { isAway: true };
-  const sent: number[] = [];
-  const { replica, server } = world((all) => ({
-    tick: async (request) => {
-      if (way.isAway) throw new StoreError("away", "no response");
-      sent.push(...(request.batch?.increments ?? []).map(({ value }) => value));
-      return all.tick(request);
-    },
-  }));
-  for (let i = 0; i < 1_000; i++) {
-    replica.count(count(1));
-    await replica.tick();
-  }
-  way.isAway = false;
-  for (let i = 0; i < 3; i++) await replica.tick();
-  expect(sent).toEqual([1_000]);
-  expect([...server.copy().counts.values()][0]?.values.get("add:rule-a\u001frequests")).toBe(1_000);
-});
-
-test("asks a full store without counts at once, and sends them when there is room", async () => {
+test("asks a full store without rows at once, and sends them when there is room", async () => {
   const room = { isFull: true };
-  const { replica, server } = world((all) => ({
+  const { replica, server, rows } = world((all) => ({
     tick: async (request) => {
-      if (room.isFull && request.batch !== undefined) throw new StoreError("full", "OOM");
+      if (room.isFull && request.contributions.some((one) => one.rows.length > 0)) throw new StoreError("full", "OOM");
       return all.tick(request);
     },
   }));
   await replica.tick();
-  replica.count(count(3));
+  rows.put("one", "x");
   await replica.tick();
   expect(replica.view()).toMatchObject({
     link: { phase: "in-step" },
@@ -91,7 +72,18 @@ test("asks a full store without counts at once, and sends them when there is roo
   room.isFull = false;
   await replica.tick();
   expect(replica.view().trouble).toBeUndefined();
-  expect([...server.copy().counts.values()][0]?.values.get("add:rule-a\u001frequests")).toBe(3);
+  expect(await server.rowsOf("own")).toEqual(new Map([["one", "x"]]));
+});
+
+test("asks for rows of all owners, and has the response until the next one", async () => {
+  const asks: string[] = ["one"];
+  const { replica, rows } = world(undefined, () => asks);
+  rows.put("one", "x");
+  await replica.tick();
+  expect(replica.answers()).toEqual(new Map([["one", [{ owner: "own", text: "x" }]]]));
+  asks.pop();
+  await replica.tick();
+  expect(replica.answers().size).toBe(0);
 });
 
 test("replaces a decision that was not sent yet by a later one about the same rule", async () => {

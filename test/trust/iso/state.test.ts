@@ -140,6 +140,18 @@ const STATE: readonly Remembered[] = [
   ["runtime/shared-evidence.ts own", "digest of a rule", "10,000", "nobody: rules are the operator's"],
   ["runtime/shared-evidence.ts sums", "digest of a rule", "10,000", "nobody: rules are the operator's"],
   ["runtime/shared-evidence.ts keys", "a rule itself", "rules that are in use", "nobody: rules are the operator's"],
+  [
+    "state/shared/replica.ts answers",
+    "name of a row that was asked for",
+    "as many as were asked for",
+    "nobody: rows are named after rules",
+  ],
+  [
+    "state/shared/rows.ts texts",
+    "name of a row",
+    "10,000 rules, and the rows of one document",
+    "nobody: rows are named after rules and parts of a document",
+  ],
   ["runtime/shared-state.ts handled", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-state.ts keys", "a rule itself", "rules that are in use", "nobody: rules are the operator's"],
   [
