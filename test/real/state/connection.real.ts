@@ -213,6 +213,27 @@ describe("the way to a shared store", () => {
     await untilUp(caller);
   }, 20_000);
 
+  it("goes on after a failover at an address that follows the primary", async () => {
+    const [first, second] = [await serverOf("valkey-9.1"), await serverOf("valkey-9.1")];
+    let primary = first;
+    const port = await listening(
+      createServer((socket) => {
+        const inner = connect(primary.port, "127.0.0.1");
+        socket.on("error", () => inner.destroy());
+        inner.on("error", () => socket.destroy());
+        socket.pipe(inner).pipe(socket);
+      }),
+    );
+    const caller = createCaller(storeAt(`redis://127.0.0.1:${port}`), "a");
+    await caller.tick();
+    // The old connection leads to the old primary, which has become a copy.
+    primary = second;
+    await first.run("REPLICAOF", "127.0.0.1", String(second.port));
+    expect((await faultOf(caller.tick()))[0]).toMatch(/^away: READONLY/);
+    await untilUp(caller);
+    expect(await second.run("DBSIZE")).not.toBe(":0\r\n");
+  }, 20_000);
+
   it("follows a cluster to the node that has the keys, and gives up one that sends it in a circle", async () => {
     const nodes = await Promise.all(
       [0, 1].map(() => serverOf("valkey-9.1", "--cluster-enabled", "yes", "--cluster-node-timeout", "2000")),
