@@ -48,7 +48,10 @@ export interface ForceRow {
   readonly detail: string;
 }
 
-/** `generation`: the one that the replica saw, 0 without a row. Only a step back applies whatever it is. */
+/**
+ * `generation`, `after`: of the row that the replica saw, 0 without one. A step back and `force` apply whatever that is, and outrank it even if the store
+ * has lost it.
+ */
 export type Decision =
   | {
       readonly kind: "rule";
@@ -57,7 +60,7 @@ export type Decision =
       readonly generation: number;
       readonly detail: string;
     }
-  | { readonly kind: "force"; readonly detail: string }
+  | { readonly kind: "force"; readonly after?: number; readonly detail: string }
   /** Brings back a row that the store lost. */
   | { readonly kind: "restore-rule"; readonly row: RuleRow }
   | { readonly kind: "restore-force"; readonly row: ForceRow };

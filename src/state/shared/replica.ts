@@ -92,6 +92,12 @@ export function createReplica(options: ReplicaOptions) {
       queue = [...queue.filter((one) => !old.includes(one)), { decision: numbered, settle }].slice(-MOST_DECISIONS);
     });
   };
+  /** The decision with what this replica saw by now: a store that lost that must not take an older decision for a newer one. */
+  const outranking = (decision: NumberedDecision): NumberedDecision => {
+    if (decision.kind === "force") return { ...decision, after: force?.number ?? 0 };
+    if (decision.kind !== "rule" || decision.what !== "back") return decision;
+    return { ...decision, generation: rules.get(decision.key)?.generation ?? 0 };
+  };
   const restore = (reply: TickReply): void => {
     const theirs = new Map(reply.rules.map((row) => [row.key, row]));
     for (const row of rules.values()) {
@@ -140,7 +146,7 @@ export function createReplica(options: ReplicaOptions) {
       seen: link.seen,
       about: about(isLeaving),
       contributions: options.rows.map((own) => own.next(now, isBare)),
-      decisions: sent.map(({ decision }) => decision),
+      decisions: sent.map(({ decision }) => outranking(decision)),
       wantsReplicas: ticks++ % REPLICAS_TICKS === 0,
       asks: asked,
     };

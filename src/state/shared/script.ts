@@ -122,7 +122,7 @@ for _ = 1, tonumber(arg()) do
   if foreign then outcome = 'stale'
   elseif number <= decided then outcome = 'dup'
   elseif kind == 'force' then
-    keepForce(generation + 1, stamp)
+    keepForce(math.max(generation, given) + 1, stamp)
     outcome = 'applied'
   elseif kind == 'restore-force' then
     if generation < given then keepForce(given, detail) outcome = 'applied' end
@@ -136,7 +136,7 @@ for _ = 1, tonumber(arg()) do
       outcome = 'applied'
     end
   elseif kind == 'back' or given == generation then
-    keep(key, generation + 1, kind .. ' ' .. stamp)
+    keep(key, math.max(generation, given) + 1, kind .. ' ' .. stamp)
     outcome = 'applied'
   end
   if not foreign and number > decided then decided = number end
@@ -247,7 +247,7 @@ function contentOf(decision: Decision): readonly string[] {
     case "rule":
       return [decision.what, decision.key, String(decision.generation), decision.detail];
     case "force":
-      return ["force", "", "0", decision.detail];
+      return ["force", "", String(decision.after ?? 0), decision.detail];
     case "restore-rule": {
       const { key, generation, what, at, replica, detail } = decision.row;
       return ["restore-rule", key, String(generation), `${what} ${at} ${replica} ${detail}`];
