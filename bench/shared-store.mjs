@@ -68,7 +68,7 @@ await withTypeScript(async (load) => {
     replica.start();
     return {
       replica,
-      isDone: async () => rows.get(`row:${rowCount - 1}`) !== undefined && replica.view().link.phase === "in-step",
+      isDone: async () => !rows.isWaiting() && replica.view().link.phase === "in-step",
     };
   }
 
