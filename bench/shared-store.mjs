@@ -38,6 +38,7 @@ await withTypeScript(async (load) => {
   const { createReplica } = await load("/src/state/shared/replica.ts");
   const { createRows } = await load("/src/state/shared/rows.ts");
   const { createValkeyStore } = await load("/src/state/shared/valkey-store.ts");
+  const { VERSION } = await load("/src/version.ts");
   const { later } = await load("/src/model/clock.ts");
 
   /** A replica that counts. */
@@ -53,7 +54,7 @@ await withTypeScript(async (load) => {
     const replica = createReplica({
       id,
       store: createValkeyStore({ url, later, secrets, ...common }),
-      about: () => JSON.stringify({ host: "replica", version: "0.1.0", rules: "0123456789ab", startedAt: Date.now() }),
+      about: () => JSON.stringify({ host: "replica", version: VERSION, rules: "0123456789ab", startedAt: Date.now() }),
       rows: [rows],
       asks: () => {
         ticks += 1;
@@ -67,7 +68,7 @@ await withTypeScript(async (load) => {
     replica.start();
     return {
       replica,
-      isDone: async () => rows.get(`row:${rowCount - 1}`) !== undefined && replica.view().link.phase === "in-step",
+      isDone: async () => !rows.isWaiting() && replica.view().link.phase === "in-step",
     };
   }
 

@@ -1,9 +1,10 @@
 /**
- * The protocol between a replica and the store that replicas share. One call, the tick, sends what is new and returns what is new. A replica owns rows of text,
- * and replaces each as a whole: a row that arrives twice changes nothing, sums are made by whoever reads, and what the store loses is sent again.
+ * The protocol between a replica and the store that replicas share. One call, the tick, sends what is new and returns what is new. Each replica
+ * owns rows of text and replaces a row as a whole, so a row that arrives twice changes nothing. Readers add up the rows of all replicas. Rows that the store loses
+ * are sent again.
  */
 
-/** `text` undefined: the row is removed. */
+/** `text` undefined or empty: the row is removed. */
 export interface Row {
   readonly name: string;
   readonly text: string | undefined;

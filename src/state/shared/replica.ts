@@ -198,7 +198,7 @@ export function createReplica(options: ReplicaOptions) {
     isDeciding: (key: string): boolean => queue.some(({ decision }) => targetOf(decision) === key),
     rules: (): ReadonlyMap<string, RuleRow> => rules,
     force: (): ForceRow | undefined => force,
-    /** What the last response said of the rows that it was asked for, by name. */
+    /** The rows in the last response, by the name that was asked for. */
     answers: (): ReadonlyMap<string, TickReply["answers"][number]> => answers,
     view: (): ReplicaView => ({ link, trouble, at, replicas }),
     /** One round trip, for tests; shares one that is in flight. Never rejects. */

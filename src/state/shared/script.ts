@@ -17,7 +17,7 @@ import {
 const SCHEMA = "1";
 /** Rows of a replica that is gone are kept for this long. */
 const KEPT_SECONDS = 200 * 86_400;
-/** What a rule learnt from replicas that are gone counts for this long. */
+/** Rows of a replica that is gone are returned to readers for this long. */
 const COUNTED_MS = 30 * 86_400_000;
 /** A replica that is gone is listed for a day. */
 const LISTED_MS = 86_400_000;

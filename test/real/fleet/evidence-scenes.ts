@@ -3,9 +3,9 @@ import { setTimeout } from "node:timers/promises";
 import { expect } from "vitest";
 import { BETWEEN, COUNT, type Rig } from "./rig.ts";
 
-/** What one replica needs: comparisons by the rule, and failures by the guard's first test (27 ÷ ln 5). */
+/** The evidence that one replica needs: comparisons by the rule, and failures by the guard's first test (27 ÷ ln 5). */
 const NEEDED = { comparisons: 20, failures: 17 };
-/** Of the rounds that follow, in each of which every process gets one request. */
+/** In each round every process gets one request. */
 const MOST_ROUNDS = 16;
 const ROUND_MS = 500;
 const MOST_MS = 2_000;
@@ -31,7 +31,7 @@ export async function unavailable(rig: Rig): Promise<string> {
   return text;
 }
 
-/** Fails if a process gets as many requests of `client` as it needs alone. */
+/** Fails if one process got enough requests of `client` to step back alone. */
 async function spread(rig: Rig, client: string, needed: number): Promise<string> {
   const { load, processes, msUntil } = rig;
   const begun = performance.now();

@@ -31,7 +31,7 @@ describe("no request fails and no decision is lost at", () => {
     60_000,
   );
 
-  it("all of these, for as many minutes as FLEET_MINUTES says", async () => {
+  it("all of these, for FLEET_MINUTES minutes", async () => {
     const minutes = Number(process.env["FLEET_MINUTES"] ?? 0);
     while (performance.now() - begun < minutes * 60_000) {
       await rig.nextRound();
@@ -82,7 +82,7 @@ it("one replica's sums agree with what clients sent, but for the last second of 
     const { shared } = await rig.process(3).view("/progress");
     requests = shared.evidence.find(({ rule }: { rule: string }) => rule === "everyone")?.requests ?? 0;
   }
-  console.log(`${all} translated requests were answered, ${requests} counted; ${unreported} in last seconds`);
+  console.log(`${all} translated requests were sent, ${requests} counted; ${unreported} in last seconds`);
   // A process counts a request whose response it could not send any more.
   expect(requests).toBeLessThanOrEqual(all + rig.load.sent.filter(({ fault }) => fault !== undefined).length);
   expect(requests).toBeGreaterThanOrEqual(all - unreported);

@@ -2,13 +2,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { freePort } from "../../../scripts/free-ports.mjs";
 import { later } from "../../support/take-down.ts";
 import { installed, PROGRAMS } from "../ingress/programs.ts";
-import { listens, spawned } from "../ingress/proxy.ts";
+import { running } from "../ingress/proxy.ts";
 
-/** The field by which a request is found in the log. */
+/** The field that identifies a request in the log. */
 export const MARK = "x-fleet-ask";
 
 export interface Place {
@@ -39,15 +38,8 @@ export async function startFront(places: readonly Place[]): Promise<Front> {
   const folder = await mkdtemp(join(tmpdir(), "carryover-fleet-front-"));
   later(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, program.recipe), configuration(port, places));
-  const child = spawned(program.path, program.run(folder), folder);
-  later(async () => {
-    child.kill();
-    await child.ended;
-  });
-  while (!(await listens(port))) {
-    if (child.over()) throw new Error(`HAProxy ended:\n${child.said()}`);
-    await setTimeout(20);
-  }
+  const child = await running(program, folder, [port]);
+  if (child.over()) throw new Error(`HAProxy ended:\n${child.said()}`);
   return { url: `http://127.0.0.1:${port}`, logged: () => read(child.said()) };
 }
 

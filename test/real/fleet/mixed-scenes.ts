@@ -48,7 +48,7 @@ export async function decideAt(rig: Rig, [one, other]: readonly [Process, Proces
   return times.map((ms) => `${ms.toFixed(0)} ms`).join(", ");
 }
 
-/** What `process` says of all replicas that are there, with the differences between its own clock and the times that it shows. */
+/** The replicas that are there, as `process` lists them. Times are relative to its own clock. */
 export async function replicasSeenBy(process: Process) {
   const { at, shared } = await process.view("/progress");
   interface Seen {

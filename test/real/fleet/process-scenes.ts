@@ -9,7 +9,6 @@ const GONE_MS = 700;
 const BEFORE_MS = 1_000;
 /** HAProxy notices within this time that a process is gone. */
 const NOTICED_MS = 1_000;
-
 /** A process reports once per second. */
 const UNREPORTED_MS = 1_200;
 
@@ -57,7 +56,7 @@ function nameOf({ mark, kind, client, fault }: Sent): string {
   return `[number ${mark}, ${kind} of ${client}: ${fault}]`;
 }
 
-/** Translated requests of the rule for all clients, and how many of them a process that was killed may not have reported: those of its last second. */
+/** Translated requests of the rule for all clients, and how many of them a killed process may not have reported: it reports once per second. */
 export function translated({ load, front }: Rig, kills: readonly Killed[]) {
   const all = load.sent.filter(({ client, mode }) => mode === "translate" && /^steady|^somebody/.test(client));
   const log = front.logged();

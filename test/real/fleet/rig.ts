@@ -1,4 +1,4 @@
-/** The fleet under load, with rules of which the test steps one back whenever it wants. */
+/** The fleet under load. The test can step back one rule after another. */
 import { setTimeout } from "node:timers/promises";
 import { expect } from "vitest";
 import { later } from "../../support/take-down.ts";

@@ -185,7 +185,7 @@ export async function play(rig: Rig, scene: Scene, at: number): Promise<string> 
   if (scene.decides) meanwhile.push(`step back everywhere after ${(await msUntil(isAllBack, MOST_MS)).toFixed(0)} ms`);
   const { code, out } = await process(at).command("force", "native", "--reason", reason, "--by", by);
   expect(code, out).toBe(0);
-  // Where it is made it holds at once, whatever the store does.
+  // The replica that decides follows at once, whatever the store does.
   expect(await load.ask(process(at).url, "somebody")).toBe("native");
   if (scene.decides) meanwhile.push(`force everywhere after ${(await msUntil(isForced, MOST_MS)).toFixed(0)} ms`);
   await ending;

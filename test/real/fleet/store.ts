@@ -18,7 +18,7 @@ export interface Store {
   another(): Promise<Server>;
   /** Flags of the process number `at`. */
   flags(at: number): Readonly<Record<string, string>>;
-  /** What the processes read for each connection; without a text, the right one again. */
+  /** Changes the file that the processes read for each connection. Without a text, it has the right password again. */
   setPassword(text?: string): void;
   setAuthority(pem?: string): void;
 }

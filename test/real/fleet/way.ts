@@ -6,11 +6,11 @@ import { listening } from "../../support/take-down.ts";
 
 export interface Way {
   readonly url: string;
-  /** Delays each answer of the store by `ms`. */
+  /** Delays each response of the store by `ms`. */
   delay(ms: number): void;
   /** Nothing passes any more in either direction, and nothing is refused. */
   silence(): void;
-  /** What was held passes again. */
+  /** Lets everything pass again, and first what was held. */
   restore(): void;
   /** Ends all connections. */
   cut(): void;
