@@ -37,6 +37,7 @@ export function foldDocuments(all: readonly GoneDocument[], name: string): GoneD
         force: "none",
         forcedBy: undefined,
         lately: [],
+        lost: heads.flatMap(({ lost }) => lost ?? []),
         comparedSince: earliest(heads.map(({ comparedSince, since }) => comparedSince ?? since)),
         ledger,
         totalsSince: earliest(heads.map(({ totalsSince }) => totalsSince)),

@@ -10,6 +10,7 @@ import type { Rules } from "../rules/rule.ts";
 import type { DifferenceCause, RuleEvidence, RuleGuard, RuleStatus } from "../rules/status.ts";
 import type { DifferenceBound, Progress, RequestTotalsRow } from "../telemetry/progress.ts";
 import { coveredSince, type Interval } from "./coverage.ts";
+import { lostOf } from "./lost.ts";
 
 /** One address, and the progress of its instance or why there is none. */
 export type InstanceResult = RespondingInstance | { readonly address: string; readonly fault: string };
@@ -91,7 +92,9 @@ export function merge(instances: readonly RespondingInstance[]): MergedProgress 
   const present = adjusted.filter(isPresent);
   const ledger = mergeSnapshots(withOwnLedgerNames(adjusted));
   const watched = adjusted.map((one) => ({ ...one, intervals: watchedIn(one) }));
-  const watchedSince = sinceOf(watched) ?? 0;
+  // What was lost may have seen a client that nobody else saw.
+  const lostUntil = largest(lostOf(all).map(({ until }) => until));
+  const watchedSince = Math.max(sinceOf(watched) ?? 0, lostUntil);
   const hasDays = all.every((one) => one.ledger.daysSince !== undefined);
   const dayCounts = adjusted.map((one) => ({
     ...one,
@@ -101,11 +104,11 @@ export function merge(instances: readonly RespondingInstance[]): MergedProgress 
     at,
     watchedSince: Math.max(watchedSince, ledger.forgottenBefore ?? 0),
     rows: sumRows(all.flatMap(({ totals }) => totals.rows)),
-    window: mergeWindows(adjusted),
+    window: mergeWindows(adjusted, lostUntil),
     withoutWindow: adjusted.flatMap(({ address, progress }) => (progress.window === undefined ? [address] : [])),
     countFromOneTime: all.every(({ totals, ledger }) => Math.abs(totals.since - ledger.since) <= SAME_START_MS),
     force: present.find(({ progress }) => progress.force !== "none")?.progress.force ?? "none",
-    ledger: { ...ledger, daysSince: hasDays ? sinceOf(dayCounts) : undefined },
+    ledger: { ...ledger, daysSince: hasDays ? largest([sinceOf(dayCounts) ?? 0, lostUntil]) : undefined },
     comparedSince: Math.min(...all.map(({ comparedSince, since }) => comparedSince ?? since)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
     rules: mergeRules(present, ({ state }) => state),
@@ -179,7 +182,8 @@ function sumRows(rows: readonly RequestTotalsRow[]): readonly RequestTotalsRow[]
   }));
 }
 
-function mergeWindows(all: readonly RespondingInstance[]): MergedWindow | undefined {
+/** `lostUntil`: what was counted before is not whole. */
+function mergeWindows(all: readonly RespondingInstance[], lostUntil: number): MergedWindow | undefined {
   const windows = all.flatMap((one) => {
     const { window } = one.progress;
     return window === undefined ? [] : [{ ...one, window, to: Math.min(window.to, endOf(one)) }];
@@ -193,13 +197,15 @@ function mergeWindows(all: readonly RespondingInstance[]): MergedWindow | undefi
   return {
     from: Math.min(...counted.map(({ window }) => window.from)),
     to: largest(counted.map(({ to }) => to)),
-    countedSince:
+    countedSince: largest([
+      lostUntil,
       sinceOf(
         counts.map((one) => ({
           ...one,
           intervals: [{ from: one.window.from, until: Math.max(one.window.from, one.to) }],
         })),
       ) ?? 0,
+    ]),
     rows: sumRows(windows.flatMap(({ window }) => window.rows)),
   };
 }
@@ -319,6 +325,7 @@ function setClock(instance: RespondingInstance, at: number): RespondingInstance 
     ...progress,
     since: shift(progress.since),
     comparedSince: progress.comparedSince && shift(progress.comparedSince),
+    lost: progress.lost?.map((one) => ({ ...one, seen: shift(one.seen), until: shift(one.until) })),
     at,
     totals: { since: shift(totals.since), at: shift(totals.at), rows: totals.rows.map((row) => seenAt(row, shift)) },
     window: window && {

@@ -1,6 +1,7 @@
 /** Turns the responses of instances that tell of their peers into one line for each process of the fleet. */
 import { grouped } from "../model/group.ts";
-import type { PeerProgress, Progress } from "../telemetry/progress.ts";
+import type { Progress } from "../telemetry/progress.ts";
+import { contributorOf } from "./lost.ts";
 import type { InstanceResult } from "./merge.ts";
 
 /**
@@ -34,10 +35,6 @@ export function withPeers(results: readonly InstanceResult[]): readonly Instance
         })),
   );
   return [...live, ...others, ...grouped(unread, ({ address }) => [address]).map(([first]) => first)];
-}
-
-function contributorOf({ contributor, instance }: Progress | PeerProgress): string {
-  return contributor ?? instance;
 }
 
 /** Undefined without a store that was read. */

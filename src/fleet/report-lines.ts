@@ -27,6 +27,8 @@ export interface MigrationReport extends V1Verdict {
   /** What the report was narrowed to; null: nothing. */
   readonly scope: { readonly resource: string | null; readonly client: string | null };
   readonly instances: readonly InstanceLine[];
+  /** Replicas whose counts their store has lost: `seen` there last, and may have counted `until` then. */
+  readonly lost: readonly { readonly name: string; readonly seen: string; readonly until: string }[];
   readonly window: WindowLine;
   readonly requests: RequestLine;
   readonly resources: readonly ResourceLine[];

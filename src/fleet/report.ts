@@ -7,6 +7,7 @@ import { grouped } from "../model/group.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
 import { type Fleet, fleetOf } from "./fleet.ts";
+import { lostOf } from "./lost.ts";
 import { type InstanceResult, largest, latestOf, merge, type RespondingInstance, sharerOf, sum } from "./merge.ts";
 import { nextStep } from "./next.ts";
 import { isAbout } from "./next-percent.ts";
@@ -35,6 +36,9 @@ export function createReport(
     standing: view === undefined ? null : standingIn(view, fleetOf(results), scope),
     scope: { resource: scope.resource ?? null, client: scope.client ?? null },
     instances,
+    lost: lostOf(responding.map(({ progress }) => progress)).map(({ name, seen, until }) => {
+      return { name, seen: new Date(seen).toISOString(), until: new Date(until).toISOString() };
+    }),
     window: windowLine(view),
     ...requestsOf(view, scope),
     ledger: {

@@ -7,9 +7,18 @@ import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
 import { counted } from "../rules/words.ts";
 import type { Change } from "./change.ts";
-import { differentRules, type Fleet, type FleetRule, forceText, type SilentInstance, troublesOf } from "./fleet.ts";
+import {
+  clockText,
+  differentRules,
+  type Fleet,
+  type FleetRule,
+  forceText,
+  type SilentInstance,
+  troublesOf,
+} from "./fleet.ts";
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
-import { largest, type RespondingInstance } from "./merge.ts";
+import { lostOf } from "./lost.ts";
+import { largest, latestOf, type RespondingInstance } from "./merge.ts";
 import { nextStep } from "./next.ts";
 import { nameOf, shortList } from "./next-client.ts";
 import { isWhole } from "./next-rule.ts";
@@ -192,6 +201,7 @@ function attentionOf({ instances, gone, silent, rules }: Fleet, tooOld: readonly
     ),
     ...rules.flatMap(({ name, guard }) => (guard?.slow === undefined ? [] : [`${name}: ${guard.slow.says}`])),
     ...rules.flatMap(differingText),
+    ...lostTexts([...instances, ...gone]),
     ...differentRules(instances),
     ...differentModes(instances),
     ...tooOld.map(
@@ -213,6 +223,20 @@ function attentionOf({ instances, gone, silent, rules }: Fleet, tooOld: readonly
     ),
     ...failingClients([...instances, ...gone]),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
+  ];
+}
+
+const SHOWN_LOST = 3;
+
+function lostTexts(all: readonly RespondingInstance[]): readonly string[] {
+  const at = latestOf(all);
+  const lost = lostOf(all.map(({ progress }) => progress)).filter(({ until }) => at - until <= LOSS_SHOWN_MS);
+  const more = lost.length - SHOWN_LOST;
+  return [
+    ...lost
+      .slice(0, SHOWN_LOST)
+      .map(({ name, seen }) => `lost with the store: what ${name} counted, last seen ${clockText(seen, at)}`),
+    ...(more > 0 ? [`lost with the store: what ${counted(more, "other replica")} counted`] : []),
   ];
 }
 

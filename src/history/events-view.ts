@@ -43,11 +43,13 @@ export const EventsViewSchema = z.object({
     .optional(),
   /** What of them could not be read, and why; absent: nothing. */
   unread: z.array(z.object({ name: z.string().max(LONGEST_SHOWN), fault: z.string().max(500) })).optional(),
+  /** Those whose events the store has lost with their counts, and when they were there last; absent: none. */
+  lost: z.array(z.object({ name: z.string().max(LONGEST_SHOWN), seen: z.iso.datetime() })).optional(),
 });
 export type EventsView = Readonly<z.output<typeof EventsViewSchema>>;
 
 /** The events of this instance and of all that share its store, oldest first, each once. */
-export interface FleetEvents extends Pick<EventsView, "replicas" | "unread"> {
+export interface FleetEvents extends Pick<EventsView, "replicas" | "unread" | "lost"> {
   readonly events: readonly (HistoryEvent & { readonly on?: readonly string[] | undefined })[];
   readonly since: number;
 }
@@ -80,6 +82,7 @@ export function eventsView(
     since: new Date(fleet?.since ?? history.since()).toISOString(),
     replicas: fleet?.replicas,
     unread: fleet?.unread,
+    lost: fleet?.lost,
     total: found.length,
     events: found.slice(-limitOf(query)).map((event) => {
       return { ...eventRecord(event), owner: event.client === undefined ? undefined : ownerOf(event.client) };

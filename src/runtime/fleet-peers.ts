@@ -1,10 +1,14 @@
-/** The documents of all other contributors, for the views of the admin port. Reads the store when a view is asked for, and keeps what it read. */
+/**
+ * The documents of all other contributors, for the views of the admin port. Reads the store when a view is asked for, and keeps what it read. Looks
+ * every half minute who is there, to notice what the store loses.
+ */
 import { setImmediate } from "node:timers/promises";
 import { createDocumentReader, type DocumentReader, type FleetDocument } from "../fleet/document.ts";
 import type { Timer } from "../model/clock.ts";
 import { member, parsedJson } from "../model/json.ts";
 import { replaceUnprintable } from "../model/text.ts";
 import type { Contributions, Contributor } from "../state/shared/contributions.ts";
+import type { KnownContributors } from "./known-contributors.ts";
 
 /** How long a view waits for the store. */
 const READ_MS = 2_000;
@@ -15,6 +19,7 @@ const PAUSE_MS = 5;
 /** Text of rows that is kept, in characters; documents beyond it are read as a whole each time. What is made of it takes about 15 times as much memory. */
 const MOST_KEPT = 8 * 1024 * 1024;
 const LONGEST_FAULT = 300;
+const LOOK_MS = 30_000;
 
 export interface Peer {
   readonly contributor: string;
@@ -39,6 +44,7 @@ export interface PeerSources {
   /** By the clock of this process; undefined while it is there. */
   readonly goneSince: (contributor: Contributor, instance: string) => number | undefined;
   readonly nameOf: (host: string, instance: string) => string;
+  readonly known: Pick<KnownContributors, "found" | "returning">;
   readonly later: Timer;
   /** Milliseconds of a clock that is never set. */
   readonly now: () => number;
@@ -54,9 +60,28 @@ interface Kept {
 export type FleetPeers = ReturnType<typeof createFleetPeers>;
 
 export function createFleetPeers(sources: PeerSources) {
-  const { contributions, own, goneSince, later, now } = sources;
+  const { contributions, own, goneSince, known, later, now } = sources;
   let kept = new Map<string, Kept>();
+  /** Contributors whose rows are gone from the store, though it still lists them: when they were heard last. */
+  let emptied = new Map<string, number>();
+  let cancelLook = (): void => {};
   let running: Promise<Peers> | undefined;
+  const listedOf = (one: Contributor, instance?: string) => {
+    const from = placeOf(one);
+    const process = instance ?? from.instance;
+    return { id: one.id, name: sources.nameOf(from.host, process), goneSince: goneSince(one, process) };
+  };
+  const look = async (): Promise<void> => {
+    const all = await contributions.contributors();
+    const others = all.filter(({ id }) => id !== own);
+    known.found(others.map((one) => ({ ...listedOf(one), isEmpty: emptied.get(one.id) === one.heardAt })));
+  };
+  const lookAgain = (): void => {
+    cancelLook = later(LOOK_MS, () => {
+      // Without the store nothing is known to be missing.
+      void look().then(lookAgain, lookAgain);
+    });
+  };
   const readOne = async ({ id, heardAt }: Contributor, pause: () => Promise<void>): Promise<Kept> => {
     const before = kept.get(id);
     if (before?.heardAt === heardAt && before.found.faults.length === 0) return before;
@@ -82,29 +107,39 @@ export function createFleetPeers(sources: PeerSources) {
     }
     const waiting = all.filter(({ id }) => id !== own);
     const current = new Map<string, Kept>();
+    const listed = waiting.map((one) => listedOf(one));
+    const empty = new Map<string, number>();
     const work = async (): Promise<void> => {
       for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-        const host = hostOf(one);
+        const { host, instance } = placeOf(one);
         try {
           if (now() >= end) throw late;
           const read = await within(end - now(), readOne(one, pause), late, later);
           current.set(one.id, read);
           const { document, faults } = read.found;
-          const name = sources.nameOf(host, document?.head.instance ?? one.id);
+          const { name, goneSince } = listedOf(one, document?.head.instance);
           if (faults.length > 0) fail(name, new Error(faults.join("; ")));
-          // A contributor without a head has not published yet, or is an older version.
-          if (document === undefined) continue;
-          peers.push({ contributor: one.id, name, goneSince: goneSince(one, document.head.instance), document });
+          else if (document === undefined) empty.set(one.id, one.heardAt);
+          if (document !== undefined) peers.push({ contributor: one.id, name, goneSince, document });
         } catch (error) {
-          fail(sources.nameOf(host, one.id), error);
+          fail(sources.nameOf(host, instance), error);
         }
       }
     };
     await Promise.all(Array.from({ length: READERS }, work));
     kept = withinSize(current);
+    emptied = empty;
+    known.found(listed.map((one) => ({ ...one, isEmpty: empty.has(one.id) })));
+    for (const name of known.returning()) fail(name, new Error(RETURNING));
     return { peers: peers.sort(byPresence), unread };
   };
   return {
+    /** From now on it knows who is there. Resolves once it has looked, or cannot. */
+    start: async (): Promise<void> => {
+      await look().catch(() => {});
+      lookAgain();
+    },
+    close: (): void => cancelLook(),
     /** Never rejects, and takes 2 s at most. Callers share a reading that is in progress. */
     read: (): Promise<Peers> => {
       running ??= readAll().finally(() => {
@@ -120,9 +155,16 @@ function byPresence(a: Peer, b: Peer): number {
   return ofPresence === 0 ? (a.name < b.name ? -1 : 1) : ofPresence;
 }
 
-function hostOf({ about }: Contributor): string {
-  const host = member(parsedJson(about), "host");
-  return typeof host === "string" ? replaceUnprintable(host).slice(0, 64) : "unknown";
+const RETURNING = "the store has lost what it counted; a process that is still there sends it again within seconds";
+
+/** What wrote last, by its own words. */
+function placeOf({ id, about }: Contributor): { readonly host: string; readonly instance: string } {
+  const found = parsedJson(about);
+  const [host, instance] = ["host", "instance"].map((key) => {
+    const text = member(found, key);
+    return typeof text === "string" ? replaceUnprintable(text).slice(0, 64) : undefined;
+  });
+  return { host: host ?? "unknown", instance: instance ?? id };
 }
 
 /** The smallest, as many as may be kept. */

@@ -13,6 +13,7 @@ import {
   savedEventsOf,
 } from "../fleet/document.ts";
 import { foldDocuments } from "../fleet/fold.ts";
+import { lostOf } from "../fleet/lost.ts";
 import { byIds } from "../history/events.ts";
 import type { FleetEvents } from "../history/events-view.ts";
 import type { AskedTimes } from "../history/requests.ts";
@@ -26,6 +27,7 @@ import type { PeerProgress, Progress } from "../telemetry/progress.ts";
 import { VERSION } from "../version.ts";
 import { createDocumentPublisher, type DocumentSources } from "./fleet-document.ts";
 import { createFleetPeers, type FleetPeers, type Peer, type Peers } from "./fleet-peers.ts";
+import type { KnownContributors } from "./known-contributors.ts";
 import type { StoredBefore } from "./persistence.ts";
 import { withBuckets } from "./progress.ts";
 import type { SharedDocuments, SharedState } from "./shared-state.ts";
@@ -46,12 +48,15 @@ export interface FleetSources extends Omit<DocumentSources, "contributions" | "m
   readonly instance: string;
   readonly snapshot: () => LedgerSnapshot;
   readonly later: Timer;
+  readonly known: KnownContributors;
 }
 
 /** Of all contributors, in views for people: who they are, and what of them could not be read. */
 export interface FleetNote {
   readonly replicas: { readonly name: string; readonly instance: string; readonly goneSince?: string }[];
   readonly unread?: { readonly name: string; readonly fault: string }[];
+  /** Those whose counts the store has lost, and when they were there last. */
+  readonly lost?: { readonly name: string; readonly seen: string }[];
 }
 
 const NO_PEERS: Peers = { peers: [], unread: [] };
@@ -74,6 +79,7 @@ export function createFleet(sources: FleetSources) {
       });
     });
   };
+  const ownTold = () => ({ instance: sources.instance, contributor, lost: sources.known.lost() });
   const read = (): Promise<Peers> => peers?.read() ?? Promise.resolve(NO_PEERS);
   return {
     /** Opens the store for the contributor. Resolves to what it has of the process before, which takes a moment at most. Never rejects. */
@@ -82,8 +88,8 @@ export function createFleet(sources: FleetSources) {
       if (documents === undefined) return undefined;
       const { contributions, goneSince, nameOf } = documents;
       contributor = id;
-      const { later, now } = sources;
-      peers = createFleetPeers({ contributions, own: id, goneSince, nameOf, later, now });
+      const { known, later, now } = sources;
+      peers = createFleetPeers({ contributions, own: id, goneSince, nameOf, known, later, now });
       // Under the id of this process itself there can be nothing.
       const found = id === sources.instance ? undefined : await documentBefore(documents, id, later);
       rowsBefore = found?.names ?? [];
@@ -102,6 +108,7 @@ export function createFleet(sources: FleetSources) {
         mayPublish: () => mayPublish,
       });
       publisher.start(rowsBefore);
+      void peers?.start();
       // Without state.dir, or where it cannot be taken, nobody else has this document.
       if (await sources.holdsState()) watchState();
     },
@@ -137,7 +144,7 @@ export function createFleet(sources: FleetSources) {
       const found = await read();
       const others = found.peers.map(({ document: { head, clients } }) => ({ ...head.ledger, clients }));
       const snapshot = mergeSnapshots([own, ...others]);
-      return { snapshot: withOwners(snapshot, sources.ownerOf), note: noteOf(found) };
+      return { snapshot: withOwners(snapshot, sources.ownerOf), note: noteOf(found, ownTold()) };
     },
     events: async (): Promise<FleetEvents | undefined> => {
       if (peers === undefined) return undefined;
@@ -159,7 +166,7 @@ export function createFleet(sources: FleetSources) {
         return { from: document.head.eventsSince, until: goneSince ?? at };
       });
       return {
-        ...noteOf(found),
+        ...noteOf(found, ownTold()),
         events: [...all.values()].sort(byIds),
         since: coveredSince([...times, { from: since(), until: at }]) ?? since(),
       };
@@ -174,11 +181,12 @@ export function createFleet(sources: FleetSources) {
         peers: found.peers.flatMap(({ name, document: { samples } }) =>
           samples === undefined ? [] : [{ name, ...samples, samples: samples.samples.filter(isWanted) }],
         ),
-        ...noteOf(found),
+        ...noteOf(found, ownTold()),
       };
     },
     close: (): void => {
       cancel();
+      peers?.close();
       publisher?.close();
     },
   };
@@ -221,7 +229,8 @@ function hasClient({ clients, bounds, samples }: FleetDocument, name: string): b
   );
 }
 
-function noteOf({ peers, unread }: Peers): FleetNote {
+function noteOf({ peers, unread }: Peers, own: Parameters<typeof lostOf>[0][number]): FleetNote {
+  const lost = lostOf([own, ...peers.map(({ document }) => document.head)]);
   return {
     replicas: peers.map(({ name, goneSince, document }) => ({
       name,
@@ -229,6 +238,9 @@ function noteOf({ peers, unread }: Peers): FleetNote {
       ...(goneSince === undefined ? {} : { goneSince: new Date(goneSince).toISOString() }),
     })),
     ...(unread.length === 0 ? {} : { unread: [...unread] }),
+    ...(lost.length === 0
+      ? {}
+      : { lost: lost.map(({ name, seen }) => ({ name, seen: new Date(seen).toISOString() })) }),
   };
 }
 

@@ -33,6 +33,7 @@ import { createLifeEvents, logRolloutEvent } from "./events.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { createForgetting } from "./forgetting.ts";
+import { createKnownContributors } from "./known-contributors.ts";
 import { createNativeReads } from "./native-reads.ts";
 import { basisOf, createCredentialDigests, createSavedState } from "./persistence.ts";
 import { comparisonsOf, headOf, progressOf, rulesOf } from "./progress.ts";
@@ -184,7 +185,11 @@ export function createMigration(
     );
   const after = config.clients.forgetAfter * DAY_MS;
   const retention = createRetention({ after, wall, now: hooks.now });
-  const savedParts = { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention, instance };
+  const known = createKnownContributors(wall);
+  const savedParts = {
+    ...{ rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention, instance },
+    known: config.state.url === undefined && hooks.store === undefined ? undefined : known,
+  };
   const saved = createSavedState(config, savedParts, hooks);
   const sharedParts = {
     rollout,
@@ -207,13 +212,14 @@ export function createMigration(
     rollout,
     shadow,
     rulesFault: () => rulesFaultOf(rulesFile),
+    lost: known.lost,
     saved: () => !saved.failing(),
     countsLostAt: saved.countsLostAt,
     comparedSince: saved.comparedSince,
     events: history,
   };
   const fleet = createFleet({
-    ...{ instance, ledger, requests, wall, bucketOf },
+    ...{ instance, ledger, requests, wall, bucketOf, known },
     shared: sharedState,
     events: history,
     head: () => ({ ...headOf(told), ...hooks.standing() }),

@@ -31,6 +31,7 @@ import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck }
 import { createFolderStore, type StateStore } from "../state/store.ts";
 import type { Log } from "../telemetry/log.ts";
 import { VERSION } from "../version.ts";
+import type { KnownContributors } from "./known-contributors.ts";
 
 /** Digests of credentials, under a key that survives a restart with the evidence that holds them. */
 export interface CredentialDigests {
@@ -67,6 +68,8 @@ interface SavedParts {
   /** Undefined without a rules file. */
   readonly lastRules: LastRules | undefined;
   readonly retention: Retention;
+  /** Undefined without a shared store. */
+  readonly known?: KnownContributors | undefined;
   /** Random, one per process. */
   readonly instance: string;
 }
@@ -154,7 +157,7 @@ export function createSavedState(
       close: async () => {},
     };
   }
-  const { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention } = parts;
+  const { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention, known } = parts;
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
   const store = createFolderStore(dir, {
     host: hostname(),
@@ -302,22 +305,43 @@ export function createSavedState(
   };
   // Events are rare. Most of them come when a process is in trouble.
   history.subscribe(() => void events.save());
-  const spare =
-    lastRules &&
-    createSavedSection({
-      ...common,
-      name: "last-rules",
-      everyMs: EVIDENCE_MS,
-      revision: lastRules.revision,
-      snapshot: () => withCheck(lastRules.saved()),
-      restore: (text) => {
-        lastRules.restore(intactJson(text));
-        return [];
-      },
-      lost: () => {},
-      whenLost: "carryover does not start with an invalid rules file until it has read a valid one",
-    });
-  const sections: readonly SavedSection[] = [rules, counts, events, ...(spare === undefined ? [] : [spare])];
+  /** A section of something that is saved as a whole. Nothing protects clients by it. */
+  const whole = (
+    name: string,
+    everyMs: number,
+    part: Pick<LastRules, "saved" | "restore" | "revision"> | undefined,
+    whenLost: string,
+  ): readonly SavedSection[] =>
+    part === undefined
+      ? []
+      : [
+          createSavedSection({
+            ...common,
+            name,
+            everyMs,
+            revision: part.revision,
+            snapshot: () => withCheck(part.saved()),
+            restore: (text) => {
+              part.restore(intactJson(text));
+              return [];
+            },
+            lost: () => {},
+            whenLost,
+          }),
+        ];
+  const spare = whole(
+    "last-rules",
+    EVIDENCE_MS,
+    lastRules,
+    "carryover does not start with an invalid rules file until it has read a valid one",
+  );
+  const replicas = whole(
+    "replicas",
+    COUNTS_MS,
+    known,
+    "what the store at state.url loses of replicas that this process has not seen yet is not noticed",
+  );
+  const sections: readonly SavedSection[] = [rules, counts, events, ...spare, ...replicas];
   return {
     contributor: () => contributor,
     start: async (readStored) => {
@@ -339,7 +363,7 @@ export function createSavedState(
         const hadEvents = (await store.mark("events").catch(() => undefined)) !== undefined;
         await events.start(false);
         if (storedEvents !== undefined) takeEvents(storedEvents);
-        await spare?.start(false);
+        for (const section of [...spare, ...replicas]) await section.start(false);
         before = {
           version: hadEvents ? otherVersion(writer) : used ? EARLIER : undefined,
           ended: endOf(history, heardAt),
@@ -369,7 +393,7 @@ export function createSavedState(
     afterSaving: (run) => {
       const once = onlyOnce(run);
       const giveUp = later(SAVE_MS, () => once(false));
-      void Promise.all([rules, events, spare].map((section) => section?.save())).then(() => {
+      void Promise.all([rules, events, ...spare].map((section) => section.save())).then(() => {
         giveUp();
         once(!rules.failing());
       });

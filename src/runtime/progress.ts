@@ -11,6 +11,7 @@ import type { Shadow } from "../shadow/shadow.ts";
 import {
   type ComparisonCounts,
   type LatelyEvent,
+  type LostContributor,
   MOST_LATELY,
   PROGRESS_VERSION,
   type Progress,
@@ -31,6 +32,8 @@ interface ProgressSources {
   readonly shadow: Pick<Shadow, "tally" | "causes"> | undefined;
   readonly rulesFault: () => Progress["rulesFault"];
   readonly shared: () => Progress["shared"];
+  /** Other contributors to the store that it has lost. */
+  readonly lost: () => readonly LostContributor[];
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
   readonly comparedSince: () => number;
@@ -58,6 +61,7 @@ export function progressOf(sources: ProgressSources): Progress {
 /** Its small members; cheap. */
 export function headOf(sources: Omit<ProgressSources, "shared" | "totals" | "window" | "ledger" | "bucketOf">) {
   const { rollout } = sources;
+  const lost = sources.lost();
   return {
     version: PROGRESS_VERSION,
     instance: sources.instance,
@@ -68,6 +72,7 @@ export function headOf(sources: Omit<ProgressSources, "shared" | "totals" | "win
     force: rollout.force().effective,
     forcedBy: rollout.force(),
     digest: rollout.rules()?.digest,
+    lost: lost.length === 0 ? undefined : lost,
     saved: sources.saved(),
     countsLostAt: sources.countsLostAt(),
     comparedSince: sources.comparedSince(),

@@ -115,6 +115,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
     about: (isLeaving) =>
       JSON.stringify({
         host,
+        instance,
         version: VERSION,
         rules: rollout.rules()?.digest,
         startedAt,

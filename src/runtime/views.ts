@@ -5,7 +5,7 @@ import type { Config } from "../config/config.ts";
 import type { EventHistory } from "../history/events.ts";
 import { eventsView, latestOfRules } from "../history/events-view.ts";
 import { type AskedTimes, readTimes } from "../history/requests.ts";
-import { clientsTable, clientsView, ownerText } from "../ledger/clients-view.ts";
+import { clientsTable, clientsView, ownerText, utcMinute } from "../ledger/clients-view.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
 import { wayOut, wayOutOptions } from "../ledger/way-out.ts";
 import { Problem } from "../model/problem.ts";
@@ -119,11 +119,15 @@ function asksFleet(query: URLSearchParams, usual = true): boolean {
 }
 
 /** Below a table of clients. */
-function noteText({ replicas, unread = [] }: FleetNote): string {
+function noteText({ replicas, unread = [], lost = [] }: FleetNote): string {
   const gone = replicas.filter(({ goneSince }) => goneSince !== undefined).length;
   const lines = [
     `counted by this instance and ${counted(replicas.length, "other")} (${gone} gone); ?fleet=false shows this instance alone.`,
     ...unread.map(({ name, fault }) => `NOT COUNTED: ${name}: ${fault}`),
+    ...lost.map(
+      ({ name, seen }) =>
+        `NOT COUNTED: ${name}: its counts were lost with the store, last seen ${utcMinute(Date.parse(seen))}`,
+    ),
   ];
   return `${lines.join("\n")}\n`;
 }

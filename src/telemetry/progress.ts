@@ -42,6 +42,17 @@ const Bound = ComparisonCountsSchema.extend({
 });
 
 export const MOST_LATELY = 20;
+/** Another contributor to the shared store, whose counts the store has lost. */
+const Lost = z.object({
+  contributor: z.string().max(64),
+  /** Host and the beginning of its instance. */
+  name: Name,
+  /** When it was there last. */
+  seen: Time,
+  /** Until when it may have counted. */
+  until: Time,
+});
+
 const LatelySchema = z.object({ at: Time, kind: z.string(), rule: optional(z.string()), says: z.string() });
 
 /** A process that shares the store. Times are by the clock of the instance that says it. */
@@ -101,6 +112,8 @@ export const OwnProgressSchema = z.object({
   rulesFault: optional(z.object({ at: Time, says: z.string() })),
   /** Absent without state.url. */
   shared: optional(SharedStateSchema),
+  /** What this instance once found in the store and misses there; absent: nothing. */
+  lost: optional(z.array(Lost).max(10_000)),
   /** False: what outlives a restart cannot be written now. */
   saved: optional(z.boolean()),
   /** When what was counted before was lost, because it could not be read. */
@@ -150,6 +163,7 @@ export type SharedStateProgress = Read<typeof SharedStateSchema>;
 export type OwnProgress = Read<typeof OwnProgressSchema>;
 export type PeerProgress = Read<typeof PeerSchema>;
 export type Progress = Read<typeof ProgressSchema>;
+export type LostContributor = Read<typeof Lost>;
 export type LatelyEvent = Read<typeof LatelySchema>;
 export type RequestTotals = Read<typeof TotalsSchema>;
 export type RequestWindow = Read<typeof WindowSchema>;

@@ -194,3 +194,30 @@ test("what troubles several instances in the same way is one line of the status"
     "web/c gets no response from upstream v1: its circuit breaker is open",
   ]);
 });
+
+describe("what a store has lost", () => {
+  const lost = [
+    { contributor: "b", name: "web/b", seen: NOW - 2 * HOUR, until: NOW - HOUR },
+    { contributor: "c", name: "web/c", seen: NOW - 20 * DAY, until: NOW - 20 * DAY },
+  ];
+  const since = { ledger: { since: NOW - 30 * DAY, watchedSince: NOW - 30 * DAY } };
+
+  test("is named in report and status, and opens a gap until it may have counted", () => {
+    const fleet = asked([A, progress({ instance: "a", contributor: "a", ...since, lost, peers: [] })]);
+    const report = createReport(fleet, times());
+    expect(report.lost.map(({ name, until }) => [name, Date.parse(until)])).toEqual([
+      ["web/b", NOW - HOUR],
+      ["web/c", NOW - 20 * DAY],
+    ]);
+    expect(report.window.watchedSince).toBe(new Date(NOW - HOUR).toISOString());
+    expect(createStatus(fleetOf(fleet), times()).attention).toEqual([
+      expect.stringMatching(/^lost with the store: what web\/b counted, last seen \S/),
+    ]);
+  });
+
+  test("is not lost if it is there, whoever misses it; and a replica that is gone tells what it missed, too", () => {
+    const gone = peer("d", { ...since, goneSince: NOW - HOUR, lost });
+    const fleet = asked([A, progress({ instance: "a", contributor: "a", ...since, peers: [peer("b"), gone] })]);
+    expect(createReport(fleet, times()).lost.map(({ name }) => name)).toEqual(["web/c"]);
+  });
+});

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createFleetPeers, type PeerSources } from "../../src/runtime/fleet-peers.ts";
+import { createKnownContributors } from "../../src/runtime/known-contributors.ts";
 import type { Contributions } from "../../src/state/shared/contributions.ts";
 import { documentRig, rowStore, START } from "./document-rig.ts";
 
@@ -18,6 +19,8 @@ function three(change: (contributions: Contributions) => Partial<Contributions> 
   }
   const reads: string[] = [];
   const waits: (() => void)[] = [];
+  const clock = { at: START };
+  const known = createKnownContributors(() => clock.at);
   const contributions = store.as("a");
   const counting: Contributions = {
     ...contributions,
@@ -31,13 +34,14 @@ function three(change: (contributions: Contributions) => Partial<Contributions> 
     own: "a",
     goneSince: ({ id }) => (id === "c" ? START - 5 : undefined),
     nameOf: (host, instance) => `${host}/${instance}`,
+    known,
     later: (_ms, run) => {
       waits.push(run);
       return () => {};
     },
     now: () => 0,
   };
-  return { store, reads, waits, peers: createFleetPeers(sources) };
+  return { store, reads, waits, clock, known, peers: createFleetPeers(sources) };
 }
 
 test("all others are read, those that are there first", async () => {
@@ -86,4 +90,35 @@ test("a document with a damaged row is named, and what can be read of it counts"
   const { peers: found, unread } = await peers.read();
   expect(unread).toEqual([{ name: "web/b", fault: `${row}: it cannot be read` }]);
   expect(found[0]?.document.head.ledger.requests).toEqual({ v1: 1, v2: 0 });
+});
+
+test("one that is missing is named: for some seconds it may return, then the store has lost it", async () => {
+  const { store, clock, known, peers } = three();
+  await peers.start();
+  store.heard.delete("c");
+  const { peers: found, unread } = await peers.read();
+  expect(found.map(({ name }) => name)).toEqual(["web/b"]);
+  expect(unread).toEqual([{ name: "web/c", fault: expect.stringContaining("the store has lost what it counted") }]);
+  clock.at += 10_000;
+  expect((await peers.read()).unread).toEqual([]);
+  expect(known.lost().map(({ name }) => name)).toEqual(["web/c"]);
+});
+
+test("one whose rows were evicted stays lost while the store lists it, and returns with its rows", async () => {
+  const { store, waits, clock, known, peers } = three();
+  await peers.start();
+  const rows = new Map(store.of("c"));
+  store.of("c").clear();
+  store.as("c", START + 1);
+  await peers.read();
+  clock.at += 10_000;
+  // The look that is due.
+  waits.shift()?.();
+  await Promise.resolve();
+  await peers.read();
+  expect(known.lost().map(({ name }) => name)).toEqual(["web/c"]);
+  for (const [name, text] of rows) store.of("c").set(name, text);
+  store.as("c", START + 2);
+  await peers.read();
+  expect(known.lost()).toEqual([]);
 });

@@ -56,6 +56,7 @@ export function addEvents(program: Command, io: CommandIo, outcome: Outcome): vo
           return { address, instance, since, leftOut: Math.max(0, total - events.length) };
         }),
         replicas: otherReplicas(responses),
+        lost: lostReplicas(responses),
         silent: [...results.flatMap((one) => ("fault" in one ? [one] : [])), ...unreadOf(responses)],
       };
       show(report, eventsText, options, flags, io);
@@ -70,6 +71,10 @@ function otherReplicas(responses: Responses): EventsReport["replicas"] {
   const heard = new Set(responses.map(({ state }) => state.instance));
   const others = responses.flatMap(({ state }) => state.replicas ?? []).filter(({ instance }) => !heard.has(instance));
   return [...new Map(others.map(({ name, goneSince }) => [name, { name, goneSince }])).values()];
+}
+
+function lostReplicas(responses: Responses): EventsReport["lost"] {
+  return [...new Map(responses.flatMap(({ state }) => (state.lost ?? []).map((one) => [one.name, one]))).values()];
 }
 
 function unreadOf(responses: Responses): EventsReport["silent"] {

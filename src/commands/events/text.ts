@@ -24,6 +24,8 @@ export interface EventsReport {
   }[];
   /** Those that share a store with the instances, and were not asked themselves: their events are here, too. */
   readonly replicas: readonly { readonly name: string; readonly goneSince: string | undefined }[];
+  /** Those whose events their store has lost, and when they were there last. */
+  readonly lost: readonly { readonly name: string; readonly seen: string }[];
   readonly silent: readonly { readonly address: string; readonly fault: string }[];
 }
 
@@ -50,6 +52,9 @@ export function eventsText(report: EventsReport): string {
     ...(lines.length > 0 ? [""] : []),
     summaryOf(report),
     ...limitsOf(report),
+    ...report.lost.map(
+      ({ name, seen }) => `the events of ${name} were lost with the store, last seen ${secondsOf(seen)}`,
+    ),
     ...silentOf(silent),
   ].join("\n");
 }

@@ -132,8 +132,12 @@ function instanceSection(report: MigrationReport): ReportSection {
     rows: report.instances.map((line) => {
       return [line.address, when(line.countsSince), line.mode ?? "", line.force ?? "", state(line)];
     }),
-    notes: [],
+    notes: report.lost.map(lostText),
   };
+}
+
+function lostText({ name, seen }: MigrationReport["lost"][number]): string {
+  return `What ${name} counted was lost with the store, last seen ${when(seen)}`;
 }
 
 /** What served v1 requests. */
@@ -411,6 +415,7 @@ export function warningsOf(report: MigrationReport, reason: boolean): readonly s
         ? undefined
         : `has a clock that is ${durationText(clockBehind)} behind the latest: set the clocks (times in the report are by the latest)`,
     ),
+    ...report.lost.map(lostText),
     ...report.window.tooOld.map((address) => `${address} is an older version: requests of a window are unknown`),
     ...(reason && report.v1Left !== "no" ? [lastLine(report)] : []),
   ].map(oneLine);

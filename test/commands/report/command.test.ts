@@ -104,6 +104,7 @@ describe("carryover report", () => {
       "standing",
       "scope",
       "instances",
+      "lost",
       "window",
       "requests",
       "resources",
