@@ -49,7 +49,7 @@ export interface ReadDocument {
 }
 
 /** Rows have the names of these parts, and the number of the row: `doc:clients:12`. */
-const SCHEMAS = {
+export const SCHEMAS = {
   head: HeadRow,
   totals: TotalsRows,
   clients: ClientRows,

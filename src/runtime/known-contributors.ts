@@ -2,15 +2,14 @@
  * The other contributors that this process has seen in the shared store. The store cannot tell what it has lost: one that was there before and is
  * missing now was lost with its counts, unless it sends them again within seconds.
  */
-import * as z from "zod";
-import { readRecord, Time } from "../rules/record.ts";
+import { readRecord } from "../rules/record.ts";
+import { type KnownContributor, KnownRecord, MOST_KNOWN } from "../telemetry/document.ts";
 import type { LostContributor } from "../telemetry/progress.ts";
 
 /** A process that still runs sends everything again within this time. */
 const RETURN_MS = 10_000;
 /** The store drops contributors by itself after 200 days. */
 const KEPT_MS = 200 * 86_400_000;
-const MOST = 10_000;
 /** Later times of contributors that are there are saved this often. */
 const NEWS_MS = 300_000;
 
@@ -25,33 +24,20 @@ export interface ListedContributor {
   readonly isEmpty: boolean;
 }
 
-const Known = z.object({
-  id: z.string().max(64),
-  name: z.string().max(512),
-  /** When it was there last. */
-  seen: Time,
-  /** It was gone already when this process last found it in the store. */
-  gone: z.boolean(),
-  /** When this process first missed it; absent while it is in the store. */
-  missedAt: Time.optional(),
-});
-type Known = Readonly<z.output<typeof Known>>;
-const Saved = z.object({ version: z.literal(1), contributors: z.array(Known).max(MOST) });
-
 export type KnownContributors = ReturnType<typeof createKnownContributors>;
 
 /** `wall`: milliseconds since 1970. */
 export function createKnownContributors(wall: () => number) {
-  let known = new Map<string, Known>();
+  let known = new Map<string, KnownContributor>();
   let revision = 0;
   let revisedAt = wall();
-  const missing = (): readonly (Known & { readonly missedAt: number })[] =>
+  const missing = (): readonly (KnownContributor & { readonly missedAt: number })[] =>
     [...known.values()].flatMap((one) => (one.missedAt === undefined ? [] : [{ ...one, missedAt: one.missedAt }]));
   return {
     /** Takes all that the store lists now. */
     found: (listed: readonly ListedContributor[]): void => {
       const now = wall();
-      const next = new Map<string, Known>();
+      const next = new Map<string, KnownContributor>();
       for (const { id, name, goneSince, isEmpty } of listed) {
         const one = { id, name, seen: goneSince ?? now, gone: goneSince !== undefined };
         next.set(id, isEmpty ? { ...one, missedAt: known.get(id)?.missedAt ?? now } : one);
@@ -60,7 +46,7 @@ export function createKnownContributors(wall: () => number) {
         if (next.has(one.id) || now - one.seen > KEPT_MS) continue;
         next.set(one.id, { ...one, missedAt: one.missedAt ?? now });
       }
-      const kept = [...next.values()].sort((a, b) => b.seen - a.seen).slice(0, MOST);
+      const kept = [...next.values()].sort((a, b) => b.seen - a.seen).slice(0, MOST_KNOWN);
       const isNews = kept.length !== known.size || kept.some((one) => !isSame(one, known.get(one.id)));
       known = new Map(kept.map((one) => [one.id, one]));
       if (!isNews && now - revisedAt < NEWS_MS) return;
@@ -80,7 +66,7 @@ export function createKnownContributors(wall: () => number) {
     saved: (): Iterable<string> => [JSON.stringify({ version: 1, contributors: [...known.values()] })],
     /** Takes what `saved` returned. Throws for anything else. */
     restore: (value: unknown): void => {
-      const { contributors } = readRecord(Saved, value, "replicas");
+      const { contributors } = readRecord(KnownRecord, value, "replicas");
       known = new Map(contributors.map((one) => [one.id, one]));
     },
     /** Grows with every change that a restart should know of. */
@@ -88,6 +74,6 @@ export function createKnownContributors(wall: () => number) {
   };
 }
 
-function isSame(one: Known, other: Known | undefined): boolean {
+function isSame(one: KnownContributor, other: KnownContributor | undefined): boolean {
   return one.name === other?.name && one.gone === other.gone && one.missedAt === other.missedAt;
 }

@@ -1,4 +1,7 @@
-/** The schemas of the document that a replica keeps in the shared store: all that `/progress`, `/events` and `/samples` show of it. */
+/**
+ * The schemas of the document that a replica keeps in the shared store (all that `/progress`, `/events` and `/samples` show of it), and of what it
+ * remembers of other documents.
+ */
 import * as z from "zod";
 import { LedgerSchema } from "../ledger/entry.ts";
 import { Count, optional, type Read, Time } from "../rules/record.ts";
@@ -45,3 +48,19 @@ export const SampleRows = z.object({
 
 export type DocumentHead = Read<typeof HeadRow>;
 export type SavedParts = Read<typeof SavedRow>;
+
+/** Another contributor, as a process remembers it over a restart. */
+const Known = z.object({
+  id: z.string().max(64),
+  name: z.string().max(512),
+  /** When it was there last. */
+  seen: Time,
+  /** It was gone already when the process last found it in the store. */
+  gone: z.boolean(),
+  /** When the process first missed it; absent while it is in the store. */
+  missedAt: optional(Time),
+});
+export const MOST_KNOWN = 10_000;
+export const KnownRecord = z.object({ version: z.literal(1), contributors: z.array(Known).max(MOST_KNOWN) });
+
+export type KnownContributor = Read<typeof Known>;

@@ -164,6 +164,8 @@ const STATE: readonly Remembered[] = [
     "8 MiB of text of rows",
     "whoever may write to the store: statistics in views only",
   ],
+  ["runtime/fleet-peers.ts empty", "as above", "those that the store lists without rows", "as above"],
+  ["runtime/known-contributors.ts next", "as above", "10,000", "as above"],
   ["runtime/shared-state.ts handled", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-state.ts keys", "a rule itself", "rules that are in use", "nobody: rules are the operator's"],
   [
