@@ -29,7 +29,7 @@ export default defineConfig({
   // `#sandbox` is the sandbox's source, as for the build (package.json, `imports`).
   ssr: { resolve: { conditions: ["carryover-source"] } },
   test: {
-    globalSetup: ["scripts/build/kernel.mjs"],
+    globalSetup: ["scripts/build/kernel.mjs", "scripts/build/page.mjs"],
     setupFiles: ["test/setup.ts"],
     // The default leaves one of two cores idle.
     maxWorkers: 2,

@@ -9,6 +9,7 @@ import { bundleOptions, COMMON, ROOT } from "./build/bundle.mjs";
 import { checkCatalogue } from "./build/generated.mjs";
 import { hashInputs, isBuiltFrom, markBuilt } from "./build/inputs.mjs";
 import { buildKernel } from "./build/kernel.mjs";
+import { buildPage } from "./build/page.mjs";
 import { billOf, licencesOf, thirdParties } from "./build/third-party.mjs";
 import { addTypes, compile } from "./build/types.mjs";
 
@@ -31,6 +32,7 @@ async function checkTypes() {
 }
 
 await buildKernel();
+await buildPage();
 const inputs = hashInputs();
 if (!isBuiltFrom(DIST, inputs)) {
   rmSync(DIST, { recursive: true, force: true });

@@ -18,6 +18,7 @@ export function hashInputs() {
     ...OTHERS,
     ...filesIn("scripts/build", ".mjs"),
     ...filesIn("kernel", ".ts"),
+    ...filesIn("page", ""),
     ...filesIn("src", ".ts"),
     ...filesIn("sandbox/src", ".ts"),
   ]) {

@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { ROOT } from "./bundle.mjs";
 import { hashInputs, isBuiltFrom, markBuilt } from "./inputs.mjs";
 import { buildKernel } from "./kernel.mjs";
+import { buildPage } from "./page.mjs";
 import { compile } from "./types.mjs";
 
 const MODULES = join(ROOT, ".build/modules");
@@ -15,6 +16,7 @@ const MODULES = join(ROOT, ".build/modules");
 /** Builds them where they are out of date, and gives their folder. */
 export async function buildModules() {
   await buildKernel();
+  await buildPage();
   const inputs = hashInputs();
   if (isBuiltFrom(MODULES, inputs)) return MODULES;
   mkdirSync(dirname(MODULES), { recursive: true });

@@ -1,12 +1,13 @@
 /** The HTTP server for operators: probes, metrics, and views that need the admin token or the same machine. */
-import { createHash, timingSafeEqual } from "node:crypto";
-import type { IncomingMessage, Server } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { isJsonObject, parsedJson } from "../model/json.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import { isPrintable, plainName } from "../model/text.ts";
-import { type ForceCommand, ForceCommands, type ForceNote, LONGEST_BY, LONGEST_REASON } from "../rules/status.ts";
+import type { AdminPage } from "../page/views.ts";
+import type { ForceCommand, ForceNote } from "../rules/status.ts";
+import { accessRefusal, OF_TOKEN_FILE } from "./access.ts";
+import { confirmedRuleOf, forceOf, forgottenClientOf } from "./change-body.ts";
+import { addPage, PAGE_CHANGES } from "./page.ts";
 
 export interface AdminOptions {
   readonly host: string;
@@ -29,6 +30,8 @@ export interface AdminOptions {
   readonly confirm?: (rule: string) => unknown;
   /** `POST /forget`: drops the client of that name, and returns what was dropped. */
   readonly forget?: (client: string) => unknown;
+  /** `GET /` for browsers. Without it there is no page. */
+  readonly page?: AdminPage;
   /** Receives what a view or the metrics threw, which the client does not see. */
   readonly log?: (message: string, cause: unknown) => void;
 }
@@ -67,12 +70,13 @@ const MOST_BODY_BYTES = 8 * 1024;
 const FORCE = "/force";
 const CONFIRM = "/confirm";
 const FORGET = "/forget";
-const CHANGES: ReadonlySet<string | undefined> = new Set([FORCE, CONFIRM, FORGET]);
+const CHANGES: ReadonlySet<string> = new Set([FORCE, CONFIRM, FORGET]);
+/** Paths that take a body. */
+const POSTED: ReadonlySet<string | undefined> = new Set([...CHANGES, ...PAGE_CHANGES]);
 const NEEDS_TOKEN = "this needs a token: set admin.tokenFile, or state.dir and run the command where carryover runs";
 const UNWRITTEN_TOKEN =
   "this needs the token of the file change-token in state.dir, which cannot be written: see the log, or set admin.tokenFile";
 /** Where an operator finds the token. */
-const OF_TOKEN_FILE = "the token of admin.tokenFile";
 const OF_CHANGE_TOKEN = "the token of the file change-token in state.dir (a new one at each start)";
 
 export type AdminServer = ReturnType<typeof createAdminServer>;
@@ -92,11 +96,12 @@ export function createAdminServer(options: AdminOptions) {
       replyProblem(reply, new Problem("INVALID_PATH", "the path cannot be read", { cause: error }));
     },
   });
-  boundConnections(server.server);
+  const exempt = boundConnections(server.server);
   server.addHook("onRequest", refuseWriting);
   addOpen(server, options);
   addViews(server, options);
   addChanges(server, options);
+  const endPages = addPageOf(server, options, exempt);
   const names = ["healthz", "readyz", "metrics", ...options.views.keys(), ...(options.texts?.keys() ?? [])];
   const paths = names.map((name) => `/${name}`).join(", ");
   server.setNotFoundHandler((_request, reply) =>
@@ -118,13 +123,16 @@ export function createAdminServer(options: AdminOptions) {
       url: await server.listen({ host: options.host, port: options.port }),
     }),
     /** Cuts open connections. */
-    close: (): Promise<void> => server.close(),
+    close: (): Promise<void> => {
+      endPages();
+      return server.close();
+    },
   };
 }
 
-/** Only `CHANGES` change anything. No other body is read. */
+/** No other body is read. */
 function refuseWriting({ method, routeOptions }: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (method === "GET" || method === "HEAD" || (method === "POST" && CHANGES.has(routeOptions.url))) {
+  if (method === "GET" || method === "HEAD" || (method === "POST" && POSTED.has(routeOptions.url))) {
     done();
     return;
   }
@@ -173,45 +181,6 @@ function addChanges(server: FastifyInstance, { force, confirm, forget, token, ch
   if (forget !== undefined) add(FORGET, (body) => forget(forgottenClientOf(body)));
 }
 
-/** The members of a body that has no others than `names`; empty for any other body. */
-function membersOf(body: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
-  const value = typeof body === "string" ? parsedJson(body) : undefined;
-  return isJsonObject(value) && Object.keys(value).every((name) => names.includes(name)) ? value : {};
-}
-
-function confirmedRuleOf(body: unknown): string {
-  const { rule } = membersOf(body, ["rule"]);
-  if (typeof rule === "string") return rule;
-  throw new Problem("INVALID_BODY", 'this takes {"rule":"NAME"}', { options: [] });
-}
-
-function forceOf(body: unknown): { readonly command: ForceCommand; readonly note: ForceNote } {
-  const { force, reason, by } = membersOf(body, ["force", "reason", "by"]);
-  const command = ForceCommands.options.find((one) => one === force);
-  if (command === undefined) {
-    const what = 'this takes {"force":"native"} or {"force":"none"}, and where you like "reason" and "by"';
-    throw new Problem("INVALID_BODY", what, { options: [] });
-  }
-  return {
-    command,
-    note: {
-      ...(reason === undefined ? {} : { reason: noteOf("reason", reason, LONGEST_REASON) }),
-      ...(by === undefined ? {} : { by: noteOf("by", by, LONGEST_BY) }),
-    },
-  };
-}
-
-function noteOf(name: string, text: unknown, most: number): string {
-  if (typeof text === "string" && text !== "" && text.length <= most && isPrintable(text)) return text;
-  throw new Problem("INVALID_BODY", `${name}: expected one printable line of 1 to ${most} characters`, { options: [] });
-}
-
-function forgottenClientOf(body: unknown): string {
-  const client = membersOf(body, ["client"])["client"];
-  if (typeof client === "string" && plainName(client) === client) return client;
-  throw new Problem("INVALID_BODY", 'this takes {"client":"NAME"}, a name as /clients shows it', { options: [] });
-}
-
 /** What fastify throws for a body that it does not take. */
 function bodyProblem(error: unknown): Problem | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -220,6 +189,22 @@ function bodyProblem(error: unknown): Problem | undefined {
   }
   if (typeof code !== "string" || !code.startsWith("FST_ERR_CTP_")) return undefined;
   return new Problem("INVALID_BODY", "the body cannot be read as application/json", { cause: error, options: [] });
+}
+
+function addPageOf(
+  server: FastifyInstance,
+  { page, token, changeToken, force, log }: AdminOptions,
+  exempt: (socket: Socket) => void,
+): () => void {
+  if (page === undefined) return () => {};
+  return addPage(server, {
+    page,
+    token: () => (typeof token === "function" ? token() : token),
+    changeToken: () => changeToken?.(),
+    force,
+    exempt: ({ raw }) => exempt(raw.socket),
+    log: (message, cause) => log?.(message, cause),
+  });
 }
 
 function addOpen(server: FastifyInstance, { ready, metrics }: AdminOptions): void {
@@ -273,64 +258,14 @@ function replyProblem(reply: FastifyReply, problem: Problem, status: number = pr
     .send(problemBody(problem));
 }
 
-/**
- * Why the request may not read views; undefined if it may. With a token, the request must have it; without one, it must come from
- * this machine, directly and under a name of this machine.
- */
-export function accessRefusal(
-  request: IncomingMessage,
-  token: string | undefined,
-  which = OF_TOKEN_FILE,
-): Problem | undefined {
-  if (token !== undefined) {
-    return isSingle(request, "authorization") && sameText(bearerOf(request.headers.authorization), token)
-      ? undefined
-      : new Problem("UNAUTHENTICATED", `this needs \`Authorization: Bearer\` with ${which}`);
-  }
-  if (isLocal(request)) return undefined;
-  return new Problem("UNAUTHENTICATED", "without admin.tokenFile this is answered to the same machine only");
-}
-
-/** Node returns the first of several headers of a name, but a proxy may have checked another. */
-function isSingle({ rawHeaders }: IncomingMessage, name: string): boolean {
-  return rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length === 1;
-}
-
-function bearerOf(authorization: string | undefined): string {
-  return /^bearer +(\S+)$/i.exec(authorization ?? "")?.[1] ?? "";
-}
-
-/** Takes the same time for all texts, whatever their lengths. */
-function sameText(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected)) && given !== "";
-}
-
-/** Headers that proxies add. */
-const FROM_A_PROXY = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
-
-function isLocal(request: IncomingMessage): boolean {
-  // Behind a proxy on this machine every client looks local; its headers reveal it.
-  if (Object.keys(request.headers).some((name) => FROM_A_PROXY.test(name))) return false;
-  if (!isSingle(request, "host")) return false;
-  // A page in a local browser can reach a local port under its own name (DNS rebinding): the Host header reveals it.
-  const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
-  return isLoopback(request.socket.remoteAddress ?? "") && (host === "localhost" || isLoopback(host));
-}
-
-/** True for loopback addresses, including IPv4 in IPv6. */
-function isLoopback(address: string): boolean {
-  return /^(\[?::1\]?|(::ffff:)?127(\.\d{1,3}){3})$/.test(address);
-}
-
 /** Probes, scrapes and people need a handful of connections. */
 const MOST_CONNECTIONS = 64;
 
 /**
  * Limits the connections: one more ends the oldest. Rejecting the newest instead would let idle connections shut out the probes,
- * and an instance whose probes fail is restarted.
+ * and an instance whose probes fail is restarted. Returns what takes a connection out of the limit: an open page has a limit of its own.
  */
-function boundConnections(server: Server): void {
+function boundConnections(server: Server): (socket: Socket) => void {
   const open = new Set<Socket>();
   server.on("connection", (socket) => {
     const [oldest] = open;
@@ -341,4 +276,5 @@ function boundConnections(server: Server): void {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
+  return (socket) => void open.delete(socket);
 }

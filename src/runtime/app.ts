@@ -38,6 +38,7 @@ import { VERSION } from "../version.ts";
 import { createToolbox } from "./calls.ts";
 import { createGrpcListener, type GrpcTimeouts } from "./grpc-listener.ts";
 import { createMigration, type InstanceStanding, type Migration } from "./migration.ts";
+import { createPage } from "./page.ts";
 import { createDecisions } from "./proxy.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { createViews } from "./views.ts";
@@ -270,6 +271,29 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     force: migration.force,
     confirm: migration.confirm,
     forget: migration.forget,
+    page: createPage({
+      ...{ config, catalogue, migration, history, instance, wall, now, metrics },
+      progress: status,
+      load: () => ({
+        inFlight: crowd.here,
+        inFlightLimit: config.limits.inFlight,
+        heldBytes: memory.held(),
+        heldLimit: config.limits.memoryBytes,
+        lists: toolbox.lists.state(),
+        upstreams: [...upstreams.queues].map(([name, queue]) => {
+          const { waiting, reading, limit, longestMs } = queue.state();
+          const all = Object.values(waiting).reduce((sum, one) => sum + one, 0);
+          return {
+            name,
+            isOpen: new Map(upstreams.breakers()).get(name) === true,
+            reading,
+            limit,
+            waiting: all,
+            longestMs,
+          };
+        }),
+      }),
+    }),
     log: logError,
   };
   const admin = port === undefined ? undefined : createAdminServer({ ...adminOptions, port });

@@ -59,6 +59,12 @@ export interface FleetNote {
   readonly lost?: { readonly name: string; readonly seen: string }[];
 }
 
+/** All other contributors to the store. */
+export interface FleetOthers {
+  readonly all: readonly (Peer & { readonly progress: PeerProgress })[];
+  readonly unread: Peers["unread"];
+}
+
 const NO_PEERS: Peers = { peers: [], unread: [] };
 
 export type Fleet = ReturnType<typeof createFleet>;
@@ -136,6 +142,17 @@ export function createFleet(sources: FleetSources) {
       }
       const head = JSON.stringify({ ...own, ...(unread.length === 0 ? {} : { unread }) }).slice(0, -1);
       return new JsonText(`${head},"peers":[${texts.join()}]}`);
+    },
+    /** All others as of now, with what they keep in the store; undefined without a store. */
+    others: async (now: number, times: AskedTimes | undefined): Promise<FleetOthers | undefined> => {
+      if (peers === undefined) return undefined;
+      const found = await read();
+      const all: (Peer & { readonly progress: PeerProgress })[] = [];
+      for (const peer of withFolded(found.peers, now)) {
+        all.push({ ...peer, progress: peerProgress(peer, now, times, sources) });
+        await setImmediate();
+      }
+      return { all, unread: found.unread };
     },
     /** The ledgers of all as one. */
     ledger: async (): Promise<{ readonly snapshot: LedgerSnapshot; readonly note: FleetNote | undefined }> => {

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { requestedOperations } from "../config/rules.ts";
 import { PAGE_SIZE } from "../drain/limits.ts";
 import type { EventHistory } from "../history/events.ts";
-import { type AskedTimes, createRequestHistory } from "../history/requests.ts";
+import { type AskedTimes, createRequestHistory, type RequestHistory } from "../history/requests.ts";
 import type { ClientsRollout } from "../ledger/clients-view.ts";
 import { DAY_MS } from "../ledger/days.ts";
 import type { ForgottenClient } from "../ledger/forgotten.ts";
@@ -90,6 +90,7 @@ export interface Migration {
   readonly rulesFile: RulesFile | undefined;
   /** All that share the store. */
   readonly fleet: Fleet;
+  readonly requests: Pick<RequestHistory, "snapshot" | "tiers">;
   /** `GET /progress`. `times`: with the requests of this time. */
   progress(times?: AskedTimes): Progress;
   /** Records when the process starts to serve, and when it stops. */
@@ -279,6 +280,7 @@ export function createMigration(
     shadow,
     rulesFile,
     fleet,
+    requests,
     life: createLifeEvents({ history, log, rollout, mode, before: saved.before }),
     progress: (times) =>
       progressOf({

@@ -6,8 +6,14 @@ import { PROBLEMS } from "../model/problem.ts";
 import type { CallQueue, CallQueueState } from "../upstream/call-queue.ts";
 import { createBatch } from "./batch.ts";
 import { joinRegistry, type MetricsRegistry } from "./foreign-registry.ts";
-import { addNodeMetrics, createMetricFactory, type LabelledValue, type MetricFactory } from "./metric-factory.ts";
-import { METRICS } from "./metric-table.ts";
+import {
+  addNodeMetrics,
+  createMetricFactory,
+  type LabelledValue,
+  type MetricFactory,
+  PREFIX,
+} from "./metric-factory.ts";
+import { METRICS, type MetricName } from "./metric-table.ts";
 import { createRolloutMetrics, type RolloutMetricSources } from "./rollout-metrics.ts";
 import {
   apiVersionLabel,
@@ -72,6 +78,14 @@ export interface Metrics {
   close(): void;
   readonly contentType: string;
   text(): Promise<string>;
+  /** The values of one metric now. Those of a histogram end in `_sum`, `_count` and `_bucket`. */
+  values(name: MetricName): Promise<readonly MetricValue[]>;
+}
+
+export interface MetricValue {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  readonly value: number;
 }
 
 const PAGES = [1, 2, 3, 5, 10, 25, 50, 100, 200, 400, 600];
@@ -124,6 +138,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
     text: () => {
       batch.settle();
       return registry.metrics();
+    },
+    values: async (name) => {
+      batch.settle();
+      const found = await registry.getSingleMetric(PREFIX + name)?.get();
+      return (found?.values ?? []).map((one) => {
+        const { labels, value } = one;
+        return { name: "metricName" in one ? String(one.metricName) : PREFIX + name, labels, value };
+      });
     },
   };
 }

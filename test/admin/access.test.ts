@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { accessRefusal } from "../../src/admin/server.ts";
+import { accessRefusal } from "../../src/admin/access.ts";
 
 function from(remoteAddress: string | undefined, headers: Record<string, string> = { host: "localhost:8081" }) {
   return {

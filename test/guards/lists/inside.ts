@@ -13,6 +13,14 @@ export const INSIDE = [
   ]),
   ...guards(
     "src/admin/server.ts",
+    ["test/admin/server.test.ts"],
+    [
+      ["a change needs a token", "server.post(path, { onRequest: refuse }, ", "server.post(path, "],
+      ["a change needs a configured token", '? new Problem("UNAUTHENTICATED", missing)', "? undefined"],
+    ],
+  ),
+  ...guards(
+    "src/admin/access.ts",
     ["test/admin/access.test.ts", "test/admin/server.test.ts"],
     [
       [
@@ -20,8 +28,6 @@ export const INSIDE = [
         'return isSingle(request, "authorization") && sameText(bearerOf(request.headers.authorization), token)',
         "return true",
       ],
-      ["a change needs a token", "server.post(path, { onRequest: refuse }, ", "server.post(path, "],
-      ["a change needs a configured token", '? new Problem("UNAUTHENTICATED", missing)', "? undefined"],
       ["an empty token is none", ' && given !== ""', ""],
       ["without a token only this machine", "if (isLocal(request)) return undefined;", "return undefined;"],
       [

@@ -18,6 +18,7 @@ const THE_LET_IN = "whoever the platform lets in may name himself as he likes: s
 const STATE: readonly Remembered[] = [
   ["history/buckets.ts buckets", "number of a span of time", "841", "nobody: it is the clock"],
   ["history/events.ts counts", "kind of event", "the kinds that there are", NOBODY],
+  ["admin/viewers.ts sent", "part of the page", "its sections, for 32 open pages", "nobody: an operator's own page"],
   [
     "drain/hints.ts counts",
     `SHA-256 of ${DIGEST} and target`,
@@ -188,6 +189,7 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["history/events.ts", "byId", "often", "last"],
   ["runtime/fleet-document.ts", "groups"],
   ["runtime/fleet.ts", "all"],
+  ["runtime/page-data.ts", "operations"],
   ["grpc/descriptor-set.ts", "ownerOf", "nameOf"],
   ["grpc/descriptors.ts", "rpcs", "served"],
   ["grpc/enums.ts", "holders", "bearing"],

@@ -1,0 +1,41 @@
+/** One client: what it calls, when, and its way out of v1. */
+
+import { ownerText } from "../ledger/clients-view.ts";
+import { daysView } from "../ledger/days.ts";
+import { difficultyWords } from "../ledger/difficulty.ts";
+import type { ClientEntry } from "../ledger/entry.ts";
+import { difficultyBadge, errorWords, stateBadge } from "./clients.ts";
+import { type Document, smallPage } from "./document.ts";
+import { html } from "./html.ts";
+import { markdown } from "./markdown.ts";
+import { figure, figures, scrolling } from "./parts.ts";
+import { columns } from "./plot.ts";
+import { count, time } from "./words.ts";
+
+/** Of 14 days and today. */
+const DAY = 86_400_000;
+const DAYS = 15;
+
+export function clientPage(entry: ClientEntry, wayOut: string, at: number, look: Document["assets"]): string {
+  const byDate = new Map(daysView(entry.days).counts.map((one) => [one.date, one]));
+  const dates = Array.from({ length: DAYS }, (_, back) =>
+    new Date(at - (DAYS - 1 - back) * DAY).toISOString().slice(0, 10),
+  );
+  const of = (version: "v1" | "v2") => dates.map((date) => byDate.get(date)?.[version] ?? 0);
+  const owner = ownerText(entry);
+  const body = html`<section class="panel" aria-labelledby="client-title"><div class="panel-head"><h2 id="client-title">${entry.name}</h2>${stateBadge(entry, at)}${difficultyBadge(entry)}</div>
+${figures([
+  figure("Owner", owner === "" ? "not known" : owner),
+  figure("v1 requests", count(entry.requests.v1), `${count(entry.requests.v2)} to v2`),
+  figure("Last v1 call", time(entry.lastV1)),
+  figure("First seen", time(entry.firstSeen)),
+  figure("Errors by fault", errorWords(entry)),
+])}
+<p class="note">How hard it is to move: ${difficultyWords(entry)}</p>
+<h3>v1 requests per day, ${dates[0]} to today</h3>${columns(of("v1"), `v1 requests per day: ${of("v1").join(", ")}`)}
+<h3>v2 requests per day</h3>${columns(of("v2"), `v2 requests per day: ${of("v2").join(", ")}`, "v2")}
+<details id="days"><summary>The same as a table</summary>${scrolling("Requests per day", html`<table><thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="number">v1</th><th scope="col" class="number">v2</th></tr></thead><tbody>${dates.toReversed().map((date) => html`<tr><th scope="row">${date}</th><td class="number">${count(byDate.get(date)?.v1 ?? 0)}</td><td class="number">${count(byDate.get(date)?.v2 ?? 0)}</td></tr>`)}</tbody></table>`)}</details></section>
+<section class="panel markdown" aria-label="Way out of v1">${markdown(wayOut)}</section>
+<p class="note">As a file to send: <a href="/way-out.md?${new URLSearchParams({ client: entry.name }).toString()}">way-out.md</a></p>`;
+  return smallPage(look, entry.name, body);
+}

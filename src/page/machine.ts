@@ -1,0 +1,129 @@
+/** The load of this instance, what translating costs, and the instances that share the migration. */
+import { percent } from "../rules/words.ts";
+import type { PageData } from "./data.ts";
+import { html } from "./html.ts";
+import { badge, figure, figures, nothing, type Section, scrolling } from "./parts.ts";
+import { bar } from "./plot.ts";
+import { latencyOf } from "./rules.ts";
+import { ago, bytes, count, seconds, time } from "./words.ts";
+
+export function load({ load: found, instance }: PageData): Section {
+  return {
+    id: "load",
+    title: "Lists and load",
+    aside: `of this instance, ${instance}`,
+    body:
+      found === undefined
+        ? nothing("This instance does not measure its load.")
+        : html`${figures([
+            figure(
+              "Requests in flight",
+              count(found.inFlight),
+              html`of ${count(found.inFlightLimit)} (limits.inFlight)${bar(found.inFlight / found.inFlightLimit, found.inFlight > found.inFlightLimit * 0.75 ? "warn" : "plain")}`,
+            ),
+            figure("Long lists being read", count(found.lists.reading), `${count(found.lists.waiting)} wait`),
+            figure(
+              "Bodies held",
+              bytes(found.heldBytes),
+              html`of ${bytes(found.heldLimit)} (limits.memoryBytes)${bar(found.heldBytes / found.heldLimit)}`,
+            ),
+            figure("Memory of the process", bytes(found.residentBytes)),
+            figure(
+              "Event loop delay",
+              found.loopDelay === undefined ? "–" : seconds(found.loopDelay),
+              "99th percentile of the last seconds",
+            ),
+          ])}
+${scrolling(
+  "Upstreams",
+  html`<table><thead><tr><th scope="col">Upstream</th><th scope="col">Circuit breaker</th><th scope="col" class="number">Pages being read</th><th scope="col" class="number">Calls waiting</th><th scope="col" class="number">Longest wait</th></tr></thead><tbody>${found.upstreams.map(
+    ({ name, isOpen, reading, limit, waiting, longestMs }) =>
+      html`<tr><th scope="row">${name}</th><td>${isOpen ? badge("open", "bad") : badge("closed", "good")}</td><td class="number">${count(reading)} of ${count(limit)}</td><td class="number">${count(waiting)}</td><td class="number">${waiting === 0 ? "–" : seconds(longestMs / 1000)}</td></tr>`,
+  )}</tbody></table>`,
+)}
+<h3>Refused by carryover since its start</h3>
+${
+  found.refused.length === 0
+    ? html`<p class="calm">Nothing was refused.</p>`
+    : html`<ul class="reasons">${found.refused.slice(0, 8).map(([reason, number]) => html`<li><code>${reason}</code> ${count(number)}</li>`)}</ul>`
+}`,
+  };
+}
+
+const MOST_OPERATIONS = 12;
+
+export function cost({ cost: found, instance }: PageData): Section {
+  if (found === undefined || found.v1Requests === 0) {
+    return { id: "cost", title: "Cost", body: nothing("No v1 request was served since this instance started.") };
+  }
+  const operations = found.operations
+    .map((one) => ({
+      ...one,
+      translated: latencyOf([one], ["translate"]),
+      native: latencyOf([one], ["native", "shadow"]),
+    }))
+    .filter(({ translated, native }) => translated !== undefined || native !== undefined)
+    .toSorted((a, b) => b.modes.translate.requests - a.modes.translate.requests);
+  const calls = (found.upstreamCalls["v1"] ?? 0) + (found.upstreamCalls["v2"] ?? 0);
+  return {
+    id: "cost",
+    title: "Cost",
+    aside: `of this instance, ${instance}, since its start`,
+    body: html`${figures([
+      figure("Upstream calls per v1 request", (calls / found.v1Requests).toFixed(2), "direct v2 calls included"),
+      figure("Calls to v2", count(found.upstreamCalls["v2"] ?? 0)),
+      figure("Calls to native v1", count(found.upstreamCalls["v1"] ?? 0)),
+      figure(
+        "Calls for comparisons",
+        count(found.comparisonCalls),
+        calls === 0 ? undefined : percent(found.comparisonCalls / calls, 2),
+      ),
+    ])}
+${scrolling(
+  "Mean time by operation",
+  html`<table><thead><tr><th scope="col">Operation</th><th scope="col" class="number">Translated</th><th scope="col" class="number">Mean time translated</th><th scope="col" class="number">Mean time native</th></tr></thead><tbody>${operations
+    .slice(0, MOST_OPERATIONS)
+    .map(
+      ({ resource, operation, modes, translated, native }) =>
+        html`<tr><th scope="row">${resource} ${operation}</th><td class="number">${count(modes.translate.requests)}</td><td class="number">${translated === undefined ? "–" : seconds(translated)}</td><td class="number">${native === undefined ? "–" : seconds(native)}</td></tr>`,
+    )}</tbody></table>`,
+)}`,
+  };
+}
+
+const MOST_REPLICAS = 100;
+
+export function fleet(data: PageData): Section {
+  const { status, store, instance, version, at } = data;
+  const { replicas, instances } = status;
+  const present = replicas.filter(({ goneSince }) => goneSince === null).length;
+  const [own] = instances;
+  return {
+    id: "fleet",
+    title: "Fleet",
+    aside: store === undefined ? "one instance, without a store" : `${count(Math.max(1, present))} present`,
+    body: html`${figures([
+      figure("This instance", instance, `version ${version}`),
+      figure("Its rules", own?.rules?.slice(0, 8) ?? "none", own?.rules === null ? "no rules file" : "digest"),
+      figure(
+        "Store",
+        store === undefined ? "none" : store.up ? badge("up", "good") : badge("away", "bad"),
+        store === undefined ? "state.url is not set" : (store.fault ?? "replicas decide together"),
+      ),
+    ])}
+${
+  replicas.length === 0
+    ? ""
+    : scrolling(
+        "Replicas",
+        html`<table><thead><tr><th scope="col">Replica</th><th scope="col">State</th><th scope="col">Version</th><th scope="col">Rules</th><th scope="col">Last heard</th></tr></thead><tbody>${replicas
+          .slice(0, MOST_REPLICAS)
+          .map(
+            (one) =>
+              html`<tr><th scope="row">${one.name}</th><td>${one.goneSince === null ? badge("present", "good") : one.left ? badge("stopped", "plain") : badge("gone", "bad")}</td><td>${one.version}</td><td>${one.rules?.slice(0, 8) ?? "none"}</td><td>${time(Date.parse(one.heardAt), ago(Date.parse(one.heardAt), at))}</td></tr>`,
+          )}</tbody></table>`,
+      )
+}
+${replicas.length > MOST_REPLICAS ? html`<p class="note">And ${replicas.length - MOST_REPLICAS} more.</p>` : ""}`,
+  };
+}

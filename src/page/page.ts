@@ -1,0 +1,70 @@
+/** The page as a whole: sections in order, and the document around them. */
+import { clients } from "./clients.ts";
+import type { PageData } from "./data.ts";
+import { differences } from "./differences.ts";
+import { type Document, documentOf } from "./document.ts";
+import { events } from "./events.ts";
+import { headline } from "./headline.ts";
+import { type Html, html, link } from "./html.ts";
+import { cost, fleet, load } from "./machine.ts";
+import { badge, type Section } from "./parts.ts";
+import { progress } from "./progress.ts";
+import { type PageQuery, queryParameters, readQuery } from "./query.ts";
+import { rules } from "./rules.ts";
+import { share, time } from "./words.ts";
+
+const SECTIONS: readonly ((data: PageData, query: PageQuery) => Section)[] = [
+  headline,
+  progress,
+  rules,
+  clients,
+  differences,
+  events,
+  load,
+  cost,
+  fleet,
+];
+
+/** `id` and content of each part that changes, in order. `state` is the line of the header. */
+export type LiveParts = ReadonlyMap<string, string>;
+
+export function liveParts(data: PageData, parameters: URLSearchParams): LiveParts {
+  const query = readQuery(parameters);
+  const sections = SECTIONS.map((section) => section(data, query));
+  return new Map([
+    ["state", stateLine(data).toString()],
+    ...sections.map((section): [string, string] => [section.id, sectionBody(section, data).toString()]),
+  ]);
+}
+
+/** The document of `GET /`. */
+export function renderPage(
+  data: PageData,
+  parameters: URLSearchParams,
+  look: Omit<Document, "title" | "body">,
+): string {
+  const query = readQuery(parameters);
+  const sections = SECTIONS.map((section) => section(data, query));
+  const shareNow = data.status.standing?.translatedShare ?? undefined;
+  const title = `${shareNow === undefined ? "" : `${share(shareNow)} translated · `}carryover`;
+  const body = html`<header class="top"><div class="bar-in">
+<h1><a href="/"><span class="logo" aria-hidden="true"></span>carryover</a></h1>
+<nav class="sections" aria-label="Sections">${sections.slice(1).map(({ id, title: name }) => html`<a href="#${id}">${name}</a>`)}</nav>
+<div class="state" id="state" data-part>${stateLine(data)}</div></div></header>
+<main id="main" data-live="${link("/page/live", queryParameters(query))}">
+${sections.map((section) => html`<section id="${section.id}" class="panel panel-${section.id}" aria-labelledby="${section.id}-title" data-part>${sectionBody(section, data)}</section>`)}
+</main>
+<footer><p>Times are UTC. Figures cover all replicas unless a panel names one instance. <a href="/page/force">Force native v1</a></p><p>carryover ${data.version}</p></footer>`;
+  return documentOf({ ...look, title, body });
+}
+
+function sectionBody({ id, title, aside, body }: Section, { isMadeUp }: PageData): Html {
+  return html`<div class="panel-head"><h2 id="${id}-title">${title}</h2>${aside === undefined || aside === "" ? "" : html`<div class="aside">${aside}</div>`}${isMadeUp ? html`<span class="badge badge-demo">demo, its past is made up</span>` : ""}</div>
+${body}`;
+}
+
+function stateLine({ force, at, status }: PageData): Html {
+  const troubles = status.attention.length;
+  return html`${force === "none" ? "" : badge(`forced: ${force}`, "bad")}${troubles === 0 ? badge("calm", "good") : html`<a href="#headline">${badge(`${troubles} to look at`, "warn")}</a>`}
+<span class="as-of">as of ${time(at, `${new Date(at).toISOString().slice(11, 16)}Z`)}</span>`;
+}

@@ -1,0 +1,152 @@
+/** The rules in their order: what each does and why, its evidence, and how translated requests compare with native ones. */
+import type { FleetRule } from "../fleet/fleet.ts";
+import type { RuleLineStatus } from "../fleet/status.ts";
+import { counted, percent } from "../rules/words.ts";
+import type { OperationCost, PageData, PageEvent } from "./data.ts";
+import { capital } from "./headline.ts";
+import { type Html, html } from "./html.ts";
+import { badge, figure, figures, nothing, pageOf, pager, type Section, scrolling, type Tone } from "./parts.ts";
+import { bar } from "./plot.ts";
+import type { PageQuery } from "./query.ts";
+import { count, fineShare, seconds, time } from "./words.ts";
+
+const RULES_ON_PAGE = 25;
+const MOST_EVENTS = 3;
+const MOST_LACKS = 4;
+
+export function rules(data: PageData, query: PageQuery): Section {
+  const { status } = data;
+  const shown = pageOf(status.rules, query.rulesPage, RULES_ON_PAGE);
+  const mode = status.instances[0]?.mode ?? "translate";
+  return {
+    id: "rules",
+    title: "Rules",
+    aside: html`requests that no rule takes: ${badge(mode, mode)}`,
+    body:
+      status.rules.length === 0
+        ? nothing(html`There are no rules: every v1 request is handled as <code>cutover.mode</code> says.`)
+        : html`<ol class="rules" start="${shown.first + 1}">${shown.items.map((line, at) => ruleItem(data, line, shown.first + at))}</ol>
+${pager(shown, query, { name: "rules", place: "rules", what: "rules" })}`,
+  };
+}
+
+const STATE_TONES: Readonly<Record<RuleLineStatus["state"], Tone>> = {
+  "as-written": "plain",
+  "stepped-back": "bad",
+  returning: "warn",
+  promoted: "good",
+  expired: "plain",
+  unknown: "bad",
+};
+
+function ruleItem(data: PageData, line: RuleLineStatus, at: number): Html {
+  const { name, doing, state, whom, says, missing, mayGoFurther } = line;
+  // Both lists are of the same rules in the same order.
+  const rule = data.rules[at];
+  const isQuiet = state === "as-written";
+  return html`<li class="rule"><div class="rule-head"><h3>${name}</h3>${badge(doing, doing === "nothing" ? "plain" : doing)}
+${isQuiet ? "" : badge(state.replace("-", " "), STATE_TONES[state])}${mayGoFurther ? badge("may go further", "good") : ""}</div>
+<p class="whom">Takes ${whom}. ${capital(says)}.</p>
+${rule === undefined ? "" : [takenFigures(rule, data), evidenceBar(rule), guardTable(rule, data, at)]}
+${
+  missing.length === 0
+    ? ""
+    : html`<div class="lacks"><h4>Before it may go further</h4><ul>${missing.slice(0, MOST_LACKS).map((text) => html`<li>${capital(text)}</li>`)}</ul>${missing.length > MOST_LACKS ? html`<p class="note">And ${missing.length - MOST_LACKS} more reasons.</p>` : ""}</div>`
+}
+${rule?.cause === undefined ? "" : html`<p class="cause">Why: ${rule.cause}</p>`}
+${lastEvents(data.events, name)}</li>`;
+}
+
+function takenFigures({ evidence, since }: FleetRule, { ledger }: PageData): Html | "" {
+  if (evidence === undefined) return "";
+  const { requests, failures, comparisons, differences, clients, clientsNeeded, resources, stepBacks } = evidence;
+  const callers = ledger.clients.filter(({ operations }) =>
+    operations.some(({ resource }) => resources === undefined || resources.includes(resource)),
+  ).length;
+  return figures([
+    figure("Translated requests", count(requests), failures === 0 ? "none failed" : `${count(failures)} failed`),
+    figure("Comparisons", count(comparisons), `${count(differences)} differed`),
+    figure("Clients compared", count(clients), clientsNeeded > 0 ? `${clientsNeeded} needed` : undefined),
+    figure(
+      "Clients it concerns",
+      count(callers),
+      evidence.percent === undefined ? undefined : `it takes ${evidence.percent} %`,
+    ),
+    figure("As it is since", time(since), stepBacks === 0 ? undefined : counted(stepBacks, "rollback")),
+  ]);
+}
+
+/** Of a rule in shadow: how near the bound is to the threshold, as the gate judges it. */
+function evidenceBar({ mode, state, evidence }: FleetRule): Html | "" {
+  if (evidence === undefined || mode === "native" || state === "expired") return "";
+  const below = evidence.differencesBelow ?? 0.02;
+  if (evidence.comparisons === 0)
+    return html`<div class="evidence"><p>No comparison yet: the share of differing responses must be shown to be below ${percent(below)}.</p>${bar(0)}</div>`;
+  const found = evidence.bound;
+  const isEnough = found < below;
+  const text = `At most ${fineShare(found)} of responses differ (95 %); ${isEnough ? "below" : "must be below"} ${percent(below)}`;
+  const isTrouble = evidence.differences / evidence.comparisons >= below;
+  return html`<div class="evidence"><p>${text}</p>${bar(below / found, isEnough ? "good" : isTrouble ? "bad" : "plain")}</div>`;
+}
+
+interface Side {
+  readonly requests: number;
+  readonly errors: number;
+  readonly denied: number;
+  readonly latency: number | undefined;
+}
+
+/** Requests of the rule's resources in the last 24 hours, by what served them. */
+function guardTable({ evidence, guard, mode }: FleetRule, { rows, cost }: PageData, at: number): Html | "" {
+  if (rows === undefined || evidence === undefined || mode === "native") return "";
+  const isOf = ({ resource }: { readonly resource: string }) =>
+    evidence.resources === undefined || evidence.resources.includes(resource);
+  const own = rows.filter((row) => row.apiVersion === "v1" && isOf(row));
+  const costs = cost?.operations.filter(isOf) ?? [];
+  const side = (...modes: readonly ("native" | "shadow" | "translate")[]): Side => {
+    const sum = (codes?: string) =>
+      own.reduce(
+        (all, row) =>
+          all + (modes.some((one) => one === row.mode) && (codes ?? row.codes) === row.codes ? row.requests : 0),
+        0,
+      );
+    return { requests: sum(), errors: sum("5xx"), denied: sum("4xx"), latency: latencyOf(costs, modes) };
+  };
+  const [native, translated] = [side("native", "shadow"), side("translate")];
+  if (native.requests + translated.requests === 0) return "";
+  const row = (name: string, { requests, errors, denied, latency }: Side) =>
+    html`<tr><th scope="row">${name}</th><td class="number">${count(requests)}</td><td class="number">${rate(errors, requests)}</td><td class="number">${rate(denied, requests)}</td><td class="number">${latency === undefined ? "–" : seconds(latency)}</td></tr>`;
+  const says = guard?.trouble?.says ?? (guard?.slow === undefined ? [] : [guard.slow.says]);
+  return html`<details class="guard" ${says.length > 0 ? html`open` : ""} id="guard-${at}"><summary>Translated and native side by side</summary>
+${scrolling("Translated and native requests", html`<table><thead><tr><th scope="col">Served by</th><th scope="col" class="number">Requests, 24 h</th><th scope="col" class="number">Errors (5xx)</th><th scope="col" class="number">Denied (4xx)</th><th scope="col" class="number">Mean time</th></tr></thead><tbody>${row("native v1", native)}${row("translated", translated)}</tbody></table>`)}
+<p class="note">All v1 requests of ${evidence.resources === undefined ? "every resource" : evidence.resources.join(", ")}; times since the start of this instance. Guard: ${guard?.action ?? "unknown"}.</p>
+${says.map((text) => html`<p class="cause">${capital(text)}</p>`)}</details>`;
+}
+
+function rate(some: number, all: number): string {
+  if (all === 0) return "–";
+  return some === 0 ? "0 %" : fineShare(some / all);
+}
+
+export function latencyOf(
+  costs: readonly OperationCost[],
+  modes: readonly ("native" | "shadow" | "translate")[],
+): number | undefined {
+  let [requests, total] = [0, 0];
+  for (const { modes: found } of costs) {
+    for (const mode of modes) {
+      requests += found[mode].requests;
+      total += found[mode].seconds;
+    }
+  }
+  return requests === 0 ? undefined : total / requests;
+}
+
+function lastEvents(events: readonly PageEvent[], name: string): Html | "" {
+  const own = events
+    .filter(({ rule }) => rule === name)
+    .slice(-MOST_EVENTS)
+    .reverse();
+  if (own.length === 0) return "";
+  return html`<div class="last"><h4>Last events</h4><ul>${own.map(({ at, kind, reason }) => html`<li>${time(at)} <strong>${kind.replaceAll("-", " ")}</strong> ${reason}</li>`)}</ul></div>`;
+}

@@ -1,0 +1,193 @@
+/** What the operator's page shows, gathered from the parts that know it. Loaded with the first page that is asked for. */
+import { hostname } from "node:os";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Config } from "../config/config.ts";
+import { fleetOf } from "../fleet/fleet.ts";
+import { withPeers } from "../fleet/peers.ts";
+import { createStatus } from "../fleet/status.ts";
+import { TIERS } from "../history/buckets.ts";
+import type { EventHistory } from "../history/events.ts";
+import type { AskedTimes } from "../history/requests.ts";
+import { type SeriesSource, seriesOf } from "../history/series.ts";
+import { mergeSnapshots } from "../ledger/snapshot.ts";
+import { isJsonObject, member } from "../model/json.ts";
+import type { OperationCost, PageCost, PageData, PageLoad, PageSample } from "../page/data.ts";
+import type { Metrics, MetricValue } from "../telemetry/metrics.ts";
+import type { Progress } from "../telemetry/progress.ts";
+import { VERSION } from "../version.ts";
+import type { Migration } from "./migration.ts";
+
+const [, HOURS, DAYS] = TIERS;
+const SHOWN_HOURS = 14 * 24;
+const SHOWN_DAYS = 180;
+const DAY_MS = 86_400_000;
+export interface PageSources {
+  readonly config: Config;
+  readonly catalogue: Catalogue;
+  readonly migration: Migration;
+  readonly history: Pick<EventHistory, "select" | "since">;
+  readonly instance: string;
+  readonly wall: () => number;
+  /** Milliseconds of a clock that is never set. */
+  readonly now: () => number;
+  readonly progress: (times: AskedTimes) => Progress;
+  readonly metrics: Pick<Metrics, "values">;
+  readonly load: () => Omit<PageLoad, "refused" | "loopDelay" | "residentBytes">;
+}
+
+/** Returns what gathers the data once. */
+export function createGatherer({ config, migration, history, instance, wall, progress, metrics, load }: PageSources) {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  const name = `${hostname()}-${instance.slice(0, 8)}`;
+  return async (): Promise<PageData> => {
+    delay.enable();
+    const at = wall();
+    const times: AskedTimes = { from: -DAY_MS, to: undefined };
+    const own = progress(times);
+    const others = await migration.fleet.others(at, times);
+    const peers =
+      others === undefined ? {} : { peers: others.all.map(({ progress: one }) => one), unread: [...others.unread] };
+    const results = withPeers([{ address: name, progress: { ...own, ...peers } }]);
+    const fleet = fleetOf(results);
+    const status = createStatus(fleet, times);
+    const gone = fleet.gone.map((one) => one.progress.ledger);
+    const ledgers = [...fleet.instances.map((one) => one.progress.ledger), ...gone];
+    const events = await migration.fleet.events();
+    const sourcesOf = (tier: 1 | 2): readonly SeriesSource[] => {
+      const { since, tiers } = migration.requests.tiers();
+      return [
+        { rows: migration.requests.snapshot().rows, since, buckets: tiers[tier]?.buckets ?? [] },
+        ...(others?.all ?? []).map(({ document }) => ({
+          rows: document.totals,
+          since: document.head.history.since,
+          buckets: document.tiers[tier] ?? [],
+        })),
+      ];
+    };
+    const loopDelay = delay.count > 0 ? delay.percentile(99) / 1e9 : undefined;
+    delay.reset();
+    return {
+      at,
+      version: VERSION,
+      instance: name,
+      status,
+      rules: fleet.rules,
+      rows: rowsOf(status.window.rows),
+      hours: seriesOf(sourcesOf(1), at, { ms: HOURS.ms, most: SHOWN_HOURS }),
+      days: seriesOf(sourcesOf(2), at, { ms: DAYS.ms, most: SHOWN_DAYS }),
+      events: events?.events ?? history.select(),
+      eventsSince: events?.since ?? history.since(),
+      ledger: ledgers.length === 1 && ledgers[0] !== undefined ? ledgers[0] : mergeSnapshots(ledgers),
+      samples: await samplesOf(migration, config),
+      load: {
+        ...load(),
+        refused: refusedOf(await metrics.values("problems_total")),
+        residentBytes: process.memoryUsage.rss(),
+        loopDelay,
+      },
+      cost: await costOf(metrics),
+      force: own.force,
+      hasNative: own.native !== false,
+      store: own.shared && { up: own.shared.up, fault: own.shared.fault },
+      isMadeUp: false,
+    };
+  };
+}
+
+function rowsOf(rows: ReturnType<typeof createStatus>["window"]["rows"]): PageData["rows"] {
+  return rows?.map((row) => ({ ...row, lastSeen: Date.parse(row.lastSeen) }));
+}
+
+/** Own samples and those of the others, latest first. What another replica made may have any shape. */
+async function samplesOf({ shadow, fleet }: Migration, config: Config): Promise<PageData["samples"]> {
+  const query = new URLSearchParams();
+  const own = shadow?.samples(query) ?? { values: config.shadow.values, samples: [] };
+  const { peers = [] } = await fleet.samples(query);
+  const others = peers.flatMap((peer) => {
+    const found = member(peer, "samples");
+    return Array.isArray(found) ? found.flatMap((one) => readSample(one) ?? []) : [];
+  });
+  const samples = [...own.samples, ...others].toSorted((a, b) => (a.at < b.at ? 1 : -1));
+  return { values: own.values, samples };
+}
+
+function readSample(value: unknown): PageSample | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const text = (name: string): string => String(member(value, name) ?? "");
+  const found = member(value, "differences");
+  const differences = (Array.isArray(found) ? found : []).filter(isJsonObject).map((one) => {
+    const of = (name: string) => (typeof one[name] === "string" ? { [name]: one[name] } : {});
+    return {
+      class: String(one["class"]),
+      path: String(one["path"]),
+      ...of("native"),
+      ...of("translated"),
+      ...of("set"),
+    };
+  });
+  const rule = member(value, "rule");
+  return {
+    at: text("at"),
+    resource: text("resource"),
+    operation: text("operation"),
+    client: text("client"),
+    ...(typeof rule === "string" ? { rule } : {}),
+    total: Number(member(value, "total")) || differences.length,
+    differences,
+  };
+}
+
+function refusedOf(values: readonly MetricValue[]): PageLoad["refused"] {
+  return values
+    .flatMap(({ labels, value }): (readonly [string, number])[] =>
+      value > 0 ? [[String(labels["reason"] ?? ""), value]] : [],
+    )
+    .sort((a, b) => b[1] - a[1]);
+}
+
+async function costOf(metrics: Pick<Metrics, "values">): Promise<PageCost> {
+  const operations = new Map<string, OperationCost & { modes: Record<"native" | "shadow" | "translate", Spent> }>();
+  for (const { name, labels, value } of await metrics.values("request_duration_seconds")) {
+    const mode = (["native", "shadow", "translate"] as const).find((one) => one === labels["mode"]);
+    if (labels["api_version"] !== "v1" || mode === undefined || name.endsWith("_bucket")) continue;
+    const [resource, operation] = [String(labels["resource"]), String(labels["operation"])];
+    const key = `${resource} ${operation}`;
+    const found = operations.get(key) ?? {
+      resource,
+      operation,
+      modes: { native: none(), shadow: none(), translate: none() },
+    };
+    operations.set(key, found);
+    if (name.endsWith("_sum")) found.modes[mode].seconds += value;
+    else found.modes[mode].requests += value;
+  }
+  const all = [...operations.values()];
+  const upstream = sumBy(await metrics.values("upstream_requests_total"), "upstream");
+  const compared = sumBy(await metrics.values("comparison_calls_total"), "upstream");
+  return {
+    operations: all,
+    v1Requests: all.reduce(
+      (sum, { modes }) => sum + Object.values(modes).reduce((some, one) => some + one.requests, 0),
+      0,
+    ),
+    upstreamCalls: upstream,
+    comparisonCalls: Object.values(compared).reduce((sum, one) => sum + one, 0),
+  };
+}
+
+interface Spent {
+  requests: number;
+  seconds: number;
+}
+
+const none = (): Spent => ({ requests: 0, seconds: 0 });
+
+function sumBy(values: readonly MetricValue[], label: string): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const { labels, value } of values) {
+    const key = String(labels[label]);
+    sums[key] = (sums[key] ?? 0) + value;
+  }
+  return sums;
+}
