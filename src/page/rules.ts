@@ -97,7 +97,7 @@ interface Side {
 }
 
 /** Requests of the rule's resources in the last 24 hours, by what served them. */
-function guardTable({ evidence, guard, mode }: FleetRule, { rows, cost }: PageData, at: number): Html | "" {
+function guardTable({ name, evidence, guard, mode }: FleetRule, { rows, cost }: PageData, at: number): Html | "" {
   if (rows === undefined || evidence === undefined || mode === "native") return "";
   const isOf = ({ resource }: { readonly resource: string }) =>
     evidence.resources === undefined || evidence.resources.includes(resource);
@@ -118,7 +118,7 @@ function guardTable({ evidence, guard, mode }: FleetRule, { rows, cost }: PageDa
     html`<tr><th scope="row">${name}</th><td class="number">${count(requests)}</td><td class="number">${rate(errors, requests)}</td><td class="number">${rate(denied, requests)}</td><td class="number">${latency === undefined ? "–" : seconds(latency)}</td></tr>`;
   const says = guard?.trouble?.says ?? (guard?.slow === undefined ? [] : [guard.slow.says]);
   return html`<details class="guard" ${says.length > 0 ? html`open` : ""} id="guard-${at}"><summary>Translated and native side by side</summary>
-${scrolling("Translated and native requests", html`<table><thead><tr><th scope="col">Served by</th><th scope="col" class="number">Requests, 24 h</th><th scope="col" class="number">Errors (5xx)</th><th scope="col" class="number">Denied (4xx)</th><th scope="col" class="number">Mean time</th></tr></thead><tbody>${row("native v1", native)}${row("translated", translated)}</tbody></table>`)}
+${scrolling(`Translated and native requests of rule ${name}`, html`<table><thead><tr><th scope="col">Served by</th><th scope="col" class="number">Requests, 24 h</th><th scope="col" class="number">Errors (5xx)</th><th scope="col" class="number">Denied (4xx)</th><th scope="col" class="number">Mean time</th></tr></thead><tbody>${row("native v1", native)}${row("translated", translated)}</tbody></table>`)}
 <p class="note">All v1 requests of ${evidence.resources === undefined ? "every resource" : evidence.resources.join(", ")}; times since the start of this instance. Guard: ${guard?.action ?? "unknown"}.</p>
 ${says.map((text) => html`<p class="cause">${capital(text)}</p>`)}</details>`;
 }

@@ -73,7 +73,8 @@ export async function stage(flags: Readonly<Record<string, string>> = {}): Promi
       for (const [at, client] of clients.entries()) {
         if (turn % (at + 1) !== 0) continue;
         await rig.ask("GET", `/iam/v1/groups/${group}`, product(client));
-        await rig.ask("GET", `/iam/v1/roles?id=${roles[turn % roles.length]}`, product(client));
+        const role = client === "inventory-sync" ? "" : `?name=${roles[turn % roles.length]}`;
+        await rig.ask("GET", `/iam/v1/roles${role}`, product(client));
         if (turn % 3 === 0) await rig.ask("GET", "/iam/v2beta1/groups?page_size=5", product(client));
         if (client === "terraform" && turn % 4 === 0) {
           await rig.ask("PUT", `/iam/v1/groups/${group}`, { ...product(client), body: { name: `of turn ${turn}` } });
