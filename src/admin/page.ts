@@ -140,6 +140,7 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
 
   server.register(async (forms) => {
     const parser = { parseAs: "string", bodyLimit: MOST_BODY_BYTES } as const;
+    forms.removeAllContentTypeParsers();
     forms.addContentTypeParser("application/x-www-form-urlencoded", parser, (_, body, done) => done(null, body));
     forms.addHook("onRequest", (request, reply, done) => {
       if (isSameOrigin(request)) done();

@@ -31,7 +31,7 @@ function shareCard({ status, days, hours, at }: PageData): Html {
   const says =
     now === undefined
       ? html`No v1 request was served ${window.says ?? "yet"}`
-      : html`of v1 requests translated to v2 ${window.says ?? ""}${window.limits === null ? "" : html` (${window.limits})`}`;
+      : html`of v1 requests translated to v2 ${unbroken(window.says)}${window.limits === null ? "" : html` (${window.limits})`}`;
   return html`<div class="card card-share"><p class="big">${figure}</p><p>${says}</p>
 <p class="trend">${trend(now, before)}</p>
 ${daily.some((one) => one !== undefined) ? sparkline(daily, `Share translated per day over 14 days, now ${figure}`) : ""}</div>`;
@@ -52,7 +52,7 @@ function clientsCard({ status }: PageData): Html {
   const { moved, clients, silent } = standing;
   const left = clients - moved - silent.length;
   return html`<div class="card"><p class="big">${count(moved)}<small> of ${count(clients)}</small></p>
-<p>${clients === 1 ? "client" : "clients"} moved: no v1 call ${status.window.says ?? ""}, but calls to v2</p>
+<p>${clients === 1 ? "client" : "clients"} moved: no v1 call ${unbroken(status.window.says)}, but calls to v2</p>
 ${bar(moved / clients, "good")}
 <p class="trend"><a href="${link("/", { state: "left" }, "clients")}">${counted(left, "client")} still on v1</a>${silent.length === 0 ? "" : `, ${silent.length} silent`}</p></div>`;
 }
@@ -105,4 +105,9 @@ ${ahead.length === 0 ? "" : html`<h4>Takes long: begin early</h4><ul class="ahea
 
 export function capital(text: string): string {
   return /^[a-z][a-z]* /.test(text) && !text.includes("://", 0) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
+
+/** A number stays with its unit. */
+function unbroken(says: string | null): string {
+  return says?.replace(/(\d) /g, "$1\u00a0") ?? "";
 }

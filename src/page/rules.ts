@@ -44,7 +44,7 @@ function ruleItem(data: PageData, line: RuleLineStatus, at: number): Html {
   // Both lists are of the same rules in the same order.
   const rule = data.rules[at];
   const isQuiet = state === "as-written";
-  return html`<li class="rule"><div class="rule-head"><h3>${name}</h3>${badge(doing, doing === "nothing" ? "plain" : doing)}
+  return html`<li class="rule"><div class="rule-head"><span class="order" aria-hidden="true">${at + 1}</span><h3>${name}</h3>${badge(doing, doing === "nothing" ? "plain" : doing)}
 ${isQuiet ? "" : badge(state.replace("-", " "), STATE_TONES[state])}${mayGoFurther ? badge("may go further", "good") : ""}</div>
 <p class="whom">Takes ${whom}. ${capital(says)}.</p>
 ${rule === undefined ? "" : [takenFigures(rule, data), evidenceBar(rule), guardTable(rule, data, at)]}

@@ -39,6 +39,58 @@ export const INSIDE = [
     ],
   ),
   ...guards(
+    "src/admin/page.ts",
+    ["test/admin/page.test.ts"],
+    [
+      ["a form of the page's own origin", "if (isSameOrigin(request)) done();", "if (true) done();"],
+      ["a form of this login", 'if (!isFormToken(sent.get("form") ?? "", key, session)) {', "if (false) {"],
+      [
+        "a session for a change",
+        "if (key === undefined || session === undefined || force === undefined) return",
+        "if (key === undefined || force === undefined) return",
+      ],
+      ["the token for a login", '|| !sameText((sent.get("token") ?? "").trim(), key)', ""],
+      ["access to the news of the page", "if (!mayRead(request)) {", "if (false) {"],
+      ["access to the page", "if (!mayRead(request)) return refuse(request, reply);\n      const html", "const html"],
+      ["no login that leads elsewhere", "/^\\/(?![/\\\\])[\\x21-\\x7e]*$/.test(to)", "true"],
+      ["open pages outside the limit of other connections", "    options.exempt(request);\n", ""],
+    ],
+  ),
+  ...guards(
+    "src/page/html.ts",
+    ["test/page/escaping.test.ts"],
+    [
+      [
+        "no unprintable character on the page",
+        "return replaceUnprintable(cut(value, LONGEST));",
+        "return cut(value, LONGEST);",
+      ],
+      ["geometry that is checked", "if (!/^[MLHVCZ0-9., e-]*$/i.test(path))", "if (false)"],
+    ],
+  ),
+  ...guards(
+    "src/page/markdown.ts",
+    ["test/page/escaping.test.ts"],
+    [["no HTML in Markdown", "html: false", "html: true"]],
+  ),
+  ...guards(
+    "src/admin/session.ts",
+    ["test/admin/page.test.ts"],
+    [
+      ["a session that ends", "seconds > now / 1000 && ", ""],
+      ["a signed session", 'isSame(signature, sign(token, "session", expires))', "true"],
+    ],
+  ),
+  ...guards(
+    "src/admin/viewers.ts",
+    ["test/admin/viewers.test.ts", "test/admin/page.test.ts"],
+    [
+      ["a limit of open pages", "viewers.size >= MOST_VIEWERS || isClosed", "isClosed"],
+      ["an end for a viewer that does not read", "if (now() - viewer.unreadSince > UNREAD_MS) end(viewer);", ""],
+      ["access while the page is open", "if (!viewer.isAllowed()) end(viewer);", ";"],
+    ],
+  ),
+  ...guards(
     "src/json/memory.ts",
     ["test/json/growth.test.ts"],
     [

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { liveParts, renderPage } from "../../src/page/page.ts";
+import { type Amounts, AT, pageData } from "./data.ts";
+
+const assets = { css: "/c.css", script: "/s.js", icon: "/i.svg" };
+
+function shown(amounts: Amounts = {}, query = "") {
+  return renderPage(pageData("reads", amounts), new URLSearchParams(query), { assets });
+}
+
+function partOf(amounts: Amounts, id: string, query = ""): string {
+  return liveParts(pageData("reads", amounts), new URLSearchParams(query)).get(id) ?? "";
+}
+
+const count = (text: string, what: string | RegExp): number => text.split(what).length - 1;
+
+describe("the page", () => {
+  it("shows 25 of ten thousand clients, with the pages between, and stays small", () => {
+    const clients = partOf({ clients: 10_000 }, "clients");
+    expect(count(clients, "<tr>")).toBe(26);
+    expect(clients).toContain("Page 1 of 400");
+    expect(partOf({ clients: 10_000 }, "clients", "clients=400")).toContain("Page 400 of 400");
+    expect(partOf({ clients: 10_000 }, "clients", "clients=99999")).toContain("Page 400 of 400");
+    expect(shown({ clients: 10_000 }).length).toBeLessThan(250_000);
+  });
+
+  it("finds, narrows and sorts clients", () => {
+    expect(count(partOf({ clients: 50 }, "clients", "q=READS%2049"), "<tr>")).toBe(2);
+    expect(partOf({ clients: 50 }, "clients", "resource=other")).toContain("No client matches");
+    expect(partOf({ clients: 50 }, "clients", "state=moved")).toContain("No client matches");
+    expect(count(partOf({ clients: 12 }, "clients", "sort=name&q=reads&state=left"), "<tr>")).toBe(13);
+  });
+
+  it("keeps the filter in the links to other pages, and the time shown in the filter", () => {
+    const clients = partOf({ clients: 100 }, "clients", "q=reads&sort=name&span=days");
+    expect(clients).toContain('href="/?span=days&amp;q=reads&amp;sort=name&amp;clients=2#clients"');
+    expect(clients).toContain('<input type="hidden" name="span" value="days">');
+  });
+
+  it("numbers a thousand rules over pages, and shows a hundred replicas", () => {
+    const rules = partOf({ rules: 1_000 }, "rules", "rules=2");
+    expect(rules).toContain('start="26"');
+    expect(count(rules, '<li class="rule">')).toBe(25);
+    expect(count(partOf({ replicas: 100 }, "fleet"), "<tr>")).toBe(101);
+  });
+
+  it("says that there is nothing where nothing was counted, never zero", () => {
+    const data = pageData("reads", { clients: 0, rules: 0, replicas: 0 });
+    const empty = {
+      ...data,
+      status: { ...data.status, standing: null, attention: [], ahead: [], change: null },
+      hours: { ...data.hours, points: data.hours.points.map(({ at }) => ({ at, counts: undefined })) },
+      events: [],
+      rows: undefined,
+      samples: { ...data.samples, samples: [] },
+      cost: undefined,
+      load: undefined,
+    };
+    const parts = liveParts(empty, new URLSearchParams());
+    expect(parts.get("headline")).toContain('<p class="big">–</p>');
+    expect(parts.get("headline")).not.toContain("0 %");
+    expect(parts.get("headline")).toContain("Nothing needs attention");
+    expect(parts.get("progress")).toContain("No request was counted in this time");
+    expect(parts.get("clients")).toContain("No client has called yet");
+    expect(parts.get("rules")).toContain("There are no rules");
+  });
+
+  it("bounds what needs attention, and shows what to paste at its place", () => {
+    const data = pageData("reads");
+    const attention = Array.from({ length: 40 }, (_, at) => `trouble ${at}`);
+    const change = { file: "rules", rule: "role-reads", key: "mode", value: "translate" } as const;
+    const paste = ["mode: translate", "match: { percent: 25 }"];
+    const status = { ...data.status, attention, change: { ...change, paste } };
+    const headline = liveParts({ ...data, status }, new URLSearchParams()).get("headline") ?? "";
+    expect(headline).toContain("And 28 more");
+    expect(headline).toMatch(/In rule role-reads:<\/p><pre[^>]*><code>mode: translate\n<\/code>/);
+    expect(headline).toMatch(/In match of rule role-reads:<\/p><pre[^>]*><code>percent: 25\n<\/code>/);
+  });
+
+  it("marks events on the plot, and has every point in the table", () => {
+    const progress = partOf({}, "progress", "span=days");
+    expect(progress).toContain('<g class="mark-bad">');
+    expect(count(progress, '<th scope="row">')).toBe(10);
+  });
+
+  it("says on every panel that the past of the demo is made up, and nowhere else", () => {
+    const demo = liveParts(pageData("reads"), new URLSearchParams());
+    for (const [id, html] of demo) if (id !== "state") expect([id, html.includes("made up")]).toEqual([id, true]);
+    const real = liveParts({ ...pageData("reads"), isMadeUp: false }, new URLSearchParams());
+    expect([...real.values()].join("")).not.toContain("made up");
+  });
+
+  it("survives clocks that jump: times outside of all dates, and a last call in the future", () => {
+    const data = pageData("reads");
+    const [client] = data.ledger.clients;
+    if (client === undefined) throw new Error("no client");
+    const odd = { ...client, lastV1: AT + 9e9, firstSeen: -9e15, lastSeen: Number.NaN };
+    const events = [{ ...data.events[0]!, at: 9e15 }];
+    const parts = liveParts({ ...data, events, ledger: { ...data.ledger, clients: [odd] } }, new URLSearchParams());
+    expect(parts.get("events")).toContain("–");
+  });
+
+  it("has no inline script, style or handler", () => {
+    const html = shown({ clients: 3 });
+    expect(html).not.toMatch(/\sstyle=|\son[a-z]+=|<style|<script(?![^>]*\ssrc=)/);
+  });
+});
