@@ -17,6 +17,25 @@ import { type Standing, sharesOf, standingOf } from "./standing.ts";
 import { callsOf, judgeV1, type ReportView } from "./verdict.ts";
 import { callsV1, clientDaysWords, limitsOf, requestsIn, windowOf, windowWords } from "./window.ts";
 
+/** The part of a report that `carryover status` and the page show; a fraction of its work where many clients are known. `asked`: as of `createReport`. */
+export function createStanding(
+  fleet: Fleet,
+  asked: AskedTimes,
+): Pick<MigrationReport, "at" | "standing" | "window"> & {
+  readonly allTime: Pick<Standing, "translatedShare" | "served">;
+} {
+  const { responding } = readInstances(fleet.results);
+  const whole = merge(responding);
+  const window = whole && windowOf(asked, whole);
+  const view = whole && window && { window, merged: scoped(whole, {}, window) };
+  return {
+    at: timeOf(view?.merged.at),
+    standing: view === undefined ? null : standingIn(view, fleet, {}),
+    window: windowLine(view),
+    allTime: view === undefined ? { translatedShare: null, served: null } : sharesOf(knownModes(view.merged.allCounts)),
+  };
+}
+
 /** `asked`: the times that the instances were asked for. */
 export function createReport(
   results: readonly InstanceResult[],

@@ -54,7 +54,7 @@ export function scoped(merged: MergedProgress, scope: ReportScope, window: Repor
     .filter(({ operations }) => resource === undefined || operations.some(about))
     .map((client) => (resource === undefined ? client : aboutResource(client, resource)));
   const byLedger = !merged.countFromOneTime || scope.client !== undefined;
-  const ofClients = clients.flatMap((client) => rowsOf(client, resource));
+  const ofClients = byLedger ? clients.flatMap((client) => rowsOf(client, resource)) : [];
   const allCounts = {
     byLedger,
     rows: byLedger ? [...ofClients, ...(isAll ? unlisted(merged) : [])] : rows.filter(about),

@@ -23,7 +23,7 @@ import { nextStep } from "./next.ts";
 import { nameOf, shortList } from "./next-client.ts";
 import { isWhole } from "./next-rule.ts";
 import { type ReplicaStatus, replicaStatuses, sharedTroubles } from "./replicas.ts";
-import { createReport } from "./report.ts";
+import { createStanding } from "./report.ts";
 import type { MigrationReport } from "./report-lines.ts";
 import type { Standing } from "./standing.ts";
 
@@ -100,7 +100,7 @@ export interface RuleLineStatus {
 /** `asked`: the times that the instances were asked for. */
 export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
   const { instances, silent } = fleet;
-  const { at, standing, window, allTime } = createReport(fleet.results, asked);
+  const { at, standing, window, allTime } = createStanding(fleet, asked);
   const rules = fleet.rules.map((rule): RuleLineStatus => {
     const { name, mode, doing, state, on } = rule;
     const { lacks, evidence } = judgeRule(rule, DEFAULT_TERMS);
