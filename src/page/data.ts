@@ -2,8 +2,8 @@
 import type { FleetRule } from "../fleet/fleet.ts";
 import type { MigrationStatus } from "../fleet/status.ts";
 import type { HistoryEvent } from "../history/events.ts";
-import type { Series } from "../history/series.ts";
-import type { LedgerSnapshot } from "../ledger/entry.ts";
+import type { Series, SeriesSource } from "../history/series.ts";
+import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 
 /** An event, and the other replicas that have it. */
@@ -99,4 +99,12 @@ export interface PageData {
   readonly store: { readonly up: boolean; readonly fault: string | undefined } | undefined;
   /** True for the sandbox of `carryover demo`, whose past is made up. */
   readonly isMadeUp: boolean;
+}
+
+/** What the page of the demo shows besides what was counted. Nothing else reads it. */
+export interface MadeUpPast {
+  readonly hours: SeriesSource;
+  readonly days: SeriesSource;
+  readonly events: readonly PageEvent[];
+  readonly clients: readonly ClientEntry[];
 }

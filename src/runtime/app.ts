@@ -22,6 +22,7 @@ import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { createMemoryBudget } from "../model/memory-budget.ts";
 import { clearLastMatch } from "../model/text.ts";
+import type { MadeUpPast } from "../page/data.ts";
 import { createDeprecationNotice } from "../rollout/deprecation.ts";
 import { createHttpServer, type HttpServer } from "../server/server.ts";
 import type { SharedStore } from "../state/shared/protocol.ts";
@@ -97,6 +98,8 @@ export interface AppOptions {
   readonly grpcTimeouts?: GrpcTimeouts;
   /** The store of `state.url`. Tests hand in their own. */
   readonly store?: SharedStore;
+  /** A past for the page of the demo; it is shown there, and counted nowhere. */
+  readonly past?: (at: number) => MadeUpPast;
   /** Makes the translations. Tests share those of one catalogue. */
   readonly translate?: Translate;
 }
@@ -274,6 +277,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     page: createPage({
       ...{ config, catalogue, migration, history, instance, wall, now, metrics },
       progress: status,
+      past: options.past,
       load: () => ({
         inFlight: crowd.here,
         inFlightLimit: config.limits.inFlight,

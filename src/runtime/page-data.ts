@@ -10,9 +10,10 @@ import { TIERS } from "../history/buckets.ts";
 import type { EventHistory } from "../history/events.ts";
 import type { AskedTimes } from "../history/requests.ts";
 import { type SeriesSource, seriesOf } from "../history/series.ts";
+import type { LedgerSnapshot } from "../ledger/entry.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import { isJsonObject, member } from "../model/json.ts";
-import type { OperationCost, PageCost, PageData, PageLoad, PageSample } from "../page/data.ts";
+import type { MadeUpPast, OperationCost, PageCost, PageData, PageLoad, PageSample } from "../page/data.ts";
 import type { Metrics, MetricValue } from "../telemetry/metrics.ts";
 import type { Progress } from "../telemetry/progress.ts";
 import { VERSION } from "../version.ts";
@@ -33,11 +34,23 @@ export interface PageSources {
   readonly now: () => number;
   readonly progress: (times: AskedTimes) => Progress;
   readonly metrics: Pick<Metrics, "values">;
+  /** Of the demo: a past that is shown here only. */
+  readonly past: ((at: number) => MadeUpPast) | undefined;
   readonly load: () => Omit<PageLoad, "refused" | "loopDelay" | "residentBytes">;
 }
 
 /** Returns what gathers the data once. */
-export function createGatherer({ config, migration, history, instance, wall, progress, metrics, load }: PageSources) {
+export function createGatherer({
+  config,
+  migration,
+  history,
+  instance,
+  wall,
+  progress,
+  metrics,
+  past,
+  load,
+}: PageSources) {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   const name = `${hostname()}-${instance.slice(0, 8)}`;
   return async (): Promise<PageData> => {
@@ -54,6 +67,7 @@ export function createGatherer({ config, migration, history, instance, wall, pro
     const gone = fleet.gone.map((one) => one.progress.ledger);
     const ledgers = [...fleet.instances.map((one) => one.progress.ledger), ...gone];
     const events = await migration.fleet.events();
+    const made = past?.(at);
     const sourcesOf = (tier: 1 | 2): readonly SeriesSource[] => {
       const { since, tiers } = migration.requests.tiers();
       return [
@@ -63,6 +77,7 @@ export function createGatherer({ config, migration, history, instance, wall, pro
           since: document.head.history.since,
           buckets: document.tiers[tier] ?? [],
         })),
+        ...(made === undefined ? [] : [tier === 1 ? made.hours : made.days]),
       ];
     };
     const loopDelay = delay.count > 0 ? delay.percentile(99) / 1e9 : undefined;
@@ -76,9 +91,12 @@ export function createGatherer({ config, migration, history, instance, wall, pro
       rows: rowsOf(status.window.rows),
       hours: seriesOf(sourcesOf(1), at, { ms: HOURS.ms, most: SHOWN_HOURS }),
       days: seriesOf(sourcesOf(2), at, { ms: DAYS.ms, most: SHOWN_DAYS }),
-      events: events?.events ?? history.select(),
-      eventsSince: events?.since ?? history.since(),
-      ledger: ledgers.length === 1 && ledgers[0] !== undefined ? ledgers[0] : mergeSnapshots(ledgers),
+      events: [...(made?.events ?? []), ...(events?.events ?? history.select())],
+      eventsSince: made?.events[0]?.at ?? events?.since ?? history.since(),
+      ledger: withClients(
+        ledgers.length === 1 && ledgers[0] !== undefined ? ledgers[0] : mergeSnapshots(ledgers),
+        made?.clients,
+      ),
       samples: await samplesOf(migration, config),
       load: {
         ...load(),
@@ -90,9 +108,14 @@ export function createGatherer({ config, migration, history, instance, wall, pro
       force: own.force,
       hasNative: own.native !== false,
       store: own.shared && { up: own.shared.up, fault: own.shared.fault },
-      isMadeUp: false,
+      isMadeUp: made !== undefined,
     };
   };
+}
+
+function withClients(ledger: LedgerSnapshot, more: MadeUpPast["clients"] = []): LedgerSnapshot {
+  const known = new Set(ledger.clients.map(({ name }) => name));
+  return { ...ledger, clients: [...ledger.clients, ...more.filter(({ name }) => !known.has(name))] };
 }
 
 function rowsOf(rows: ReturnType<typeof createStatus>["window"]["rows"]): PageData["rows"] {

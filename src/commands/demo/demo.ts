@@ -1,16 +1,30 @@
 /** `carryover demo`: a sandbox platform, carryover in front of it, and calls to try. */
 
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createLog } from "../../telemetry/log.ts";
 import type { CommandIo } from "../command.ts";
 import { demoCalls, makeCall, toCurl } from "./calls.ts";
 import { showCutover } from "./cutover.ts";
+import { madeUpPast } from "./past.ts";
 import { type Demo, type DemoPorts, FREE_PORTS, startDemo } from "./stage.ts";
+import { DEMO_RULES, startTraffic } from "./traffic.ts";
 
 /** Starts both, and prints what to try and how to stop. */
-export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "onStop">): Promise<void> {
-  const demo = await startDemo(ports, createLog({ level: "warn" }));
+export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "onStop" | "fetch">): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "carryover-demo-"));
+  const rulesFile = join(folder, "rules.yaml");
+  await writeFile(rulesFile, DEMO_RULES);
+  const demo = await startDemo(ports, createLog({ level: "warn" }), { rulesFile, past: madeUpPast });
+  const endTraffic = startTraffic(demo, io);
   // Before anything is printed: its reader may stop the process at once.
-  io.onStop(demo.close);
+  io.onStop(async (graceMs) => {
+    endTraffic();
+    await demo.close(graceMs);
+    await rm(folder, { recursive: true, force: true });
+  });
+  io.print(`The page of the demo: open ${demo.adminUrl}/ in a browser\n`);
   io.print(introduction(demo));
   io.print(`# Paste this first: a ready token of the sandbox\nTOKEN=${demo.token}\n`);
   for (const call of demoCalls(demo)) io.print(`# ${call.title}\n${toCurl(call)}\n`);
@@ -32,7 +46,7 @@ export function introduction({ url, adminUrl, sandboxUrl, grpcUrl }: Demo): stri
   carryover  ${url}   v1 clients point here
   gRPC       ${grpcUrl}   the same for gRPC clients
   platform   ${sandboxUrl}   the sandbox: v2, native v1, token exchange; HTTP and gRPC
-  admin      ${adminUrl}   /healthz /readyz /metrics
+  admin      ${adminUrl}   the page for a browser; /healthz /readyz /metrics
 `;
 }
 
@@ -43,6 +57,7 @@ Then every v1 client stays on native v1 until a rule moves it (docs/runbook.md).
 /** Returns the exit code: 1 if a scene did not happen as the tour tells it. */
 export async function runTour(io: CommandIo): Promise<number> {
   const isTold = (await showCalls(io)) && (await showCutover(io));
+  io.print(PAGE);
   io.print(OUTLOOK);
   io.print(READ_NEXT);
   return isTold ? 0 : 1;
@@ -65,9 +80,13 @@ async function showCalls(io: Pick<CommandIo, "print" | "fetch">): Promise<boolea
   }
 }
 
+const PAGE = `To see a migration at a glance: npm start, and open the address of the page that it prints first.
+`;
+
 const READ_NEXT = `
 Read next:
   docs/concepts.md   the ideas, in ten minutes
   docs/runbook.md    from the first installation to the end of v1, step by step
   docs/cutover.md    rules, comparisons, rollback
-  docs/status.md     carryover status, gate and force`;
+  docs/status.md     carryover status, gate and force
+  docs/page.md       the page of the admin port`;

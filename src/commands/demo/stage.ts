@@ -42,8 +42,14 @@ export interface Demo {
   close(graceMs?: number): Promise<void>;
 }
 
-/** A platform, and carryover that translates every v1 request. */
-export async function startDemo(ports: DemoPorts, log: Log): Promise<Demo> {
+/** What makes its page worth looking at. */
+interface DemoShow extends Pick<AppOptions, "past"> {
+  /** Rules by which it is in the middle of a migration. */
+  readonly rulesFile?: string;
+}
+
+/** A platform, and carryover that translates every v1 request, but for those that rules take. */
+export async function startDemo(ports: DemoPorts, log: Log, show: DemoShow = {}): Promise<Demo> {
   const platform = await startPlatform(createSandbox(), ports.sandbox);
   const { sandbox, url: sandboxUrl } = platform;
   try {
@@ -55,8 +61,14 @@ export async function startDemo(ports: DemoPorts, log: Log): Promise<Demo> {
     } = await startFront(
       platform,
       ports,
-      { upstreamStsUrl: sandboxUrl, cutoverMode: "translate", listenGrpcPort: "0", grpcDescriptors: "the sandbox's" },
-      { log },
+      {
+        upstreamStsUrl: sandboxUrl,
+        cutoverMode: "translate",
+        listenGrpcPort: "0",
+        grpcDescriptors: "the sandbox's",
+        ...(show.rulesFile === undefined ? {} : { cutoverRulesFile: show.rulesFile }),
+      },
+      { log, ...(show.past === undefined ? {} : { past: show.past }) },
       () => sandbox.descriptors(),
     );
     const close = async (graceMs?: number) => {
@@ -81,7 +93,7 @@ export async function startFront(
   { url: platform }: Pick<Platform, "url">,
   ports: Omit<DemoPorts, "sandbox">,
   flags: Readonly<Record<string, string>>,
-  options: Pick<AppOptions, "log">,
+  options: Pick<AppOptions, "log" | "past">,
   readFile: () => Uint8Array = () => new Uint8Array(),
 ): Promise<Front> {
   const all = {

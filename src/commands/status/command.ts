@@ -57,7 +57,12 @@ export function addStatus(program: Command, io: CommandIo, outcome: Outcome): vo
     .option("--window <time>", WINDOW_HELP)
     .option("--from <time>", FROM_HELP)
     .option("--to <time>", TO_HELP)
-    .action(async (addresses: readonly string[], flags: SharedFlags & WindowFlags) => {
+    .option("--open", "print the address of the page for a browser instead (docs/page.md)")
+    .action(async (addresses: readonly string[], flags: SharedFlags & WindowFlags & { readonly open?: true }) => {
+      if (flags.open === true) {
+        for (const address of readAddresses(addresses, io.env)) io.print(`${address}/`);
+        return;
+      }
       const times = readWindowFlags(flags, TIME.wall());
       const asked = await askAll(addresses, flags, io, times);
       const [{ createStatus, statusExitCode }, { statusText }] = await Promise.all([

@@ -44,8 +44,8 @@ export async function open(url: string, options: BrowserContextOptions = {}): Pr
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("requestfailed", (request) => {
-    // A stream of events ends with its page.
-    if (!request.url().includes("/page/live")) complaints.push(`failed: ${request.url()}`);
+    // The next page ends what the one before it was loading.
+    if (request.failure()?.errorText !== "net::ERR_ABORTED") complaints.push(`failed: ${request.url()}`);
   });
   await page.goto(url, { waitUntil: "load" });
   return { page, complaints };

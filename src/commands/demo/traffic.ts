@@ -1,0 +1,52 @@
+/** Clients of the demo, which call carryover for as long as it runs: so its page has something to show. */
+import { later } from "../../model/clock.ts";
+import type { CommandIo } from "../command.ts";
+import type { Demo } from "./stage.ts";
+
+const EVERY_MS = 2_000;
+
+/** Rules of the demo: roles are compared, writes of one client stay on native v1, and all else is translated. */
+export const DEMO_RULES = `version: carryover/v1
+rules:
+  - name: role-reads
+    match: { resource: roles, operation: reads }
+    mode: shadow
+    shadow: { sample: 1 }
+  - name: terraform-writes
+    match: { client: terraform, operation: writes }
+    mode: native
+`;
+
+/** Returns what ends it. A call that fails is left out: the page shows it. */
+export function startTraffic({ url, token, sandbox }: Demo, { fetch }: Pick<CommandIo, "fetch">): () => void {
+  const group = sandbox.wellKnown.someGroup;
+  const call = async (client: string, path: string, body?: string): Promise<void> => {
+    const headers = { authorization: `Bearer ${token}`, "user-agent": `${client}/1.0` };
+    const options = body === undefined ? { headers } : { method: "PUT", headers, body };
+    await (await fetch(`${url}${path}`, options)).arrayBuffer();
+  };
+  let turn = 0;
+  let cancel = (): void => {};
+  const round = async (): Promise<void> => {
+    turn += 1;
+    await call("portal", `/iam/v1/groups/${group}`);
+    await call("ci-bot", `/iam/v1/roles?name=${["viewer", "editor", "owner"][turn % 3]}`);
+    await call("moved-already", "/iam/v2beta1/groups?page_size=5");
+    if (turn % 5 === 1) await call("terraform", `/iam/v1/groups/${group}`, JSON.stringify({ name: `plan ${turn}` }));
+    if (turn % 7 === 2) await call("portal", "/iam/v1/groups/none-of-that-name");
+  };
+  let isOver = false;
+  const schedule = (): void => {
+    if (isOver) return;
+    cancel = later(EVERY_MS, () => {
+      void round()
+        .catch(() => {})
+        .then(schedule);
+    });
+  };
+  schedule();
+  return () => {
+    isOver = true;
+    cancel();
+  };
+}
