@@ -81,6 +81,8 @@ export interface PageData {
   readonly status: MigrationStatus;
   /** In the order of the file. */
   readonly rules: readonly FleetRule[];
+  /** By name of a rule: how many of the known clients it takes requests of. Undefined where there are too many to ask for each. */
+  readonly takers: ReadonlyMap<string, number> | undefined;
   /** Requests of the last 24 hours by kind; undefined: unknown. */
   readonly rows: readonly RequestTotalsRow[] | undefined;
   readonly hours: Series;

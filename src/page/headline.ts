@@ -25,7 +25,10 @@ export function headline(data: PageData): Section {
 function shareCard({ status, days, hours, at }: PageData): Html {
   const { standing, window } = status;
   const now = standing?.translatedShare ?? undefined;
-  const before = translatedShareOf(sumOfSeries(hours, at - 2 * DAY, at - DAY));
+  // Both from the same buckets, so that they can be compared.
+  const [today, before] = [at - DAY, at - 2 * DAY].map((from) =>
+    translatedShareOf(sumOfSeries(hours, from, from + DAY)),
+  );
   const daily = days.points.slice(-14).map(({ counts }) => translatedShareOf(counts));
   const figure = now === undefined ? "–" : share(now);
   const says =
@@ -33,7 +36,7 @@ function shareCard({ status, days, hours, at }: PageData): Html {
       ? html`No v1 request was served ${window.says ?? "yet"}`
       : html`of v1 requests translated to v2 ${unbroken(window.says)}${window.limits === null ? "" : html` (${window.limits})`}`;
   return html`<div class="card card-share"><p class="big">${figure}</p><p>${says}</p>
-<p class="trend">${trend(now, before)}</p>
+<p class="trend">${trend(today, before)}</p>
 ${daily.some((one) => one !== undefined) ? sparkline(daily, `Share translated per day over 14 days, now ${figure}`) : ""}</div>`;
 }
 

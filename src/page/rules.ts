@@ -57,22 +57,20 @@ ${rule?.cause === undefined ? "" : html`<p class="cause">Why: ${rule.cause}</p>`
 ${lastEvents(data.events, name)}</li>`;
 }
 
-function takenFigures({ evidence, since }: FleetRule, { ledger }: PageData): Html | "" {
+function takenFigures({ name, mode, evidence, since }: FleetRule, { takers }: PageData): Html | "" {
   if (evidence === undefined) return "";
-  const { requests, failures, comparisons, differences, clients, clientsNeeded, resources, stepBacks } = evidence;
-  const callers = ledger.clients.filter(({ operations }) =>
-    operations.some(({ resource }) => resources === undefined || resources.includes(resource)),
-  ).length;
+  const { requests, failures, comparisons, differences, clients, clientsNeeded, stepBacks } = evidence;
+  const taken = takers?.get(name);
   return figures([
-    figure("Translated requests", count(requests), failures === 0 ? "none failed" : `${count(failures)} failed`),
-    figure("Comparisons", count(comparisons), `${count(differences)} differed`),
-    figure("Clients compared", count(clients), clientsNeeded > 0 ? `${clientsNeeded} needed` : undefined),
-    figure(
-      "Clients it concerns",
-      count(callers),
-      evidence.percent === undefined ? undefined : `it takes ${evidence.percent} %`,
-    ),
-    figure("As it is since", time(since), stepBacks === 0 ? undefined : counted(stepBacks, "rollback")),
+    ...(mode === "native"
+      ? []
+      : [
+          figure("Translated requests", count(requests), failures === 0 ? "none failed" : `${count(failures)} failed`),
+          figure("Comparisons", count(comparisons), `${count(differences)} differed`),
+          figure("Clients compared", count(clients), clientsNeeded > 0 ? `${clientsNeeded} needed` : undefined),
+        ]),
+    ...(taken === undefined ? [] : [figure("Clients it takes", count(taken), "of those that call v1")]),
+    figure("Unchanged since", time(since), stepBacks === 0 ? undefined : counted(stepBacks, "rollback")),
   ]);
 }
 

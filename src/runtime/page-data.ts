@@ -10,7 +10,7 @@ import { TIERS } from "../history/buckets.ts";
 import type { EventHistory } from "../history/events.ts";
 import type { AskedTimes } from "../history/requests.ts";
 import { type SeriesSource, seriesOf } from "../history/series.ts";
-import type { LedgerSnapshot } from "../ledger/entry.ts";
+import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import { isJsonObject, member } from "../model/json.ts";
 import type { MadeUpPast, OperationCost, PageCost, PageData, PageLoad, PageSample } from "../page/data.ts";
@@ -88,6 +88,7 @@ export function createGatherer({
       instance: name,
       status,
       rules: fleet.rules,
+      takers: takersOf(migration, own.ledger.clients),
       rows: rowsOf(status.window.rows),
       hours: seriesOf(sourcesOf(1), at, { ms: HOURS.ms, most: SHOWN_HOURS }),
       days: seriesOf(sourcesOf(2), at, { ms: DAYS.ms, most: SHOWN_DAYS }),
@@ -111,6 +112,21 @@ export function createGatherer({
       isMadeUp: made !== undefined,
     };
   };
+}
+
+/** Rules times clients, beyond which asking each would take too long. */
+const MOST_ASKED = 2_000;
+
+function takersOf({ clientsRollout, rollout }: Migration, clients: readonly ClientEntry[]): PageData["takers"] {
+  const names = new Set(rollout.states().map(({ name }) => name));
+  if (names.size * clients.length > MOST_ASKED) return undefined;
+  const callers = clients.filter(({ lastV1 }) => lastV1 !== undefined);
+  return new Map(
+    Array.from(names, (name) => {
+      const { rule } = clientsRollout(new URLSearchParams({ rule: name }));
+      return [name, callers.filter((entry) => (rule?.takes(entry).taken.length ?? 0) > 0).length];
+    }),
+  );
 }
 
 function withClients(ledger: LedgerSnapshot, more: MadeUpPast["clients"] = []): LedgerSnapshot {

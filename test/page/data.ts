@@ -166,6 +166,7 @@ export function pageData(text: string, { clients = 1, rules = 2, replicas = 2 }:
       ahead: [text],
     },
     rules: fleet.rules,
+    takers: new Map([[text, 3]]),
     rows,
     hours: seriesOf([{ ...source, buckets: [[Math.floor(AT / 3_600_000), 0, 5, 1, 7]] }], AT, {
       ms: 3_600_000,

@@ -9,14 +9,18 @@ import { demoCalls, makeCall, toCurl } from "./calls.ts";
 import { showCutover } from "./cutover.ts";
 import { madeUpPast } from "./past.ts";
 import { type Demo, type DemoPorts, FREE_PORTS, startDemo } from "./stage.ts";
-import { DEMO_RULES, startTraffic } from "./traffic.ts";
+import { DEMO_RULES, rewordOneRole, startTraffic } from "./traffic.ts";
 
 /** Starts both, and prints what to try and how to stop. */
 export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "onStop" | "fetch">): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "carryover-demo-"));
   const rulesFile = join(folder, "rules.yaml");
   await writeFile(rulesFile, DEMO_RULES);
-  const demo = await startDemo(ports, createLog({ level: "warn" }), { rulesFile, past: madeUpPast });
+  const demo = await startDemo(ports, createLog({ level: "warn" }), {
+    rulesFile,
+    past: madeUpPast,
+    sandbox: { faults: rewordOneRole },
+  });
   const endTraffic = startTraffic(demo, io);
   // Before anything is printed: its reader may stop the process at once.
   io.onStop(async (graceMs) => {

@@ -46,11 +46,12 @@ export interface Demo {
 interface DemoShow extends Pick<AppOptions, "past"> {
   /** Rules by which it is in the middle of a migration. */
   readonly rulesFile?: string;
+  readonly sandbox?: Parameters<typeof createSandbox>[0];
 }
 
 /** A platform, and carryover that translates every v1 request, but for those that rules take. */
 export async function startDemo(ports: DemoPorts, log: Log, show: DemoShow = {}): Promise<Demo> {
-  const platform = await startPlatform(createSandbox(), ports.sandbox);
+  const platform = await startPlatform(createSandbox(show.sandbox), ports.sandbox);
   const { sandbox, url: sandboxUrl } = platform;
   try {
     const {

@@ -1,21 +1,30 @@
 /** Clients of the demo, which call carryover for as long as it runs: so its page has something to show. */
 import { later } from "../../model/clock.ts";
+import type { SendLayer } from "../../model/http.ts";
 import type { CommandIo } from "../command.ts";
 import type { Demo } from "./stage.ts";
 
 const EVERY_MS = 2_000;
 
-/** Rules of the demo: roles are compared, writes of one client stay on native v1, and all else is translated. */
+/** Rules of the demo: reads of roles are compared, and all else is translated. */
 export const DEMO_RULES = `version: carryover/v1
 rules:
   - name: role-reads
     match: { resource: roles, operation: reads }
     mode: shadow
     shadow: { sample: 1 }
-  - name: terraform-writes
-    match: { client: terraform, operation: writes }
-    mode: native
+  - name: group-reads
+    match: { resource: groups, operation: reads }
+    mode: translate
 `;
+
+/** v2 describes one role in other words than native v1 does: a difference to look at. */
+export const rewordOneRole: SendLayer = (next) => async (request, options) => {
+  const response = await next(request, options);
+  if (!request.target.startsWith("/iam/v2beta1/roles?")) return response;
+  const text = new TextDecoder().decode(response.body).replace(/("name":"editor","description":")/, "$1v2: ");
+  return { ...response, body: new TextEncoder().encode(text) };
+};
 
 /** Returns what ends it. A call that fails is left out: the page shows it. */
 export function startTraffic({ url, token, sandbox }: Demo, { fetch }: Pick<CommandIo, "fetch">): () => void {
