@@ -12,6 +12,8 @@ const SHARE = 0.05;
 const HEARTBEAT_MS = 15_000;
 /** How long a viewer may leave what was sent unread. */
 const UNREAD_MS = 10_000;
+/** A part of more characters, such as a plot with its table, is sent so often at most. */
+const LARGE = { length: 24_000, everyMs: 10_000 };
 
 export interface ViewerSources {
   /** The parts of the page for this query, by id. */
@@ -27,8 +29,8 @@ interface Viewer {
   readonly query: string;
   /** True while it may still see the page. */
   readonly isAllowed: () => boolean;
-  /** What it has, by id of the part. */
-  readonly sent: Map<string, string>;
+  /** The parts that it has, by id, and when each was sent. */
+  readonly sent: Map<string, { readonly html: string; readonly at: number }>;
   writtenAt: number;
   /** Since when something waits to be read. */
   unreadSince: number | undefined;
@@ -59,12 +61,17 @@ export function createViewers({ parts, later, now, failed }: ViewerSources) {
     viewer.writtenAt = now();
     viewer.response.write(text);
   };
-  const tell = (viewer: Viewer, found: ReadonlyMap<string, string>): void => {
+  const tell = (viewer: Viewer, found: ReadonlyMap<string, string>, events: Map<string, string>): void => {
     if (!viewers.has(viewer) || !isReading(viewer)) return;
-    const news = [...found].filter(([id, html]) => viewer.sent.get(id) !== html);
-    for (const [id, html] of news) viewer.sent.set(id, html);
+    const at = now();
+    const news = [...found].filter(([id, html]) => {
+      const before = viewer.sent.get(id);
+      const isDue = before === undefined || html.length < LARGE.length || at - before.at >= LARGE.everyMs;
+      return isDue && before?.html !== html;
+    });
+    for (const [id, html] of news) viewer.sent.set(id, { html, at });
     if (news.length > 0) {
-      write(viewer, news.map(([id, html]) => `event: part\ndata: ${JSON.stringify({ id, html })}\n\n`).join(""));
+      write(viewer, news.map(([id, html]) => eventOf(id, html, events)).join(""));
     } else if (now() - viewer.writtenAt >= HEARTBEAT_MS) write(viewer, ":\n\n");
   };
   const round = async (): Promise<void> => {
@@ -72,7 +79,9 @@ export function createViewers({ parts, later, now, failed }: ViewerSources) {
     for (const viewer of viewers) if (!viewer.isAllowed()) end(viewer);
     for (const query of new Set([...viewers].map((one) => one.query))) {
       const found = await parts(query);
-      for (const viewer of viewers) if (viewer.query === query) tell(viewer, found);
+      // Each event is made once for all.
+      const events = new Map<string, string>();
+      for (const viewer of viewers) if (viewer.query === query) tell(viewer, found, events);
     }
     schedule(Math.max(EVERY_MS, (now() - begun) / SHARE));
   };
@@ -110,4 +119,10 @@ export function createViewers({ parts, later, now, failed }: ViewerSources) {
       for (const viewer of viewers) end(viewer);
     },
   };
+}
+
+function eventOf(id: string, html: string, made: Map<string, string>): string {
+  const event = made.get(id) ?? `event: part\ndata: ${JSON.stringify({ id, html })}\n\n`;
+  made.set(id, event);
+  return event;
 }

@@ -8,12 +8,12 @@ import { headline } from "./headline.ts";
 import { type Html, html, link } from "./html.ts";
 import { cost, fleet, load } from "./machine.ts";
 import { badge, type Section } from "./parts.ts";
-import { progress } from "./progress.ts";
+import { type Draw, progress } from "./progress.ts";
 import { type PageQuery, queryParameters, readQuery } from "./query.ts";
 import { rules } from "./rules.ts";
 import { share, time } from "./words.ts";
 
-const SECTIONS: readonly ((data: PageData, query: PageQuery) => Section)[] = [
+const SECTIONS: readonly ((data: PageData, query: PageQuery, draw?: Draw) => Section)[] = [
   headline,
   progress,
   rules,
@@ -25,26 +25,27 @@ const SECTIONS: readonly ((data: PageData, query: PageQuery) => Section)[] = [
   fleet,
 ];
 
-/** `id` and content of each part that changes, in order. `state` is the line of the header. */
-export type LiveParts = ReadonlyMap<string, string>;
+/** `id` and content of a part that changes. */
+export type LivePart = readonly [id: string, content: string];
 
-export function liveParts(data: PageData, parameters: URLSearchParams): LiveParts {
+/** The line of the header, then each section; each is made when it is asked for, so that other work can go on between. */
+export function* liveParts(data: PageData, parameters: URLSearchParams, draw?: Draw): Generator<LivePart> {
   const query = readQuery(parameters);
-  const sections = SECTIONS.map((section) => section(data, query));
-  return new Map([
-    ["state", stateLine(data).toString()],
-    ...sections.map((section): [string, string] => [section.id, sectionBody(section, data).toString()]),
-  ]);
+  yield ["state", stateLine(data).toString()];
+  for (const make of SECTIONS) {
+    const section = make(data, query, draw);
+    yield [section.id, sectionBody(section, data).toString()];
+  }
 }
 
 /** The document of `GET /`. */
 export function renderPage(
   data: PageData,
   parameters: URLSearchParams,
-  look: Omit<Document, "title" | "body">,
+  look: Omit<Document, "title" | "body"> & { readonly draw?: Draw },
 ): string {
   const query = readQuery(parameters);
-  const sections = SECTIONS.map((section) => section(data, query));
+  const sections = SECTIONS.map((section) => section(data, query, look.draw));
   const shareNow = data.status.standing?.translatedShare ?? undefined;
   const title = `${shareNow === undefined ? "" : `${share(shareNow)} translated · `}carryover`;
   const body = html`<header class="top"><div class="bar-in">
@@ -55,7 +56,7 @@ export function renderPage(
 ${sections.map((section) => html`<section id="${section.id}" class="panel panel-${section.id}" aria-labelledby="${section.id}-title" data-part>${sectionBody(section, data)}</section>`)}
 </main>
 <footer><p>Times are UTC. Figures cover all replicas unless a panel names one instance. <a href="/page/force">Force native v1</a></p><p>carryover ${data.version}</p></footer>`;
-  return documentOf({ ...look, title, body });
+  return documentOf({ assets: look.assets, title, body });
 }
 
 function sectionBody({ id, title, aside, body }: Section, { isMadeUp }: PageData): Html {

@@ -1,6 +1,7 @@
 /** What the operator's page shows, gathered from the parts that know it. Loaded with the first page that is asked for. */
 import { hostname } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setImmediate } from "node:timers/promises";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
 import { fleetOf } from "../fleet/fleet.ts";
@@ -9,7 +10,7 @@ import { createStatus } from "../fleet/status.ts";
 import { TIERS } from "../history/buckets.ts";
 import type { EventHistory } from "../history/events.ts";
 import type { AskedTimes } from "../history/requests.ts";
-import { type SeriesSource, seriesOf } from "../history/series.ts";
+import { type Series, type SeriesSource, seriesOf } from "../history/series.ts";
 import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import { isJsonObject, member } from "../model/json.ts";
@@ -23,6 +24,8 @@ const [, HOURS, DAYS] = TIERS;
 const SHOWN_HOURS = 14 * 24;
 const SHOWN_DAYS = 180;
 const DAY_MS = 86_400_000;
+/** The plot is as of the last of these moments. */
+const SERIES_MS = 10_000;
 export interface PageSources {
   readonly config: Config;
   readonly catalogue: Catalogue;
@@ -53,6 +56,7 @@ export function createGatherer({
 }: PageSources) {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   const name = `${hostname()}-${instance.slice(0, 8)}`;
+  let drawn: { readonly at: number; readonly hours: Series; readonly days: Series } | undefined;
   return async (): Promise<PageData> => {
     delay.enable();
     const at = wall();
@@ -63,7 +67,9 @@ export function createGatherer({
       others === undefined ? {} : { peers: others.all.map(({ progress: one }) => one), unread: [...others.unread] };
     const results = withPeers([{ address: name, progress: { ...own, ...peers } }]);
     const fleet = fleetOf(results);
+    await setImmediate();
     const status = createStatus(fleet, times);
+    await setImmediate();
     const gone = fleet.gone.map((one) => one.progress.ledger);
     const ledgers = [...fleet.instances.map((one) => one.progress.ledger), ...gone];
     const events = await migration.fleet.events();
@@ -80,6 +86,15 @@ export function createGatherer({
         ...(made === undefined ? [] : [tier === 1 ? made.hours : made.days]),
       ];
     };
+    if (drawn === undefined || Math.abs(at - drawn.at) >= SERIES_MS) {
+      drawn = {
+        at,
+        hours: seriesOf(sourcesOf(1), at, { ms: HOURS.ms, most: SHOWN_HOURS }),
+        days: seriesOf(sourcesOf(2), at, { ms: DAYS.ms, most: SHOWN_DAYS }),
+      };
+      await setImmediate();
+    }
+    const { hours, days } = drawn;
     const loopDelay = delay.count > 0 ? delay.percentile(99) / 1e9 : undefined;
     delay.reset();
     return {
@@ -90,8 +105,8 @@ export function createGatherer({
       rules: fleet.rules,
       takers: takersOf(migration, own.ledger.clients),
       rows: rowsOf(status.window.rows),
-      hours: seriesOf(sourcesOf(1), at, { ms: HOURS.ms, most: SHOWN_HOURS }),
-      days: seriesOf(sourcesOf(2), at, { ms: DAYS.ms, most: SHOWN_DAYS }),
+      hours,
+      days,
       events: [...(made?.events ?? []), ...(events?.events ?? history.select())],
       eventsSince: made?.events[0]?.at ?? events?.since ?? history.since(),
       ledger: withClients(

@@ -1,6 +1,8 @@
 /** The operator's page of a running carryover. Its modules are loaded with the first page that is asked for, so that they do not delay a start. */
+import { setImmediate } from "node:timers/promises";
 import { wayOut, wayOutOptions } from "../ledger/way-out.ts";
 import type { PageData } from "../page/data.ts";
+import type { Draw } from "../page/progress.ts";
 import type { AdminPage } from "../page/views.ts";
 import type { PageSources } from "./page-data.ts";
 
@@ -19,15 +21,27 @@ export function createPage(sources: PageSources): AdminPage {
     if (fresh === undefined || now() - fresh.at > FRESH_MS) fresh = { at: now(), data: gather() };
     return fresh.data;
   };
+  let draw: Draw | undefined;
+  const page = async () => {
+    const [{ createDraw }, rest] = await Promise.all([import("../page/progress.ts"), import("../page/page.ts")]);
+    draw ??= createDraw();
+    return { ...rest, draw };
+  };
   const look = async () => (await import("../page/assets.ts")).ASSET_PATHS;
   return {
     home: async (query) => {
-      const [{ renderPage }, assets, found] = await Promise.all([import("../page/page.ts"), look(), data()]);
-      return renderPage(found, query, { assets });
+      const [{ renderPage, ...rest }, assets, found] = await Promise.all([page(), look(), data()]);
+      return renderPage(found, query, { assets, draw: rest.draw });
     },
     parts: async (query) => {
-      const [{ liveParts }, found] = await Promise.all([import("../page/page.ts"), data()]);
-      return liveParts(found, query);
+      const [{ liveParts, ...rest }, found] = await Promise.all([page(), data()]);
+      const parts = new Map<string, string>();
+      for (const [id, content] of liveParts(found, query, rest.draw)) {
+        parts.set(id, content);
+        // Requests pass between two of them.
+        await setImmediate();
+      }
+      return parts;
     },
     client: async (name) => {
       const [{ clientPage }, assets, { ledger, at }] = await Promise.all([import("../page/client.ts"), look(), data()]);

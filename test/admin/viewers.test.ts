@@ -77,6 +77,15 @@ describe("open pages", () => {
     }
   });
 
+  test("get a large part every ten seconds at most, and then as it is", async () => {
+    const large = { turn: 0 };
+    const { pass, join } = stage(() => new Map([["progress", `${large.turn++} ${"x".repeat(30_000)}`]]));
+    const { one } = join();
+    await pass(21_500);
+    const turns = one.written.flatMap((text) => /"html":"(\d+) /.exec(text)?.[1] ?? []);
+    expect(turns).toEqual(["0", "10", "20"]);
+  });
+
   test("hear a heartbeat well below 30 s where nothing changes", async () => {
     const { pass, join } = stage(() => new Map([["rules", "a"]]));
     const { one } = join();

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { liveParts, renderPage } from "../../src/page/page.ts";
+import { liveParts as eachPart, renderPage } from "../../src/page/page.ts";
 import { type Amounts, AT, pageData } from "./data.ts";
 
 const assets = { css: "/c.css", script: "/s.js", icon: "/i.svg" };
+
+const liveParts = (...all: Parameters<typeof eachPart>) => new Map(eachPart(...all));
 
 function shown(amounts: Amounts = {}, query = "") {
   return renderPage(pageData("reads", amounts), new URLSearchParams(query), { assets });

@@ -18,7 +18,7 @@ test("no hostile text runs a script, loads anything, or leaves the page", async 
   let text = "plain";
   const page: AdminPage = {
     home: async (query) => renderPage(pageData(text), query, { assets: ASSET_PATHS }),
-    parts: async (query) => liveParts(pageData(text), query),
+    parts: async (query) => new Map(liveParts(pageData(text), query)),
     client: async () => clientPage(clientOf(text), `# ${text}\n\n${text}\n\n\`${text}\``, AT, ASSET_PATHS),
     login: async (view) => loginPage(view, ASSET_PATHS),
     force: async (view) => forcePage({ ...view, force: text, hasNative: true }, ASSET_PATHS),

@@ -190,6 +190,8 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["runtime/fleet-document.ts", "groups"],
   ["runtime/fleet.ts", "all"],
   ["runtime/page-data.ts", "operations"],
+  ["runtime/page.ts", "parts"],
+  ["admin/viewers.ts", "events"],
   ["grpc/descriptor-set.ts", "ownerOf", "nameOf"],
   ["grpc/descriptors.ts", "rpcs", "served"],
   ["grpc/enums.ts", "holders", "bearing"],
