@@ -207,6 +207,24 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- default (include "carryover.suffixed" (list . "admin-token")) .Values.adminToken.existingSecret -}}
 {{- end }}
 
+{{/* What `tls` has settings for, as a list in JSON: the upstreams, and the store that replicas share. */}}
+{{- define "carryover.tlsNames" -}}
+["v2", "v1", "sts", "state"]
+{{- end }}
+
+{{/* The section of such a name in the configuration: `upstream.v2`, `state`. */}}
+{{- define "carryover.tlsSection" -}}
+{{ ternary . (printf "upstream.%s" .) (eq . "state") }}
+{{- end }}
+
+{{/* (list . "v2" "url"): what `config` says in that section; empty if nothing. */}}
+{{- define "carryover.inTlsSection" -}}
+{{- $config := (index . 0).Values.config -}}
+{{- $section := ternary (dig "state" dict $config) (dig "upstream" (index . 1) dict $config) (eq (index . 1) "state") -}}
+{{- $key := index . 2 -}}
+{{- if eq $key "url" }}{{ dig "url" "" $section }}{{ else }}{{ dig "tls" $key "" $section }}{{ end -}}
+{{- end }}
+
 {{/* (list . "v2"): "true" when an upstream has authorities of its own; the same for a client certificate. */}}
 {{- define "carryover.hasCa" -}}
 {{- with (index (index . 0).Values.tls (index . 1)).ca }}{{ if or .pem .existingConfigMap .existingSecret }}true{{ end }}{{ end -}}
@@ -254,13 +272,17 @@ cutover.salt:
 {{- if include "carryover.keepsState" . }}
 state.dir: /var/lib/carryover
 {{- end }}
-{{- range $name := list "v2" "v1" "sts" }}
+{{- if include "carryover.hasStorePassword" . }}
+state.passwordFile: /etc/carryover/store/password
+{{- end }}
+{{- range $name := include "carryover.tlsNames" . | fromJsonArray }}
+{{- $section := include "carryover.tlsSection" $name | trim }}
 {{- if include "carryover.hasCa" (list $ $name) }}
-upstream.{{ $name }}.tls.caFile: /etc/carryover/tls/{{ $name }}/ca.crt
+{{ $section }}.tls.caFile: /etc/carryover/tls/{{ $name }}/ca.crt
 {{- end }}
 {{- if include "carryover.hasClientCert" (list $ $name) }}
-upstream.{{ $name }}.tls.certFile: /etc/carryover/tls/{{ $name }}/tls.crt
-upstream.{{ $name }}.tls.keyFile: /etc/carryover/tls/{{ $name }}/tls.key
+{{ $section }}.tls.certFile: /etc/carryover/tls/{{ $name }}/tls.crt
+{{ $section }}.tls.keyFile: /etc/carryover/tls/{{ $name }}/tls.key
 {{- end }}
 {{- end }}
 {{- end }}

@@ -229,7 +229,10 @@
 {{- include "carryover.faults.missing" (list $ "Secret" .existingSecret .key (printf "%s.existingSecret" $path)) }}
 {{- end }}
 {{- end }}
-{{- range $name := list "v2" "v1" "sts" }}
+{{- with .Values.state.password }}
+{{- include "carryover.faults.missing" (list $ "Secret" .existingSecret .key "state.password.existingSecret") }}
+{{- end }}
+{{- range $name := include "carryover.tlsNames" . | fromJsonArray }}
 {{- with index $.Values.tls $name }}
 {{- include "carryover.faults.missing" (list $ "ConfigMap" .ca.existingConfigMap .ca.key (printf "tls.%s.ca.existingConfigMap" $name)) }}
 {{- include "carryover.faults.missing" (list $ "Secret" .ca.existingSecret .ca.key (printf "tls.%s.ca.existingSecret" $name)) }}

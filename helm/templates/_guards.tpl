@@ -10,6 +10,7 @@
 {{- include "carryover.faults.overridden" . }}
 {{- include "carryover.faults.stopping" . }}
 {{- include "carryover.faults.state" . }}
+{{- include "carryover.faults.store" . }}
 {{- include "carryover.faults.volumes" . }}
 {{- include "carryover.faults.scaling" . }}
 {{- include "carryover.faults.request" . }}
@@ -191,7 +192,9 @@
 {{- end }}
 
 {{- define "carryover.faults.tls" -}}
-{{- range $name := list "v2" "v1" "sts" }}
+{{- range $name := include "carryover.tlsNames" . | fromJsonArray }}
+{{- $section := include "carryover.tlsSection" $name | trim }}
+{{- $url := include "carryover.inTlsSection" (list $ $name "url") }}
 {{- $tls := index $.Values.tls $name }}
 {{- $given := list }}
 {{- range $source := list "pem" "existingConfigMap" "existingSecret" }}{{ if index $tls.ca $source }}{{ $given = append $given $source }}{{ end }}{{ end }}
@@ -205,16 +208,22 @@
 - tls.{{ $name }}.ca.pem: holds no whole certificate; set the authorities' certificates, with their BEGIN and END lines
 {{- end }}
 {{- end }}
-{{- if and $given (dig "upstream" $name "tls" "caFile" "" $.Values.config) }}
-- tls.{{ $name }}.ca: config.upstream.{{ $name }}.tls.caFile names a file, too; leave one of them out
+{{- if and $given (include "carryover.inTlsSection" (list $ $name "caFile")) }}
+- tls.{{ $name }}.ca: config.{{ $section }}.tls.caFile names a file, too; leave one of them out
 {{- end }}
-{{- if and $tls.client.existingSecret (or (dig "upstream" $name "tls" "certFile" "" $.Values.config) (dig "upstream" $name "tls" "keyFile" "" $.Values.config)) }}
-- tls.{{ $name }}.client: config.upstream.{{ $name }}.tls names files, too; leave one of them out
+{{- if and $tls.client.existingSecret (or (include "carryover.inTlsSection" (list $ $name "certFile")) (include "carryover.inTlsSection" (list $ $name "keyFile"))) }}
+- tls.{{ $name }}.client: config.{{ $section }}.tls names files, too; leave one of them out
 {{- end }}
 {{- if or $given $tls.client.existingSecret }}
-{{- if not (include "carryover.hasUpstream" (list $ $name)) }}
+{{- if eq $name "state" }}
+{{- if not (include "carryover.hasStore" $) }}
+- tls.state: there is no store; set config.state.url, or leave it out
+{{- else if hasPrefix "redis:" $url }}
+- tls.state: the store is called without TLS; set a rediss URL in config.state.url, or leave it out
+{{- end }}
+{{- else if not (include "carryover.hasUpstream" (list $ $name)) }}
 - tls.{{ $name }}: there is no such upstream; set config.upstream.{{ $name }}.url, or leave it out
-{{- else if or $.Values.sandbox.enabled (hasPrefix "http:" (dig "upstream" $name "url" "" $.Values.config)) }}
+{{- else if or $.Values.sandbox.enabled (hasPrefix "http:" $url) }}
 - tls.{{ $name }}: that upstream is called without TLS; set an https URL in config.upstream.{{ $name }}.url, or leave it out
 {{- end }}
 {{- end }}
@@ -238,6 +247,8 @@
 {{- else if eq . "cutover.rulesFile" -}}rules or rulesFrom
 {{- else if eq . "cutover.salt" -}}salt.existingSecret
 {{- else if eq . "state.dir" -}}state
+{{- else if eq . "state.passwordFile" -}}state.password
+{{- else if hasPrefix "state.tls." . -}}tls.state
 {{- else if eq . "grpc.descriptors" -}}grpcDescriptors
 {{- else if contains ".tls." . -}}tls.{{ index (splitList "." .) 1 }}
 {{- else -}}config.{{ . }}

@@ -2,7 +2,7 @@
 
 {{/*
 What a running carryover does not take up: every option of the configuration but clients.names. A change of it makes new pods. There is no
-checksum of rules, certificates and the admin token, which are mounted as folders and read again when they change.
+checksum of rules, certificates, the admin token and the password for the store, which are mounted as folders and read again when they change.
 */}}
 {{- define "carryover.podAnnotations" -}}
 {{- $own := dict -}}
@@ -160,7 +160,10 @@ volumeMounts:
 {{- if include "carryover.hasDescriptors" . }}
 - { name: grpc-descriptors, mountPath: /etc/carryover/grpc, readOnly: true }
 {{- end }}
-{{- range $name := list "v2" "v1" "sts" }}
+{{- if include "carryover.hasStorePassword" . }}
+- { name: store-password, mountPath: /etc/carryover/store, readOnly: true }
+{{- end }}
+{{- range $name := include "carryover.tlsNames" . | fromJsonArray }}
 {{- if or (include "carryover.hasCa" (list $ $name)) (include "carryover.hasClientCert" (list $ $name)) }}
 - { name: tls-{{ $name }}, mountPath: /etc/carryover/tls/{{ $name }}, readOnly: true }
 {{- end }}
@@ -190,7 +193,13 @@ volumeMounts:
 - name: grpc-descriptors
   {{- include "carryover.volumeFrom" (list .Values.grpcDescriptors "" "api.binpb") | nindent 2 }}
 {{- end }}
-{{- range $name := list "v2" "v1" "sts" }}
+{{- if include "carryover.hasStorePassword" . }}
+- name: store-password
+  secret:
+    secretName: {{ .Values.state.password.existingSecret | quote }}
+    items: [{ key: {{ .Values.state.password.key | quote }}, path: password }]
+{{- end }}
+{{- range $name := include "carryover.tlsNames" . | fromJsonArray }}
 {{- if or (include "carryover.hasCa" (list $ $name)) (include "carryover.hasClientCert" (list $ $name)) }}
 - name: tls-{{ $name }}
   {{- include "carryover.tlsVolume" (list $ $name) | nindent 2 }}
@@ -224,7 +233,7 @@ configMap:
 {{- end -}}
 {{- end }}
 
-{{/* (list . "v2"): authorities and client certificate of an upstream in one folder. */}}
+{{/* (list . "v2"): authorities and client certificate of an upstream, or of the store, in one folder. */}}
 {{- define "carryover.tlsVolume" -}}
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}

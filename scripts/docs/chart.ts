@@ -163,6 +163,7 @@ function fitted(schema: unknown): unknown {
   const kept = Object.entries(rest).filter(([key, value]) => !droppedByHelm(key, value));
   const result = Object.fromEntries(kept.map(([key, value]) => [key, fitted(value)]));
   if (form === "url") return { ...result, pattern: "^https?://[^/?#\\s]" };
+  if (form === "redis url") return { ...result, pattern: "^rediss?://[^/?#\\s]+/?$" };
   return withBooleans(result);
 }
 

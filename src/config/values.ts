@@ -177,7 +177,7 @@ export const storeUrl = text("expected a redis or rediss URL")
     if (fault === undefined) return;
     context.addIssue({ code: "custom", message: `${fault}; expected redis(s)://host[:port] without credentials` });
   })
-  .meta({ ...form("url"), format: "uri" });
+  .meta({ ...form("redis url"), format: "uri" });
 
 /** A share from 0 to 1. */
 export const shareLeaf = (() => {

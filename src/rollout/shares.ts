@@ -21,7 +21,7 @@ const MOST_SECONDS = 5_000;
 export type Hide = (text: string) => string;
 
 const count = z.int().nonnegative();
-const names = z.array(z.string().max(64)).max(MOST_CALLERS);
+const names = z.array(z.string().max(64)).max(MOST_CALLERS).readonly();
 const callers = z.object({ clients: names, credentials: names });
 const name = z.string().max(200);
 
@@ -107,7 +107,10 @@ export function togetherOf(shares: readonly RuleShare[]): Together {
         },
       },
       forgotten: sum(({ forgotten }) => forgotten),
-      equal: sum(({ differences }) => differences) === 0 ? sum(({ equal }) => equal) : Math.min(...shares.map(({ equal }) => equal)),
+      equal:
+        sum(({ differences }) => differences) === 0
+          ? sum(({ equal }) => equal)
+          : Math.min(...shares.map(({ equal }) => equal)),
     },
   };
 }
@@ -184,7 +187,10 @@ export function isInTrouble(stepBack: StepBack | undefined, seconds: readonly Gu
 }
 
 function hidden({ clients, credentials }: DistinctCallers, hide: Hide): DistinctCallers {
-  return { clients: clients.slice(0, MOST_CALLERS).map(hide), credentials: credentials.slice(0, MOST_CALLERS).map(hide) };
+  return {
+    clients: clients.slice(0, MOST_CALLERS).map(hide),
+    credentials: credentials.slice(0, MOST_CALLERS).map(hide),
+  };
 }
 
 function distinct(texts: readonly string[]): string[] {

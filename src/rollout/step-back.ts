@@ -378,7 +378,8 @@ export function causeTogether(state: StepBack, shares: readonly WindowShare[]): 
   };
   for (const of of ["requests", "comparisons"] as const) {
     const { bad, all, threshold } = sharesOf(state, counts, of);
-    const least = of === "requests" ? Math.ceil(settings.minRequests * translatedShare(state)) : settings.minComparisons;
+    const least =
+      of === "requests" ? Math.ceil(settings.minRequests * translatedShare(state)) : settings.minComparisons;
     if (all < Math.max(1, least) || !exceeds(bad, all, threshold)) continue;
     const clients = countCallers(shares.map(({ failing, differing }) => (of === "requests" ? failing : differing)));
     if (clients < clientsNeeded(settings)) continue;

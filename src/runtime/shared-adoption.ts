@@ -43,7 +43,12 @@ export function createAdoption({ rollout, basis, instance, log, name }: Adoption
   /** What a replica that starts from now on must know to do the same. */
   const detailOf = (rule: Rule, more: object): string => {
     const operations = rollout.stepBackOf(rule.name)?.promoted ?? [];
-    return JSON.stringify({ rule: rule.name, name, ...(operations.length === 0 ? {} : { basis, operations }), ...more });
+    return JSON.stringify({
+      rule: rule.name,
+      name,
+      ...(operations.length === 0 ? {} : { basis, operations }),
+      ...more,
+    });
   };
   const publish = (replica: Replica, rule: Rule, reason: string): void => {
     const cause = rollout.stepBackOf(rule.name)?.cause;

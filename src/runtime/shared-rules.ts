@@ -128,7 +128,8 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
     const windows = shares.flatMap(({ window }) => window ?? []);
     const alarm = state.stepBack.settings.guard === undefined ? undefined : guardAlarm(guard.state);
     const cause: StepBackCause | undefined =
-      causeTogether(state.stepBack, windows) ?? (alarm && { ...causeOf(alarm, state.rateLimit), together: shares.length });
+      causeTogether(state.stepBack, windows) ??
+      (alarm && { ...causeOf(alarm, state.rateLimit), together: shares.length });
     if (cause !== undefined) rollout.adopt(state.rule.name, cause);
   };
   return {

@@ -3,7 +3,6 @@
  * No request waits for the store. Without it, each replica decides alone, as it does without `state.url`.
  */
 import { createHmac, randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Config } from "../config/config.ts";
 import type { Timer } from "../model/clock.ts";
@@ -18,6 +17,7 @@ import { isUp, type LinkState } from "../state/shared/link.ts";
 import type { SharedStore } from "../state/shared/protocol.ts";
 import { createReplica, type Replica } from "../state/shared/replica.ts";
 import { createRows } from "../state/shared/rows.ts";
+import { storeSecrets } from "../state/shared/secrets.ts";
 import { createValkeyStore } from "../state/shared/valkey-store.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SharedStateProgress } from "../telemetry/progress.ts";
@@ -164,9 +164,8 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
 }
 
 /** Undefined without `state.url`. */
-function storeOf({ url, username, passwordFile, tlsFiles, prefix }: Config["state"], later: Timer) {
+function storeOf({ url, username, prefix, ...files }: Config["state"], later: Timer) {
   if (url === undefined) return undefined;
-  const textOf = async (path: string | undefined) => (path === undefined ? undefined : await readFile(path, "utf8"));
   return createValkeyStore({
     url,
     username,
@@ -174,11 +173,7 @@ function storeOf({ url, username, passwordFile, tlsFiles, prefix }: Config["stat
     later,
     random: Math.random,
     fresh: () => randomUUID(),
-    secrets: async () => {
-      const { caFile, certFile, keyFile } = tlsFiles;
-      const [password, ca, cert, key] = await Promise.all([passwordFile, caFile, certFile, keyFile].map(textOf));
-      return { password: password?.trim(), tls: { ca, cert, key } };
-    },
+    secrets: storeSecrets(files),
   });
 }
 

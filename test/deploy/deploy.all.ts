@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { loadCatalogue } from "../../src/catalogue/catalogue.ts";
 import { configOptions, loadConfig } from "../../src/config/config.ts";
 import { readGivenRules } from "../../src/rollout/rules-file.ts";
+import { documentedRights } from "../state/shared/account.ts";
 
 const DEPLOY = resolve(import.meta.dirname, "../../deploy");
 const read = (path: string) => readFileSync(join(DEPLOY, path), "utf8");
@@ -222,6 +223,52 @@ describe("the compose file for a shared port", () => {
       expect(service).toEqual({ ...rest, network_mode: "host" });
     }
     expect([secrets["admin-token"], Object.keys(volumes)]).toEqual([base.secrets["admin-token"], ["state"]]);
+  });
+});
+
+describe("the compose file for replicas", () => {
+  const { services, secrets } = parse(read("compose/replicas.yaml"), { merge: true });
+  const base = parse(read("compose/compose.yaml"));
+  const members = [services["carryover-1"], services["carryover-2"]];
+  const withDefaults = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
+  const addressOf = (service: { networks: { default: { ipv4_address: string } } }) =>
+    withDefaults(service.networks.default.ipv4_address);
+
+  test("its carryovers share a store, and differ in their directories only", async () => {
+    const [first, second] = await Promise.all(
+      members.map(async ({ command, environment }) => {
+        const env = Object.entries<string>(environment).map(([name, text]) => [name, withDefaults(text)]);
+        return (await readBy(command[2], Object.fromEntries(env))).config;
+      }),
+    );
+    expect(first?.state).toMatchObject({ url: "redis://valkey:6379", username: "carryover", prefix: "carryover" });
+    expect(first?.listen.trustedProxies).toEqual([addressOf(services.nginx)]);
+    expect(second).toEqual({ ...first, state: { ...first?.state, dir: "/var/lib/carryover/2" } });
+  });
+
+  test("they are as that of compose.yaml otherwise", () => {
+    const { environment: _, ports: __, secrets: ___, ...rest } = base.services.carryover;
+    for (const { environment: _, ports: __, networks: ___, secrets: names, ...service } of members) {
+      expect(service).toEqual(rest);
+      expect(names).toEqual(["admin-token", "store-password"]);
+    }
+    expect(Object.keys(secrets)).toEqual(["admin-token", "store-password"]);
+  });
+
+  test("nginx spreads over the addresses of both", () => {
+    const [, pairs = ""] = /^sed '(.*)' /.exec(withDefaults(services.nginx.command[2])) ?? [];
+    const replaced = pairs.split("; ").map((pair) => pair.split("/").slice(1, 3));
+    const servers = [...read("nginx/carryover.conf").matchAll(/^ *server ([\d.]+:\d+)/gm)].map(
+      ([, address]) => address,
+    );
+    expect(replaced.map(([from]) => from)).toEqual(servers);
+    expect(replaced.map(([, to]) => to)).toEqual(members.map((one) => `${addressOf(one)}:8080`));
+  });
+
+  test("the account of the store has the documented permissions", () => {
+    const [, rights] = /user carryover on >\S+ \S+ (.*)" >>/.exec(services.valkey.command[2]) ?? [];
+    expect(rights?.split(" ")).toEqual(documentedRights());
+    expect(services.valkey).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
   });
 });
 

@@ -3,7 +3,14 @@
 import type { Command } from "commander";
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
 import { CHECK_TOKEN_VARIABLE } from "../../config/command-variables.ts";
-import { type AssumedConfig, assumedConfig, type ConfigInput, configOptions, loadConfig } from "../../config/config.ts";
+import {
+  type AssumedConfig,
+  assumedConfig,
+  type Config,
+  type ConfigInput,
+  configOptions,
+  loadConfig,
+} from "../../config/config.ts";
 import { ArgumentError } from "../../config/faults.ts";
 import { FILE_VARIABLE } from "../../config/sources.ts";
 import { writtenConfig } from "../../config/write.ts";
@@ -12,7 +19,16 @@ import { isUid } from "../../model/uid.ts";
 import { addConfigOptions, type CommandIo, type Outcome } from "../command.ts";
 import { type Paint, paintFor, printable } from "../terminal.ts";
 import { tokenFrom } from "../token-input.ts";
-import { type CheckVerdict, exitCodeOf, type Finding, type FindingLevel, HOW_TO_GIVE, verdictOf } from "./finding.ts";
+import {
+  type CheckVerdict,
+  exitCodeOf,
+  type Finding,
+  type FindingLevel,
+  findingsOf,
+  HOW_TO_GIVE,
+  note,
+  verdictOf,
+} from "./finding.ts";
 import { type CheckRulesReport, checkRules, decisionLines, servingMode } from "./rules.ts";
 
 /** Beside the options of the configuration. */
@@ -23,6 +39,7 @@ interface CheckFlags extends Readonly<Record<string, unknown>> {
   readonly force?: true;
   readonly rules?: string;
   readonly rulesOnly?: true;
+  readonly state?: true;
   readonly strict?: true;
   readonly json?: true;
 }
@@ -43,6 +60,7 @@ export function addCheck(program: Command, io: CommandIo, outcome: Outcome): voi
     .option("--force", "replace that file when it is there")
     .option("--rules <file>", "also check this file of rules, in place of cutover.rulesFile")
     .option("--rules-only", "check nothing but the rules: needs no platform and no token")
+    .option("--state", "check nothing but state.dir and state.url: needs no platform and no token")
     .option("--strict", "warnings end with exit code 1 too")
     .option("--json", "print one JSON document");
   addConfigOptions(check);
@@ -50,20 +68,51 @@ export function addCheck(program: Command, io: CommandIo, outcome: Outcome): voi
     const { env, readFile } = io;
     const variable = env[CHECK_TOKEN_VARIABLE];
     const input: ConfigInput = { flags, env, readFile };
-    outcome.code =
-      flags.rulesOnly === true ? await checkRulesOnly(flags, input, io) : await checkAll(flags, input, variable, io);
+    const check = checkWithout(flags);
+    outcome.code = check === undefined ? await checkAll(flags, input, variable, io) : await check(flags, input, io);
   });
+}
+
+/** A check that calls no platform; undefined unless the options ask for one. */
+function checkWithout({ rulesOnly, state, writeUnder, writeConfig }: CheckFlags) {
+  const [flag, other] = rulesOnly === true ? (["--rules-only", state] as const) : ["--state", undefined];
+  if (rulesOnly !== true && state !== true) return undefined;
+  for (const [where, value] of [
+    ["--write-under", writeUnder],
+    ["--write-config", writeConfig],
+    ["--state", other],
+  ] as const) {
+    const what = `with ${flag} ${where === "--state" ? "only rules are checked" : "no platform is asked"}`;
+    if (value !== undefined) throw new ArgumentError({ where, what, remedy: "leave one of them out" });
+  }
+  return rulesOnly === true ? checkRulesOnly : checkStateOnly;
+}
+
+/** For operators who were told that a replica cannot use its store, or before one starts. */
+async function checkStateOnly(flags: CheckFlags, input: ConfigInput, io: CommandIo): Promise<number> {
+  const assumed = assumedConfig(input);
+  const { dir, url } = assumed.config.state;
+  if (dir === undefined && url === undefined) {
+    const what = "neither state.dir nor state.url is set";
+    throw new ArgumentError({ where: "--state", what, remedy: "set one of them, or name the file with --config" });
+  }
+  const rules = await rulesReport(assumed, flags, io);
+  const findings = await stateFindings(assumed.config, rules);
+  const used = findings.some(({ probe }) => probe === "state");
+  const unused = dir === undefined || used ? [] : findingsOf("state", note(`${dir}: nothing was saved there yet`));
+  const subject = [dir, url].filter((one) => one !== undefined).join(" and ");
+  io.print(reportText([...unused, ...findings], { title: subject, platform: undefined, rules: undefined }, flags, io));
+  return exitCodeOf(verdictOf([...unused, ...findings]), flags.strict === true);
+}
+
+async function stateFindings(config: Config, rules: CheckRulesReport | undefined): Promise<readonly Finding[]> {
+  const { checkState } = await import("./state.ts");
+  const { checkStore } = await import("./store.ts");
+  return [...(await checkState(config, rules?.given, Date.now())), ...(await checkStore(config.state))];
 }
 
 /** Without any call, for pipelines in which rules are changed. */
 async function checkRulesOnly(flags: CheckFlags, input: ConfigInput, io: CommandIo): Promise<number> {
-  for (const [where, value] of [
-    ["--write-under", flags.writeUnder],
-    ["--write-config", flags.writeConfig],
-  ] as const) {
-    const what = "with --rules-only no platform is asked";
-    if (value !== undefined) throw new ArgumentError({ where, what, remedy: "leave one of them out" });
-  }
   const assumed = assumedConfig(input);
   const rules = await rulesReport(assumed, flags, io);
   if (rules === undefined) {
@@ -71,7 +120,7 @@ async function checkRulesOnly(flags: CheckFlags, input: ConfigInput, io: Command
     throw new ArgumentError({ where: "--rules-only", what: "there is no rules file", remedy });
   }
   const findings = [...rules.findings, ...(await clientsOfRules(assumed, rules))];
-  io.print(reportText(findings, { platform: undefined, rules }, flags, io));
+  io.print(reportText(findings, { title: rules.file, platform: undefined, rules }, flags, io));
   return exitCodeOf(verdictOf(findings), flags.strict === true);
 }
 
@@ -122,13 +171,15 @@ async function checkAll(
       random: Math.random,
       signal,
     });
-    const { checkState } = await import("./state.ts");
-    const state = await checkState(config, rules?.given, Date.now());
     const { checkClients } = await import("./clients.ts");
     const clients = await checkClients(config, rules?.given);
-    const findings = [...report.findings, ...(rules?.findings ?? []), ...clients, ...state];
+    const state = await stateFindings(config, rules);
+    const { checkPort } = await import("./port.ts");
+    const port = await checkPort(config.listen, process.versions.node);
+    const findings = [...report.findings, ...(rules?.findings ?? []), ...clients, ...state, ...port];
     const platform = { url: config.upstream.v2.url, version: report.version };
-    const text = reportText(findings, { platform, rules }, flags, io);
+    const title = `${platform.url}, ${platform.version}`;
+    const text = reportText(findings, { title, platform, rules }, flags, io);
     // The platform could put anything into a name that is shown, this included.
     io.print(token === undefined ? text : text.replaceAll(token, "[token]"));
     // After the report, which is not lost when the file cannot be written.
@@ -179,9 +230,10 @@ async function catalogueFor(version: string): Promise<Catalogue | undefined> {
 
 /** What the report is about. */
 interface ReportSubject {
-  /** Undefined when only rules were looked at. */
+  readonly title: string;
+  /** Undefined if no platform was asked. */
   readonly platform: { readonly url: string; readonly version: string } | undefined;
-  /** Undefined without a rules file. */
+  /** Undefined without a rules file, or if it was not looked at. */
   readonly rules: CheckRulesReport | undefined;
 }
 
@@ -198,11 +250,11 @@ const VERDICT_LEVELS = { ok: "ok", incomplete: "skipped", warn: "warn", unjudged
 
 function reportText(
   findings: readonly Finding[],
-  { platform, rules }: ReportSubject,
+  { title, platform, rules }: ReportSubject,
   { json }: CheckFlags,
   io: CommandIo,
 ): string {
-  if (json !== true) return findingsText(findings, { platform, rules }, paintFor(io));
+  if (json !== true) return findingsText(findings, { title, rules }, paintFor(io));
   const about = {
     ...(platform === undefined ? {} : { upstream: platform.url, version: platform.version }),
     ...(rules === undefined
@@ -213,7 +265,11 @@ function reportText(
 }
 
 /** One line a finding, what to do below it, the verdict last. */
-function findingsText(findings: readonly Finding[], { platform, rules }: ReportSubject, paint: Paint): string {
+function findingsText(
+  findings: readonly Finding[],
+  { title, rules }: Pick<ReportSubject, "title" | "rules">,
+  paint: Paint,
+): string {
   const width = Math.max(...findings.map(({ probe }) => probe.length), 0);
   const indent = " ".repeat(11 + width);
   const lines = findings.flatMap(({ probe, level, what, remedy, set }) => [
@@ -224,7 +280,7 @@ function findingsText(findings: readonly Finding[], { platform, rules }: ReportS
   ]);
   const decisions = rules === undefined ? [] : decisionLines(rules);
   return [
-    `carryover check of ${platform === undefined ? rules?.file : `${platform.url}, ${platform.version}`}`,
+    `carryover check of ${title}`,
     "",
     ...lines,
     "",

@@ -1,9 +1,10 @@
 /**
- * The protocol between a replica and the store that replicas share. One call, the tick, sends what is new and returns what is new. A replica owns rows of text,
- * and replaces each as a whole: a row that arrives twice changes nothing, sums are made by whoever reads, and what the store loses is sent again.
+ * The protocol between a replica and the store that replicas share. One call, the tick, sends what is new and returns what is new. Each replica
+ * owns rows of text and replaces a row as a whole, so a row that arrives twice changes nothing. Readers add up the rows of all replicas. Rows that the store loses
+ * are sent again.
  */
 
-/** `text` undefined: the row is removed. */
+/** `text` undefined or empty: the row is removed. */
 export interface Row {
   readonly name: string;
   readonly text: string | undefined;
@@ -48,7 +49,10 @@ export interface ForceRow {
   readonly detail: string;
 }
 
-/** `generation`: the one that the replica saw, 0 without a row. Only a step back applies whatever it is. */
+/**
+ * `generation`, `after`: of the row that the replica saw, 0 without one. A step back and `force` apply whatever that is, and outrank it even if the store
+ * has lost it.
+ */
 export type Decision =
   | {
       readonly kind: "rule";
@@ -57,7 +61,7 @@ export type Decision =
       readonly generation: number;
       readonly detail: string;
     }
-  | { readonly kind: "force"; readonly detail: string }
+  | { readonly kind: "force"; readonly after?: number; readonly detail: string }
   /** Brings back a row that the store lost. */
   | { readonly kind: "restore-rule"; readonly row: RuleRow }
   | { readonly kind: "restore-force"; readonly row: ForceRow };

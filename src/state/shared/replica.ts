@@ -95,6 +95,12 @@ export function createReplica(options: ReplicaOptions) {
       queue = [...queue.filter((one) => !old.includes(one)), { decision: numbered, settle }].slice(-MOST_DECISIONS);
     });
   };
+  /** The decision with what this replica saw by now: a store that lost that must not take an older decision for a newer one. */
+  const outranking = (decision: NumberedDecision): NumberedDecision => {
+    if (decision.kind === "force") return { ...decision, after: force?.number ?? 0 };
+    if (decision.kind !== "rule" || decision.what !== "back") return decision;
+    return { ...decision, generation: rules.get(decision.key)?.generation ?? 0 };
+  };
   const restore = (reply: TickReply): void => {
     const theirs = new Map(reply.rules.map((row) => [row.key, row]));
     for (const row of rules.values()) {
@@ -144,7 +150,7 @@ export function createReplica(options: ReplicaOptions) {
       seen: link.seen,
       about: about(isLeaving),
       contributions: options.rows.map((own) => own.next(now, isBare)),
-      decisions: sent.map(({ decision }) => decision),
+      decisions: sent.map(({ decision }) => outranking(decision)),
       wantsReplicas: ticks++ % REPLICAS_TICKS === 0,
       asks: asked,
       alerts: alerts(),
@@ -197,7 +203,7 @@ export function createReplica(options: ReplicaOptions) {
     isDeciding: (key: string): boolean => queue.some(({ decision }) => targetOf(decision) === key),
     rules: (): ReadonlyMap<string, RuleRow> => rules,
     force: (): ForceRow | undefined => force,
-    /** What the last response said of the rows that it was asked for, by name. */
+    /** The rows in the last response, by the name that was asked for. */
     answers: (): ReadonlyMap<string, TickReply["answers"][number]> => answers,
     /** The keys that some replica named within the last minute, by the last response. */
     alerted: (): ReadonlySet<string> => alerted,

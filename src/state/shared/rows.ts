@@ -8,7 +8,7 @@ const SENT_AGAIN_MS = 3_600_000;
 
 export type Rows = ReturnType<typeof createRows>;
 
-/** `startedAt`: milliseconds since 1970; revisions begin there, so that those of a later process with the same owner are larger. */
+/** `startedAt`: milliseconds since 1970; revisions begin there, so that a later process with the same owner has larger ones. */
 export function createRows(owner: string, startedAt: number) {
   /** Undefined: it was removed. That is sent again, too. */
   const texts = new Map<string, string | undefined>();
@@ -28,10 +28,9 @@ export function createRows(owner: string, startedAt: number) {
       texts.set(name, text);
       waiting.add(name);
     },
-    get: (name: string): string | undefined => texts.get(name),
     /** True if the store does not have everything. */
     isWaiting: (): boolean => waiting.size > 0,
-    /** What the next tick sends, those that waited longest first. `isBare`: no rows. `at`: milliseconds since 1970. */
+    /** Rows for the next tick; the first are those that waited longest. `isBare`: no rows. `at`: milliseconds since 1970. */
     next: (at: number, isBare: boolean): Contribution => {
       const [first] = texts.keys();
       if (waiting.size === 0 && first !== undefined && at - sentAt > SENT_AGAIN_MS) waiting.add(first);

@@ -17,7 +17,7 @@ import {
 const SCHEMA = "1";
 /** Rows of a replica that is gone are kept for this long. */
 const KEPT_SECONDS = 200 * 86_400;
-/** What a rule learnt from replicas that are gone counts for this long. */
+/** Rows of a replica that is gone are returned to readers for this long. */
 const COUNTED_MS = 30 * 86_400_000;
 /** A replica that is gone is listed for a day. */
 const LISTED_MS = 86_400_000;
@@ -124,7 +124,7 @@ for _ = 1, tonumber(arg()) do
   if foreign then outcome = 'stale'
   elseif number <= decided then outcome = 'dup'
   elseif kind == 'force' then
-    keepForce(generation + 1, stamp)
+    keepForce(math.max(generation, given) + 1, stamp)
     outcome = 'applied'
   elseif kind == 'restore-force' then
     if generation < given then keepForce(given, detail) outcome = 'applied' end
@@ -138,7 +138,7 @@ for _ = 1, tonumber(arg()) do
       outcome = 'applied'
     end
   elseif kind == 'back' or given == generation then
-    keep(key, generation + 1, kind .. ' ' .. stamp)
+    keep(key, math.max(generation, given) + 1, kind .. ' ' .. stamp)
     outcome = 'applied'
   end
   if not foreign and number > decided then decided = number end
@@ -259,7 +259,7 @@ function contentOf(decision: Decision): readonly string[] {
     case "rule":
       return [decision.what, decision.key, String(decision.generation), decision.detail];
     case "force":
-      return ["force", "", "0", decision.detail];
+      return ["force", "", String(decision.after ?? 0), decision.detail];
     case "restore-rule": {
       const { key, generation, what, at, replica, detail } = decision.row;
       return ["restore-rule", key, String(generation), `${what} ${at} ${replica} ${detail}`];

@@ -20,14 +20,15 @@ export interface Running {
 
 /**
  * Starts `carryover` with these words; killed after the test if it still lives. Variables are `env` and PATH only. `files`: the
- * most file descriptors that it may have.
+ * most file descriptors that it may have. `main`: the program; default: the one built here.
  */
 export function carryover(
   argv: readonly string[],
   env: Readonly<Record<string, string>> = {},
   files: number | "as many as we" = "as many as we",
+  main = MAIN,
 ): Running {
-  const words = [process.execPath, MAIN, ...argv];
+  const words = [process.execPath, main, ...argv];
   const [program = "", ...rest] =
     typeof files === "number" ? ["bash", "-c", `ulimit -n ${files} && exec "$@"`, "carryover", ...words] : words;
   const child = spawn(program, rest, {

@@ -12,6 +12,7 @@ const CONTENTS: ReadonlyMap<string, string> = new Map([
   ["rules.yaml", "version: carryover/v1\nforce: none\nrules: []\n"],
   ["token", "a-token-of-the-user\n"],
   ["salt", "a-salt-of-the-user"],
+  ["password", "a-password-of-the-user\n"],
   ["ca.crt", CERTIFICATE],
   ["tls.crt", CERTIFICATE],
   ["tls.key", PRIVATE_KEY],
@@ -28,8 +29,9 @@ function keysIn(values: Manifest): ReadonlyMap<string, string> {
   add("rules.yaml", values.rulesFrom?.key);
   add("token", values.adminToken?.key);
   add("salt", values.salt?.key);
+  add("password", values.state?.password?.key);
   add("api.binpb", values.grpcDescriptors?.key);
-  for (const name of ["v2", "v1", "sts"]) {
+  for (const name of ["v2", "v1", "sts", "state"]) {
     add("ca.crt", values.tls?.[name]?.ca?.key);
     add("tls.crt", values.tls?.[name]?.client?.certKey);
     add("tls.key", values.tls?.[name]?.client?.keyKey);

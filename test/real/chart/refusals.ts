@@ -42,6 +42,10 @@ export const WRONG: readonly Refusal[] = [
   ["a controller that the chart does not know", { ingress: { controller: "acme" } }, "ingress.controller"],
   ["a port of nobody", { networkPolicy: { upstreamPorts: [0] } }, "networkPolicy.upstreamPorts[0]"],
   ["a domain with a slash", { routes: { domains: ["/iam"] } }, "routes.domains[0]"],
+  ["a store that is a web server", { config: { state: { url: "https://valkey" } } }, "config.state.url"],
+  ["a numbered database of the store", { config: { state: { url: "redis://valkey/1" } } }, "config.state.url"],
+  ["the password of the store in the configuration", { config: { state: { password: "p" } } }, "config.state"],
+  ["the password of the store in the values", { state: { password: "p" } }, "state.password"],
   ["no domain at all", { routes: { domains: [] } }, "routes.domains"],
   ["a variable without a name", { extraEnv: [{ value: "x" }] }, "extraEnv[0]"],
   ["fewer records than none", { sandbox: { records: -1 } }, "sandbox.records"],
@@ -79,6 +83,8 @@ export const WRONG: readonly Refusal[] = [
     "tls.v2.ca.key",
     "tls.v1.client.certKey",
     "tls.sts.client.keyKey",
+    "tls.state.ca.key",
+    "state.password.key",
   ].map((where): Refusal => [`no key: ${where}`, nested(where.split("."), ""), where]),
 ];
 
@@ -250,6 +256,51 @@ export const CONTRADICTING: readonly Refusal[] = [
     { config: { upstream: { v2: { url: "https://user:pw@api.example.com" } } } },
     "config.upstream.v2.url",
   ],
+  [
+    "a password for the store that everybody could read",
+    { config: { state: { url: "redis://user:pw@valkey:6379" } } },
+    "config.state.url",
+  ],
+  [
+    "an account of the store without a password",
+    { config: { state: { url: "rediss://valkey", username: "shop" } } },
+    "config.state.username",
+  ],
+  ["a password without a store", { state: { password: { existingSecret: "s" } } }, "state.password.existingSecret"],
+  [
+    "a password of the store in a Secret and in a file of one's own",
+    { config: { state: { url: "rediss://a", passwordFile: "/p" } }, state: { password: { existingSecret: "s" } } },
+    "state.password.existingSecret",
+  ],
+  [
+    "a password of the store by a variable",
+    {
+      config: { state: { url: "rediss://a" } },
+      state: { password: { existingSecret: "s" } },
+      extraEnv: [{ name: "CARRYOVER_STATE_PASSWORD_FILE", value: "/p" }],
+    },
+    "state.password",
+  ],
+  ["authorities without a store", { tls: { state: { ca: { existingSecret: "s" } } } }, "tls.state"],
+  [
+    "authorities for a store without TLS",
+    { config: { state: { url: "redis://a" } }, tls: { state: { ca: { existingSecret: "s" } } } },
+    "tls.state",
+  ],
+  [
+    "authorities of the store here and in a file of one's own",
+    {
+      config: { state: { url: "rediss://a", tls: { caFile: "/c" } } },
+      tls: { state: { ca: { existingSecret: "s" } } },
+    },
+    "tls.state.ca",
+  ],
+  [
+    "a network closed to a store of a variable",
+    { extraEnv: [{ name: "CARRYOVER_STATE_URL", value: "rediss://a:7000" }], networkPolicy: { enabled: true } },
+    "networkPolicy.storePorts",
+  ],
+  ["a way to a store that is not there", { networkPolicy: { enabled: true, store: [{}] } }, "networkPolicy.store"],
   [
     "a list that takes longer than its request may",
     { config: { lists: { maxSeconds: "55s" } } },

@@ -1,9 +1,10 @@
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { freePort } from "../../../scripts/free-ports.mjs";
-import { build, eventually, IMAGE, must, ROOT, tool } from "./podman.ts";
+import { build, eventually, IMAGE, must, ROOT, TOOLS, tool } from "./podman.ts";
 
 const project = `carryover-${process.pid}`;
 let home = "";
@@ -22,11 +23,12 @@ beforeAll(async () => {
   // A copy, since secrets are written into the folder.
   home = mkdtempSync(join(tmpdir(), "carryover-compose-"));
   chmodSync(home, 0o755);
-  for (const folder of ["deploy/compose", "helm/files"])
+  for (const folder of ["deploy/compose", "deploy/nginx", "helm/files"])
     cpSync(join(ROOT, folder), join(home, folder), { recursive: true });
-  for (const name of ["admin-token", "grafana-password"]) {
+  for (const name of ["admin-token", "grafana-password", "store-password"]) {
     writeFileSync(join(home, "deploy/compose/secrets", name), "a-secret\n", { mode: 0o644 });
   }
+  writeFileSync(join(home, "around.conf"), "events {}\nhttp { include /etc/nginx/conf.d/*.conf; }\n");
   env = { CARRYOVER_IMAGE: IMAGE };
   for (const name of ["CARRYOVER_PORT", "CARRYOVER_ADMIN_PORT", "PROMETHEUS_PORT"])
     env[name] = String(await freePort());
@@ -164,6 +166,104 @@ describe("the compose file for a shared port", () => {
       expect(Math.min(...counts)).toBeGreaterThan(0);
     } finally {
       await shared("down", "-v", "-t", "10");
+    }
+  });
+});
+
+describe("the compose file for replicas", () => {
+  const own = `${project}-replicas`;
+  const cache = join(TOOLS, "..");
+  const members = ["carryover-1", "carryover-2"];
+  const replicas = (...argv: readonly string[]) => {
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    return must(
+      ["env", ...variables, "podman-compose", "-p", own, "-f", "replicas.yaml", ...argv],
+      join(home, "deploy/compose"),
+    );
+  };
+  /** The server and nginx as `scripts/install-state-tools.sh` and `scripts/install-bench-tools.sh` installed them, by the names of their images. */
+  const standIn = async (image: string, steps: readonly (readonly string[])[]) => {
+    const { NODE_VERSION } = Object.fromEntries([
+      /^ARG (NODE_VERSION)=(.*)$/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8"))?.slice(1) ?? [],
+    ]);
+    const made = await must([
+      "buildah",
+      "from",
+      "--pull-never",
+      `docker.io/library/node:${NODE_VERSION}-bookworm-slim`,
+    ]);
+    for (const [command = "", ...words] of steps)
+      await must(["buildah", command, ...(command === "config" ? [...words, made] : [made, ...words])]);
+    await must(["buildah", "commit", "--rm", made, image]);
+  };
+
+  it("is read by Compose's own loader", async () => {
+    const folder = join(home, "deploy/compose");
+    const { services } = JSON.parse(await must(["compose-config", "-format", "json", "replicas.yaml"], folder));
+    expect(Object.keys(services).toSorted()).toEqual([...members, "nginx", "valkey"]);
+    expect(services.valkey.command[2]).toContain("$(cat /run/secrets/store-password)");
+  });
+
+  it("brings up two carryovers that know each other through the store, and serve through nginx", async () => {
+    for (const kind of ["state", "bench"]) {
+      const installed = existsSync(join(cache, kind === "bench" ? "bench-tools" : kind));
+      if (!installed) throw new Error(`run scripts/install-${kind}-tools.sh`);
+    }
+    const { services } = parse(readFileSync(join(home, "deploy/compose/replicas.yaml"), "utf8"));
+    const library = "LD_LIBRARY_PATH=/opt/lib";
+    await standIn(services.valkey.image, [
+      ["copy", join(cache, "state/bin/valkey-9.1"), "/usr/local/bin/valkey-server"],
+      ["copy", join(cache, "state/lib"), "/opt/lib"],
+      ["config", "--env", library, "--cmd", "valkey-server"],
+    ]);
+    await standIn(services.nginx.image, [
+      ["copy", join(cache, "bench-tools/usr/sbin/nginx"), "/usr/sbin/nginx"],
+      ["copy", join(cache, "bench-tools/usr/lib"), "/opt/usr-lib"],
+      ["copy", join(home, "around.conf"), "/etc/nginx/nginx.conf"],
+      ["run", "--", "sh", "-c", "mkdir -p /etc/nginx/conf.d /var/log/nginx /var/lib/nginx"],
+      [
+        "config",
+        "--env",
+        "LD_LIBRARY_PATH=/opt/usr-lib/x86_64-linux-gnu:/opt/usr-lib/aarch64-linux-gnu",
+        "--cmd",
+        "nginx",
+      ],
+    ]);
+    for (const name of ["CARRYOVER_PORT", "CARRYOVER_ADMIN_PORT_1", "CARRYOVER_ADMIN_PORT_2"])
+      env[name] = String(await freePort());
+    try {
+      await replicas("up", "-d", "--no-build");
+      const headers = { authorization: "Bearer a-secret" };
+      // biome-ignore lint/suspicious/noExplicitAny: a view of the admin port.
+      const shared = async (name: string): Promise<any> => {
+        const response = await fetch(at(name, "/progress"), { headers }).catch(() => undefined);
+        // biome-ignore lint/suspicious/noExplicitAny: the same.
+        return response?.ok === true ? ((await response.json()) as any).shared : undefined;
+      };
+      for (const name of ["CARRYOVER_ADMIN_PORT_1", "CARRYOVER_ADMIN_PORT_2"]) {
+        await eventually(
+          () => shared(name),
+          (found) => found?.replicas.length === 2,
+        );
+      }
+      await eventually(
+        () => status(at("CARRYOVER_PORT", "/none")),
+        (code) => code === 404,
+      );
+      const words = ["node", "/app/dist/main.js", "check", "--state", "--config", "/etc/carryover/config.yaml"];
+      const check = () => tool(["podman", "exec", `${own}_carryover-1_1`, ...words]);
+      expect((await check()).out).toContain("the account may run all");
+      writeFileSync(join(home, "deploy/compose/secrets/store-password"), "another-secret\n");
+      expect((await check()).out).toContain("the server refuses the password");
+      const restartedAt = Date.now();
+      await must(["podman", "restart", "-t", "1", `${own}_valkey_1`]);
+      await eventually(
+        () => shared("CARRYOVER_ADMIN_PORT_2"),
+        (found) => found?.up === true && found.since > restartedAt,
+      );
+      expect((await check()).out).toContain("the account may run all");
+    } finally {
+      await replicas("down", "-v", "-t", "10");
     }
   });
 });

@@ -66,17 +66,9 @@ async function tryProxy(program: Program, behind: Behind): Promise<Ingress | str
   const check = spawned(program.path, program.check(folder), folder);
   if ((await check.ended) !== 0) throw new Error(`${program.title} refuses the recipe:\n${check.said()}`);
 
-  const child = spawned(program.path, program.run(folder), folder);
-  later(async () => {
-    child.kill();
-    await child.ended;
-  });
   // The recipe for Envoy's transcoder has no TLS.
-  const opened = recipe.includes("LISTEN_TLS_PORT") ? [port, tlsPort] : [port];
-  while ((await Promise.all(opened.map(listens))).includes(false)) {
-    if (child.over()) return child.said();
-    await wait(20);
-  }
+  const child = await running(program, folder, recipe.includes("LISTEN_TLS_PORT") ? [port, tlsPort] : [port]);
+  if (child.over()) return child.said();
   const h2Url = `http://127.0.0.1:${program.oneListener ? port : h2Port}`;
   return { url: `http://127.0.0.1:${port}`, h2Url, tlsUrl: `https://localhost:${tlsPort}`, said: child.said };
 }
@@ -136,7 +128,18 @@ export function spawned(path: string, argv: readonly string[], folder: string): 
   return { said: () => said, over: () => over, ended, kill: () => child.kill("SIGKILL") };
 }
 
-export function listens(port: number): Promise<boolean> {
+/** Runs the program until the end of the test. Resolves once it listens at all ports, or has ended. */
+export async function running(program: Program, folder: string, ports: readonly number[]) {
+  const child = spawned(program.path, program.run(folder), folder);
+  later(async () => {
+    child.kill();
+    await child.ended;
+  });
+  while (!child.over() && (await Promise.all(ports.map(listens))).includes(false)) await wait(20);
+  return child;
+}
+
+function listens(port: number): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("connect", () => {

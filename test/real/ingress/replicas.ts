@@ -2,12 +2,11 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { freePort } from "../../../scripts/free-ports.mjs";
 import { carryover, type Running } from "../../end-to-end/app/process.ts";
 import { later } from "../../end-to-end/app/rig.ts";
 import { installed, PROGRAMS, type Program } from "./programs.ts";
-import { listens, spawned } from "./proxy.ts";
+import { running, spawned } from "./proxy.ts";
 
 const SHIPPED = resolve(import.meta.dirname, "../../../deploy/nginx/carryover.conf");
 
@@ -20,15 +19,8 @@ export async function startReplicas(urls: readonly string[]): Promise<string> {
   const folder = await folderOf(program, edited(await readFile(SHIPPED, "utf8"), urls, port));
   const check = spawned(program.path, program.check(folder), folder);
   if ((await check.ended) !== 0) throw new Error(`nginx refuses the file:\n${check.said()}`);
-  const child = spawned(program.path, program.run(folder), folder);
-  later(async () => {
-    child.kill();
-    await child.ended;
-  });
-  while (!(await listens(port))) {
-    if (child.over()) throw new Error(`nginx ended:\n${child.said()}`);
-    await wait(20);
-  }
+  const child = await running(program, folder, [port]);
+  if (child.over()) throw new Error(`nginx ended:\n${child.said()}`);
   return `http://127.0.0.1:${port}`;
 }
 

@@ -60,11 +60,12 @@ export interface Packed {
   remove(): void;
 }
 
-/** Builds and packs it. */
-export async function packed(): Promise<Packed> {
+/** Builds and packs it. `edit`: changes the tree before. */
+export async function packed(edit: (tree: string) => void = () => {}): Promise<Packed> {
   const folder = freshFolder();
   const tree = join(folder, "tree");
   copyOfTree(tree);
+  edit(tree);
   const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: tree });
   // What `prepare` prints comes before it.
   const report = JSON.parse(stdout.slice(stdout.indexOf("[\n")));

@@ -12,16 +12,12 @@ import type { Decision, SharedStore, TickReply } from "../../../src/state/shared
 import { createValkeyStore, type ValkeyOptions } from "../../../src/state/shared/valkey-store.ts";
 import { folder } from "../../end-to-end/cutover/rig.ts";
 import { LOCALHOST } from "../../server/support/certificates.ts";
+import { documentedRights } from "../../state/shared/account.ts";
 import { createCaller } from "../../state/shared/contract.ts";
 import { later, listening, takeDownAfterEach } from "../../support/take-down.ts";
 import { SERVERS, type Server, type ServerName, startServer } from "./server.ts";
 
 takeDownAfterEach();
-
-const ACL =
-  "-@all +hello +auth +eval +evalsha +time +hget +hset +hincrby +hgetall +hdel +del +expire ~{carryover}:1:*".split(
-    " ",
-  );
 
 async function serverOf(name: ServerName, ...words: readonly string[]): Promise<Server> {
   const server = await startServer(name, ...words);
@@ -70,7 +66,7 @@ async function untilUp(caller: ReturnType<typeof createCaller>, most = 10_000): 
 describe.each(SERVERS)("%s", (name) => {
   it("needs no more of an account than the documented permissions", async () => {
     const server = await serverOf(name);
-    await server.run("ACL", "SETUSER", "carryover", "on", ">secret", "resetkeys", "resetchannels", ...ACL);
+    await server.run("ACL", "SETUSER", "carryover", "on", ">secret", "resetkeys", ...documentedRights());
     await server.run("ACL", "SETUSER", "default", "off");
     const store = storeAt(server.url, { username: "carryover", secrets: async () => ({ password: "secret" }) });
     const caller = createCaller(store, "a");
@@ -142,6 +138,25 @@ describe("the way to a shared store", () => {
     await untilUp(caller);
   }, 20_000);
 
+  it("goes on while its password is replaced, without a restart", async () => {
+    const server = await serverOf("valkey-9.1");
+    await server.run("ACL", "SETUSER", "carryover", "on", ">first", "resetkeys", ...documentedRights());
+    const file = join(await folder(), "password");
+    writeFileSync(file, "first");
+    const secrets = async () => ({ password: (await readFile(file, "utf8")).trim() });
+    const caller = createCaller(storeAt(server.url, { username: "carryover", secrets }), "a");
+    const { store } = await caller.tick();
+    await server.run("ACL", "SETUSER", "carryover", ">second");
+    writeFileSync(file, "second\n");
+    // The connection stays, with the rights of the account.
+    await server.run("ACL", "SETUSER", "carryover", "<first");
+    expect((await caller.tick()).store.id).toBe(store.id);
+    expect(await server.run("CLIENT", "KILL", "USER", "carryover")).toBe(":1\r\n");
+    expect((await untilUp(caller, 2_000)).store.id).toBe(store.id);
+    const old = storeAt(server.url, { username: "carryover", secrets: async () => ({ password: "first" }) });
+    expect((await faultOf(createCaller(old, "b").tick()))[0]).toMatch(/WRONGPASS/);
+  }, 20_000);
+
   it("reports a missing password, and a port without a server", async () => {
     const server = await serverOf("redis-server", "--requirepass", "a-password");
     const [needed] = await faultOf(createCaller(storeAt(server.url), "a").tick());
@@ -196,6 +211,27 @@ describe("the way to a shared store", () => {
     expect(faults[0]).toMatch(/^away: READONLY/);
     await server.run("REPLICAOF", "NO", "ONE");
     await untilUp(caller);
+  }, 20_000);
+
+  it("goes on after a failover at an address that follows the primary", async () => {
+    const [first, second] = [await serverOf("valkey-9.1"), await serverOf("valkey-9.1")];
+    let primary = first;
+    const port = await listening(
+      createServer((socket) => {
+        const inner = connect(primary.port, "127.0.0.1");
+        socket.on("error", () => inner.destroy());
+        inner.on("error", () => socket.destroy());
+        socket.pipe(inner).pipe(socket);
+      }),
+    );
+    const caller = createCaller(storeAt(`redis://127.0.0.1:${port}`), "a");
+    await caller.tick();
+    // The old connection leads to the old primary, which has become a copy.
+    primary = second;
+    await first.run("REPLICAOF", "127.0.0.1", String(second.port));
+    expect((await faultOf(caller.tick()))[0]).toMatch(/^away: READONLY/);
+    await untilUp(caller);
+    expect(await second.run("DBSIZE")).not.toBe(":0\r\n");
   }, 20_000);
 
   it("follows a cluster to the node that has the keys, and gives up one that sends it in a circle", async () => {

@@ -127,6 +127,14 @@ export function describeStore(name: string, create: () => ContractStore | Promis
       expect((await a.tick({ wants: [rule("promote", 2)] })).outcomes).toEqual(["stale"]);
     });
 
+    test("lets a step back and a command of force outrank those that it lost", async () => {
+      const [a] = callers();
+      const { rules, force } = await a.tick({
+        wants: [rule("back", 4), { kind: "force", after: 3, detail: "{}" }],
+      });
+      expect([rules, force]).toMatchObject([[{ generation: 5 }], { number: 4 }]);
+    });
+
     test("numbers the commands of force, and the last one wins", async () => {
       const [a, b] = callers();
       await a.tick({ wants: [{ kind: "force", detail: '{"command":"native"}' }] });

@@ -150,7 +150,13 @@ function decide(data: MemoryData, decision: NumberedDecision, { replica, at, fre
   };
   switch (decision.kind) {
     case "force":
-      data.force = { number: (data.force?.number ?? 0) + 1, version: renew(), at, replica, detail: decision.detail };
+      data.force = {
+        number: Math.max(data.force?.number ?? 0, decision.after ?? 0) + 1,
+        version: renew(),
+        at,
+        replica,
+        detail: decision.detail,
+      };
       return "applied";
     case "restore-force":
       if ((data.force?.number ?? 0) >= decision.row.number) return "stale";
@@ -167,7 +173,7 @@ function decide(data: MemoryData, decision: NumberedDecision, { replica, at, fre
       const { key, what, generation, detail } = decision;
       const present = data.rules.get(key)?.generation ?? 0;
       if (what !== "back" && present !== generation) return "stale";
-      return keep({ key, generation: present + 1, what, at, replica, detail });
+      return keep({ key, generation: Math.max(present, generation) + 1, what, at, replica, detail });
     }
     default:
       return decision satisfies never;

@@ -38,6 +38,20 @@ test("sends a decision again that met another store than expected", async () => 
   expect(server.copy().rules.size).toBe(1);
 });
 
+test("lets a new decision hold against those before it that the store lost", async () => {
+  const { server, replica } = world();
+  for (const detail of ["old 1", "old 2", "old 3"]) {
+    void replica.decide({ kind: "force", detail });
+    void replica.decide({ ...BACK, detail });
+    await replica.tick();
+  }
+  server.replace(emptyData());
+  void replica.decide({ kind: "force", detail: "new" });
+  void replica.decide({ ...BACK, detail: "new" });
+  for (let i = 0; i < 4; i++) await replica.tick();
+  expect([replica.force(), replica.rules().get("rule-a")]).toMatchObject([{ detail: "new" }, { detail: "new" }]);
+});
+
 test("sends a decision before rows, and without them", async () => {
   const sent: number[] = [];
   const { replica, rows } = world((server) => ({

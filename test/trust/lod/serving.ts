@@ -14,6 +14,7 @@ export async function serve(
   flags: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
   files?: number,
+  main?: string,
 ): Promise<Instance> {
   const own = { listenHost: "127.0.0.1", listenPort: "0", adminPort: "0", cutoverMode: "translate" };
   const words = Object.entries({ ...own, ...flags });
@@ -21,6 +22,7 @@ export async function serve(
     ["serve", ...words.flatMap(([name, value]) => [`--${name.replace(/[A-Z]/g, "-$&").toLowerCase()}`, value])],
     env,
     files,
+    main,
   );
   const text = await run.until(/resources\n/);
   const [, url = "", adminUrl = ""] = /v1 clients at (\S+), .* admin at (\S+),/.exec(text) ?? [];
