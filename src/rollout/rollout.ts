@@ -86,9 +86,9 @@ export interface Rollout {
   /** Another replica stepped the rule back, for the same requests. Without effect on a rule that is back, and on one that never steps back. */
   adopt(name: string, cause: StepBackCause): void;
   /**
-   * What all replicas know of a rule. Returns operations that may be promoted by it, for `promote` once all replicas agree.
+   * What all replicas know of a rule; undefined while that is not known. Returns operations that may be promoted by it, for `promote` once all replicas agree.
    */
-  together(name: string, sums: Together): Promotes | undefined;
+  together(name: string, sums: Together | undefined): Promotes | undefined;
   /** Promotes operations of a rule: all replicas do. */
   promote(name: string, promotes: Promotes): void;
   /** Hands the seconds that are over to the guards, and returns the states of all rules. */

@@ -129,8 +129,8 @@ export type RuleEvent =
       /** All replicas together decide whether the rule is promoted. */
       readonly isShared: boolean;
     }
-  /** What all replicas know of the rule. */
-  | { readonly kind: "together"; readonly at: number; readonly sums: Together }
+  /** What all replicas know of the rule; undefined while that is not known. */
+  | { readonly kind: "together"; readonly at: number; readonly sums: Together | undefined }
   /** Operations were promoted for all replicas. */
   | { readonly kind: "promoted"; readonly at: number; readonly operations: readonly string[]; readonly reason: string }
   /** Seconds of translated requests are over. */
@@ -710,9 +710,10 @@ function considerPromotion(state: RuleState, at: number): RuleTransition {
 }
 
 /** Whether what all replicas know is enough for a promotion. It is not made yet: they decide it together. */
-function afterTogether(before: RuleState, sums: Together, at: number): RuleTransition {
+function afterTogether(before: RuleState, sums: Together | undefined, at: number): RuleTransition {
+  if (before.together === sums) return { state: before };
   const state = { ...before, together: sums };
-  if (!mayPromote(state) || state.unknown !== undefined) return { state };
+  if (sums === undefined || !mayPromote(state) || state.unknown !== undefined) return { state };
   const all = withTogether(state);
   if (!state.promotion.promoted) {
     const { state: after, report } = considerPromotion(all, at);

@@ -376,14 +376,14 @@ export function causeTogether(state: StepBack, shares: readonly WindowShare[]): 
     comparisons: sum("comparisons"),
     differences: sum("differences"),
   };
-  for (const of of ["requests", "comparisons"] as const) {
-    const { bad, all, threshold } = sharesOf(state, counts, of);
-    const least =
-      of === "requests" ? Math.ceil(settings.minRequests * translatedShare(state)) : settings.minComparisons;
+  for (const what of ["requests", "comparisons"] as const) {
+    const { bad, all, threshold } = sharesOf(state, counts, what);
+    const isOfRequests = what === "requests";
+    const least = isOfRequests ? Math.ceil(settings.minRequests * translatedShare(state)) : settings.minComparisons;
     if (all < Math.max(1, least) || !exceeds(bad, all, threshold)) continue;
-    const clients = countCallers(shares.map(({ failing, differing }) => (of === "requests" ? failing : differing)));
+    const clients = countCallers(shares.map(({ failing, differing }) => (isOfRequests ? failing : differing)));
     if (clients < clientsNeeded(settings)) continue;
-    return { what: of === "requests" ? "failures" : "differences", bad, all, clients, together: shares.length };
+    return { what: isOfRequests ? "failures" : "differences", bad, all, clients, together: shares.length };
   }
   return undefined;
 }

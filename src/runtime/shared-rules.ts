@@ -162,6 +162,10 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
       );
       return [...counted.map(([key]) => countedRow(key)), ...looked.map(([key]) => troubleRow(key))];
     },
+    /** What the others know is not known any more: the store does not respond. */
+    alone: (): void => {
+      for (const { rule } of rollout.ruleStates()) rollout.together(rule.name, undefined);
+    },
     /** The rules that the other replicas are to look at. */
     alerts: (): readonly string[] =>
       present().flatMap(([key, state]) => (isInTrouble(state.stepBack, latest(key)) ? [key] : [])),

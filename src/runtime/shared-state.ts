@@ -122,7 +122,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
     later,
     ticked: (link) => {
       report(link);
-      if (!isUp(link)) return;
+      if (!isUp(link)) return rules.alone();
       clocks = { here: wall(), there: replica.view().at ?? wall() };
       adopt.all(replica);
       rules.afterTick(replica.answers(), clocks.there);

@@ -198,7 +198,10 @@ end
 local alerting, alerts = base .. 'alert', {}
 for _ = 1, tonumber(arg()) do
   local key = arg()
-  if not foreign then redis.call('HSET', alerting, key, text(now)) end
+  if not foreign then
+    redis.call('HSET', alerting, key, text(now))
+    redis.call('EXPIRE', alerting, ${ALERT_MS / 1_000})
+  end
 end
 local named = redis.call('HGETALL', alerting)
 for i = 1, #named, 2 do
