@@ -92,10 +92,7 @@ export const INSIDE = [
   ...guards(
     "src/runtime/shared-rules.ts",
     ["test/runtime/shared-rules.test.ts"],
-    [
-      ["other responses are no evidence", "rule.evidenceKey, basis]", "rule.evidenceKey]"],
-      ["a rule steps back once", "const mayStepBack = !isBack &&", "const mayStepBack ="],
-    ],
+    [["other responses are no evidence", "rule.evidenceKey, basis]", "rule.evidenceKey]"]],
   ),
   ...guards(
     "src/rollout/fleet-guard.ts",
