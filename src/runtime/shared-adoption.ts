@@ -108,6 +108,13 @@ export function createAdoption({ rollout, basis, instance, log, name }: Adoption
       void replica.decide({ kind: "rule", key, what: "forward", generation, detail: detailOf(rule, {}) });
     }
   };
+  /** A rule of this key that comes later is a new one, as it is without a store. Replicas that still have the old one stay as they are. */
+  const removed = (replica: Replica, key: string): void => {
+    handled.delete(key);
+    const generation = replica.rules().get(key)?.generation;
+    if (generation === undefined) return;
+    void replica.decide({ kind: "rule", key, what: "forward", generation, detail: JSON.stringify({ name }) });
+  };
   const followForce = (replica: Replica): void => {
     const row = replica.force();
     if (row === undefined || row.number <= forceNumber || replica.isDeciding("force")) return;
@@ -153,9 +160,8 @@ export function createAdoption({ rollout, basis, instance, log, name }: Adoption
       const rules = rollout.rules();
       if (rules?.digest !== digest) {
         digest = rules?.digest;
-        // A rule that was removed and is there again is a new one here: what the others decided is looked at again.
         const present = new Set(rules?.rules.map(cachedKeyOf));
-        for (const key of handled.keys()) if (!present.has(key)) handled.delete(key);
+        for (const key of handled.keys()) if (!present.has(key)) removed(replica, key);
       }
       const rows = replica.rules();
       for (const rule of rules?.rules ?? []) follow(replica, rule, rows.get(cachedKeyOf(rule)));
