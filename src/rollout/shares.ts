@@ -147,6 +147,7 @@ const second = z.object({
 const troubleShare = z.object({
   /** By the clock of the store, milliseconds since 1970. */
   at: count,
+  /** Absent while the rule is back on that replica. */
   window: z.object({ ...counts, failing: callers, differing: callers }).optional(),
   /** By the clock of the store. */
   seconds: z.array(second).max(MOST_SECONDS),
@@ -163,7 +164,7 @@ export function troubleShareOf(
   stepBack: StepBack | undefined,
   { at, seconds, hide }: { readonly at: number; readonly seconds: readonly GuardSecond[]; readonly hide: Hide },
 ): TroubleShare {
-  const window = stepBack && windowShare(stepBack);
+  const window = stepBack === undefined || isBack(stepBack) ? undefined : windowShare(stepBack);
   return {
     at,
     window: window && {
@@ -179,8 +180,14 @@ export function readTroubleShare(text: string): TroubleShare | undefined {
   return troubleShare.safeParse(parsedJson(text)).data;
 }
 
+/** True while native v1 serves the rule because it stepped back. */
+export function isBack(stepBack: StepBack | undefined): boolean {
+  return stepBack?.phase.kind === "back";
+}
+
 /** True if something went wrong within the rule's window: then the others should look, too. */
 export function isInTrouble(stepBack: StepBack | undefined, seconds: readonly GuardSecond[]): boolean {
+  if (isBack(stepBack)) return false;
   const window = stepBack && windowShare(stepBack);
   const isBad = window !== undefined && window.failures + window.differences > 0;
   return isBad || seconds.some(({ failed, hanging = 0 }) => failed + hanging > 0);

@@ -10,6 +10,7 @@ import type { Rollout } from "../rollout/rollout.ts";
 import { causeOf, type Promotes, type RuleState, translates } from "../rollout/rule-state.ts";
 import {
   type Hide,
+  isBack,
   isInTrouble,
   readRuleShare,
   readTroubleShare,
@@ -110,16 +111,18 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
       return;
     }
     troubled.add(key);
+    // What led to a step back says nothing about the rule once it goes forward again.
+    if (isBack(stepBack)) seconds.delete(key);
     const shifted = latest(key).map((one) => ({ ...one, second: one.second + (ahead ?? 0) }));
     rows.put(troubleRow(key), JSON.stringify(troubleShareOf(stepBack, { at, seconds: shifted, hide })));
   };
   const judgeTrouble = (key: string, state: RuleState, shares: readonly TroubleShare[], at: number): void => {
-    const isBack = state.stepBack?.phase.kind === "back";
+    const wasBack = isBack(state.stepBack);
     const second = Math.floor(at / 1_000);
     const before = watched.get(key);
-    const isNew = before === undefined || before.wasBack !== isBack;
+    const isNew = before === undefined || before.wasBack !== wasBack;
     const begun = isNew ? beginFleetGuard(second, before !== undefined) : before.guard;
-    const mayStepBack = !isBack && translates(state) && state.unknown === undefined && shares.length > 1;
+    const mayStepBack = !wasBack && translates(state) && state.unknown === undefined && shares.length > 1;
     const guard = mayStepBack
       ? stepFleetGuard(
           begun,
@@ -127,7 +130,7 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
           second,
         )
       : begun;
-    watched.set(key, { guard, wasBack: isBack });
+    watched.set(key, { guard, wasBack });
     if (!mayStepBack || state.stepBack === undefined) return;
     const windows = shares.flatMap(({ window }) => window ?? []);
     const alarm = state.stepBack.settings.guard === undefined ? undefined : guardAlarm(guard.state);
@@ -181,7 +184,7 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
         }
         const shares = answers.get(troubleRow(key))?.flatMap(({ text }) => readTroubleShare(text) ?? []);
         if (shares === undefined) continue;
-        const fresh = shares.filter((one) => Math.abs(at - one.at) < STALE_MS);
+        const fresh = shares.filter((one) => one.window !== undefined && Math.abs(at - one.at) < STALE_MS);
         judgeTrouble(key, state, fresh, at);
       }
     },
