@@ -48,7 +48,9 @@ test.each([
   writeFileSync(join(folder, "rollout.json"), '{"version":1}');
   writeFileSync(join(folder, "counts.json"), JSON.stringify({ version, ledger, totals, comparisons: [] }));
   await stateProcess(folder).saved.start();
-  expect(readdirSync(folder).filter((name) => !/^(?:rollout\.damaged|events|last-rules|replicas)/.test(name))).toEqual(files);
+  expect(readdirSync(folder).filter((name) => !/^(?:rollout\.damaged|events|last-rules|replicas)/.test(name))).toEqual(
+    files,
+  );
 });
 
 test("a client that is forgotten does not come back with a restart, and how long others were overdue does", async () => {
