@@ -23,8 +23,10 @@ import type { Rule } from "../rules/rule.ts";
 import type { TickReply } from "../state/shared/protocol.ts";
 import type { Rows } from "../state/shared/rows.ts";
 
-/** Rows of what was counted are written and read with every fifth tick, those of ten rules in turn. */
-const [COUNTED_TICKS, COUNTED_RULES] = [5, 10];
+/** Rows of what was counted that are written with one tick: a process that is killed loses the counts of a second if it has no more rules in use. */
+const WRITTEN_RULES = 50;
+/** Rows of what was counted are read with every fifth tick, those of ten rules in turn. */
+const [READ_TICKS, READ_RULES] = [5, 10];
 /** Rules in trouble that are looked at with one tick. */
 const TROUBLED_RULES = 8;
 /** A replica that last told what it sees longer ago is not asked. */
@@ -95,10 +97,12 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
     for (const key of seconds.keys()) if (!states.has(key)) seconds.delete(key);
     for (const key of watched.keys()) if (!states.has(key)) watched.delete(key);
   };
-  const tellCounts = (key: string, state: RuleState): void => {
-    if (told.get(key) === state || !hasCounts(state)) return;
-    told.set(key, state);
-    rows.put(countedRow(key), JSON.stringify(ruleShareOf(state, hide)));
+  const tellCounts = (states: readonly (readonly [string, RuleState])[], most: number): void => {
+    const changed = states.filter(([key, state]) => told.get(key) !== state && hasCounts(state));
+    for (const [key, state] of inTurn(changed, most)) {
+      told.set(key, state);
+      rows.put(countedRow(key), JSON.stringify(ruleShareOf(state, hide)));
+    }
   };
   const tellTrouble = (key: string, { stepBack }: RuleState, at: number, isAlerted: boolean): void => {
     if (!isAlerted) {
@@ -143,19 +147,17 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
      */
     beforeTick: (at: number | undefined, alerted: ReadonlySet<string>, isLast: boolean): readonly string[] => {
       const states = present();
-      const isTurn = ticks++ % COUNTED_TICKS === 0 || isLast;
+      const isTurn = ticks++ % READ_TICKS === 0 || isLast;
       if (at !== undefined) {
         const found = Math.round((at - now()) / 1_000);
         if (ahead === undefined || Math.abs(found - ahead) > DRIFT_SECONDS) ahead = found;
       }
       if (isTurn) forget(new Map(states));
-      for (const [key, state] of states) {
-        if (isTurn) tellCounts(key, state);
-        if (at !== undefined) tellTrouble(key, state, at, alerted.has(key));
-      }
+      tellCounts(states, isLast ? states.length : WRITTEN_RULES);
+      if (at !== undefined) for (const [key, state] of states) tellTrouble(key, state, at, alerted.has(key));
       for (const key of watched.keys()) if (!alerted.has(key)) watched.delete(key);
       turn += 1;
-      const counted = isTurn ? inTurn(states, COUNTED_RULES) : [];
+      const counted = isTurn ? inTurn(states, READ_RULES) : [];
       const looked = inTurn(
         states.filter(([key]) => alerted.has(key)),
         TROUBLED_RULES,
