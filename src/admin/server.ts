@@ -33,6 +33,14 @@ export interface AdminOptions {
   readonly log?: (message: string, cause: unknown) => void;
 }
 
+/** JSON that a view made itself, in pieces between which other work goes on. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** Returns what to show, and changes nothing. A `Problem` that it throws is the response. */
 export type AdminView = (query: URLSearchParams) => unknown;
 
@@ -244,7 +252,12 @@ function addViews(server: FastifyInstance, { views, texts, token }: AdminOptions
         .send(text);
     });
   };
-  for (const [name, view] of views) add(name, "application/json", async (query) => JSON.stringify(await view(query)));
+  for (const [name, view] of views) {
+    add(name, "application/json", async (query) => {
+      const found = await view(query);
+      return found instanceof JsonText ? found.text : JSON.stringify(found);
+    });
+  }
   for (const [name, text] of texts ?? []) {
     add(name, name.endsWith(".md") ? "text/markdown" : "text/plain", async (query) => text(query));
   }

@@ -2,13 +2,22 @@
 import { grouped } from "../model/group.ts";
 import type { RuleStatus } from "../rules/status.ts";
 import type { Progress } from "../telemetry/progress.ts";
-import { type InstanceResult, largest, type MergedRule, mergeRules, type RespondingInstance } from "./merge.ts";
+import {
+  type InstanceResult,
+  isPresent,
+  largest,
+  type MergedRule,
+  mergeRules,
+  type RespondingInstance,
+} from "./merge.ts";
 
 export interface Fleet {
   /** As they were asked. */
   readonly results: readonly InstanceResult[];
   /** Those that responded, under the first address that leads to each. */
   readonly instances: readonly RespondingInstance[];
+  /** Those that shared a store with them and are gone: what they counted still counts. */
+  readonly gone: readonly RespondingInstance[];
   readonly silent: readonly SilentInstance[];
   /** In the order of the file; a rule has a line for each thing that it does somewhere. */
   readonly rules: readonly FleetRule[];
@@ -25,12 +34,14 @@ export type FleetRule = MergedRule<Exclude<RuleStatus["state"], "could-move"> | 
 export function fleetOf(results: readonly InstanceResult[]): Fleet {
   const silent = results.flatMap((one) => ("fault" in one ? [one] : []));
   const responses = results.flatMap((one) => ("fault" in one ? [] : [one]));
-  const instances = grouped(responses, ({ progress }) => [progress.instance]).map((same): RespondingInstance => {
+  const all = grouped(responses, ({ progress }) => [progress.instance]).map((same): RespondingInstance => {
     const latest = largest(same.map(({ progress }) => progress.at));
     return { ...(same.find(({ progress }) => progress.at === latest) ?? same[0]), address: same[0].address };
   });
+  const instances = all.filter(isPresent);
+  const gone = all.filter((one) => !isPresent(one));
   const rules = grouped(mergeRules(instances, stateOf), ({ name }) => [name]).flat();
-  return { results, instances, silent, rules };
+  return { results, instances, gone, silent, rules };
 }
 
 function stateOf({ state, unknown }: RuleStatus): FleetRule["state"] {

@@ -59,14 +59,15 @@ export function judgeGate(fleet: Fleet, name: string, terms: GateTerms): GateVer
 }
 
 /** Of all instances together; a client that calls several counts once. */
-function knownClients({ instances }: Fleet): number {
-  return new Set(instances.flatMap(({ progress }) => progress.ledger.clients.map(({ name }) => name))).size;
+function knownClients({ instances, gone }: Fleet): number {
+  return new Set([...instances, ...gone].flatMap(({ progress }) => progress.ledger.clients.map(({ name }) => name)))
+    .size;
 }
 
 /** Of the rule's lines, the first that has one. */
 function nextOf(fleet: Fleet, lines: readonly FleetRule[], terms: GateTerms): Next | null {
-  const { instances, rules } = fleet;
-  const merged = merge(instances);
+  const { instances, gone, rules } = fleet;
+  const merged = merge([...instances, ...gone]);
   if (merged === undefined) return null;
   const first = stepOfInstances(fleet);
   if (first !== undefined) return first;

@@ -9,16 +9,33 @@ import { upperBound } from "../rollout/upper-bound.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { DifferenceCause, RuleEvidence, RuleGuard, RuleStatus } from "../rules/status.ts";
 import type { DifferenceBound, Progress, RequestTotalsRow } from "../telemetry/progress.ts";
+import { coveredSince, type Interval } from "./coverage.ts";
+import { lostOf } from "./lost.ts";
 
 /** One address, and the progress of its instance or why there is none. */
-export type InstanceResult =
-  | { readonly address: string; readonly progress: Progress }
-  | { readonly address: string; readonly fault: string };
+export type InstanceResult = RespondingInstance | { readonly address: string; readonly fault: string };
 
-/** An instance that responded, under the first address that leads to it. */
+/** An instance that responded, under the first address that leads to it, or one that another told of, under its name. */
 export interface RespondingInstance {
   readonly address: string;
   readonly progress: Progress;
+  /** Undefined if it shares no store, or does not tell of the others. */
+  readonly sharing?: Sharing | undefined;
+}
+
+/** An instance as one of several that keep what they count in a store. */
+export interface Sharing {
+  /** The same for all of one store. */
+  readonly group: string;
+  /** When it was heard last; undefined while it is there. */
+  readonly goneSince?: number | undefined;
+  /** When it saw all of its clients' requests; undefined: since `watchedSince` of its ledger. */
+  readonly watched?: readonly Interval[] | undefined;
+}
+
+/** True for an instance that is there: one that is gone has counts only. */
+export function isPresent({ sharing }: RespondingInstance): boolean {
+  return sharing?.goneSince === undefined;
 }
 
 /** Requests of the time that instances were asked for. */
@@ -70,21 +87,53 @@ const SAME_START_MS = 1_000;
 export function merge(instances: readonly RespondingInstance[]): MergedProgress | undefined {
   if (instances.length === 0) return undefined;
   const at = latestOf(instances);
-  const adjusted = instances.map((one) => ({ ...one, progress: setClock(one.progress, at) }));
+  const adjusted = instances.map((one) => setClock(one, at));
   const all = adjusted.map(({ progress }) => progress);
+  const present = adjusted.filter(isPresent);
+  const ledger = mergeSnapshots(withOwnLedgerNames(adjusted));
+  const watched = adjusted.map((one) => ({ ...one, intervals: watchedIn(one) }));
+  // What was lost may have seen a client that nobody else saw.
+  const lostUntil = largest(lostOf(all).map(({ until }) => until));
+  const watchedSince = Math.max(sinceOf(watched) ?? 0, lostUntil);
+  const hasDays = all.every((one) => one.ledger.daysSince !== undefined);
+  const dayCounts = adjusted.map((one) => ({
+    ...one,
+    intervals: [{ from: one.progress.ledger.daysSince ?? 0, until: endOf(one) }],
+  }));
   return {
     at,
-    watchedSince: largest(all.map(({ ledger }) => ledger.watchedSince ?? ledger.since)),
+    watchedSince: Math.max(watchedSince, ledger.forgottenBefore ?? 0),
     rows: sumRows(all.flatMap(({ totals }) => totals.rows)),
-    window: mergeWindows(all.map(({ window }) => window)),
+    window: mergeWindows(adjusted, lostUntil),
     withoutWindow: adjusted.flatMap(({ address, progress }) => (progress.window === undefined ? [address] : [])),
     countFromOneTime: all.every(({ totals, ledger }) => Math.abs(totals.since - ledger.since) <= SAME_START_MS),
-    force: all.find(({ force }) => force !== "none")?.force ?? "none",
-    ledger: mergeSnapshots(withOwnLedgerNames(adjusted)),
+    force: present.find(({ progress }) => progress.force !== "none")?.progress.force ?? "none",
+    ledger: { ...ledger, daysSince: hasDays ? largest([sinceOf(dayCounts) ?? 0, lostUntil]) : undefined },
     comparedSince: Math.min(...all.map(({ comparedSince, since }) => comparedSince ?? since)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
-    rules: mergeRules(adjusted, ({ state }) => state),
+    rules: mergeRules(present, ({ state }) => state),
   };
+}
+
+type InTime = Pick<RespondingInstance, "progress" | "sharing">;
+
+/** Until when it counted. */
+function endOf({ progress, sharing }: InTime): number {
+  return sharing?.goneSince ?? progress.at;
+}
+
+function watchedIn(one: InTime): readonly Interval[] {
+  const { ledger } = one.progress;
+  return one.sharing?.watched ?? [{ from: ledger.watchedSince ?? ledger.since, until: endOf(one) }];
+}
+
+/** Since when each store is covered by those who share it, and each instance without one by itself: the latest of these times. */
+function sinceOf(
+  all: readonly (Pick<RespondingInstance, "address" | "sharing"> & { readonly intervals: readonly Interval[] })[],
+): number | undefined {
+  const groups = grouped(all, ({ address, sharing }) => [sharing?.group ?? "", sharing === undefined ? address : ""]);
+  const times = groups.flatMap((group) => coveredSince(group.flatMap(({ intervals }) => intervals)) ?? []);
+  return times.length === 0 ? undefined : largest(times);
 }
 
 /** The time of the latest clock, in milliseconds since 1970; 0 without any instance. */
@@ -133,16 +182,31 @@ function sumRows(rows: readonly RequestTotalsRow[]): readonly RequestTotalsRow[]
   }));
 }
 
-function mergeWindows(all: readonly Progress["window"][]): MergedWindow | undefined {
-  const windows = all.flatMap((one) => one ?? []);
+/** `lostUntil`: what was counted before is not whole. */
+function mergeWindows(all: readonly RespondingInstance[], lostUntil: number): MergedWindow | undefined {
+  const windows = all.flatMap((one) => {
+    const { window } = one.progress;
+    return window === undefined ? [] : [{ ...one, window, to: Math.min(window.to, endOf(one)) }];
+  });
   if (windows.length < all.length) return undefined;
-  const counting = windows.filter(({ from, to }) => from < to);
+  const counting = windows.filter(({ window, to }) => window.from < to);
   const counted = counting.length > 0 ? counting : windows;
+  // Of several that share a store, one may not have counted then because it was not there.
+  const sharing = new Set(counting.flatMap((one) => one.sharing?.group ?? []));
+  const counts = windows.filter((one) => counting.includes(one) || !sharing.has(one.sharing?.group ?? ""));
   return {
-    from: Math.min(...counted.map(({ from }) => from)),
+    from: Math.min(...counted.map(({ window }) => window.from)),
     to: largest(counted.map(({ to }) => to)),
-    countedSince: largest(windows.map(({ from }) => from)),
-    rows: sumRows(windows.flatMap(({ rows }) => rows)),
+    countedSince: largest([
+      lostUntil,
+      sinceOf(
+        counts.map((one) => ({
+          ...one,
+          intervals: [{ from: one.window.from, until: Math.max(one.window.from, one.to) }],
+        })),
+      ) ?? 0,
+    ]),
+    rows: sumRows(windows.flatMap(({ window }) => window.rows)),
   };
 }
 
@@ -253,16 +317,18 @@ export const CLOCKS_MAY_DIFFER = 300;
  * Shifts all times as if the clock of the instance showed `at`. All instances are asked at the same moment, so a window then
  * holds the same calls by every clock.
  */
-function setClock(progress: Progress, at: number): Progress {
+function setClock(instance: RespondingInstance, at: number): RespondingInstance {
+  const { progress, sharing } = instance;
   const ms = at - progress.at;
-  if (ms === 0) return progress;
+  if (ms === 0) return instance;
   // A ledger may hold times beyond its own clock, and dates have a limit.
   const shift = (time: number): number => Math.min(LAST_TIME, Math.max(0, time + ms));
   const { totals, window, ledger, rules } = progress;
-  return {
+  const shifted: Progress = {
     ...progress,
     since: shift(progress.since),
     comparedSince: progress.comparedSince && shift(progress.comparedSince),
+    lost: progress.lost?.map((one) => ({ ...one, seen: shift(one.seen), until: shift(one.until) })),
     at,
     totals: { since: shift(totals.since), at: shift(totals.at), rows: totals.rows.map((row) => seenAt(row, shift)) },
     window: window && {
@@ -274,11 +340,21 @@ function setClock(progress: Progress, at: number): Progress {
       ...ledger,
       since: shift(ledger.since),
       watchedSince: ledger.watchedSince === undefined ? undefined : shift(ledger.watchedSince),
+      forgottenBefore: ledger.forgottenBefore === undefined ? undefined : shift(ledger.forgottenBefore),
       daysSince: ledger.daysSince === undefined ? undefined : shift(ledger.daysSince),
       at: shift(ledger.at),
       clients: ledger.clients.map((client) => shiftClient(client, shift, Math.round(ms / DAY_MS))),
     },
     rules: rules.map((rule) => (rule.since === undefined ? rule : { ...rule, since: shift(rule.since) })),
+  };
+  return {
+    ...instance,
+    progress: shifted,
+    sharing: sharing && {
+      ...sharing,
+      goneSince: sharing.goneSince === undefined ? undefined : shift(sharing.goneSince),
+      watched: sharing.watched?.map(({ from, until }) => ({ from: shift(from), until: shift(until) })),
+    },
   };
 }
 

@@ -27,6 +27,8 @@ export interface MigrationReport extends V1Verdict {
   /** What the report was narrowed to; null: nothing. */
   readonly scope: { readonly resource: string | null; readonly client: string | null };
   readonly instances: readonly InstanceLine[];
+  /** Replicas whose counts their store has lost: `seen` there last, and may have counted `until` then. */
+  readonly lost: readonly { readonly name: string; readonly seen: string; readonly until: string }[];
   readonly window: WindowLine;
   readonly requests: RequestLine;
   readonly resources: readonly ResourceLine[];
@@ -108,6 +110,8 @@ export interface InstanceLine {
   readonly sharesLedgerWith: string | null;
   /** Seconds by which its clock is behind the latest one, which all times outside of this line follow. */
   readonly clockBehind: number | null;
+  /** When it was heard last, by the store that it shared; null: it is there. Then the address is its name. */
+  readonly goneSince: string | null;
 }
 
 /** All but `v1` is null where the ledger alone is counted, and `v1` is null as well in a window of some clients. */

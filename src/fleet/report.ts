@@ -7,6 +7,7 @@ import { grouped } from "../model/group.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
 import { type Fleet, fleetOf } from "./fleet.ts";
+import { lostOf } from "./lost.ts";
 import { type InstanceResult, largest, latestOf, merge, type RespondingInstance, sharerOf, sum } from "./merge.ts";
 import { nextStep } from "./next.ts";
 import { isAbout } from "./next-percent.ts";
@@ -35,6 +36,9 @@ export function createReport(
     standing: view === undefined ? null : standingIn(view, fleetOf(results), scope),
     scope: { resource: scope.resource ?? null, client: scope.client ?? null },
     instances,
+    lost: lostOf(responding.map(({ progress }) => progress)).map(({ name, seen, until }) => {
+      return { name, seen: new Date(seen).toISOString(), until: new Date(until).toISOString() };
+    }),
     window: windowLine(view),
     ...requestsOf(view, scope),
     ledger: {
@@ -182,13 +186,21 @@ function readInstances(results: readonly InstanceResult[]): {
         force: null,
         lastReloadSuccessful: null,
       };
-      return { address, fault: result.fault, ...nothing, sameAs: null, sharesLedgerWith: null, clockBehind: null };
+      return {
+        address,
+        fault: result.fault,
+        ...nothing,
+        sameAs: null,
+        sharesLedgerWith: null,
+        clockBehind: null,
+        goneSince: null,
+      };
     }
-    const { progress } = result;
+    const { progress, sharing } = result;
     const before = responding.findIndex((one) => one.progress.instance === progress.instance);
     const same = responding[before];
     const sharer = same === undefined ? sharerOf(progress, responding) : undefined;
-    if (same === undefined) responding.push({ address, progress });
+    if (same === undefined) responding.push({ address, progress, sharing });
     else if (progress.at > same.progress.at) responding[before] = { ...same, progress };
     const { instance, since, at, mode, force, lastReloadSuccessful } = progress;
     return {
@@ -204,6 +216,7 @@ function readInstances(results: readonly InstanceResult[]): {
       sameAs: same?.address ?? null,
       sharesLedgerWith: sharer?.address ?? null,
       clockBehind: Math.max(0, Math.round((latest - at) / 1000)),
+      goneSince: timeOf(sharing?.goneSince),
     };
   });
   return { instances, responding };

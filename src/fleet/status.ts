@@ -7,9 +7,18 @@ import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
 import { counted } from "../rules/words.ts";
 import type { Change } from "./change.ts";
-import { differentRules, type Fleet, type FleetRule, forceText, type SilentInstance, troublesOf } from "./fleet.ts";
+import {
+  clockText,
+  differentRules,
+  type Fleet,
+  type FleetRule,
+  forceText,
+  type SilentInstance,
+  troublesOf,
+} from "./fleet.ts";
 import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
-import { largest, type RespondingInstance } from "./merge.ts";
+import { lostOf } from "./lost.ts";
+import { largest, latestOf, type RespondingInstance } from "./merge.ts";
 import { nextStep } from "./next.ts";
 import { nameOf, shortList } from "./next-client.ts";
 import { isWhole } from "./next-rule.ts";
@@ -128,7 +137,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
     rules,
     attention: attentionOf(fleet, window.tooOld),
     lately: latelyOf(instances),
-    ahead: lackingTexts(instances),
+    ahead: lackingTexts([...instances, ...fleet.gone]),
   };
 }
 
@@ -167,11 +176,11 @@ function latelyOf(instances: readonly RespondingInstance[]): readonly LatelyLine
     .map(({ at, kind, rule, on, says }) => ({ at: new Date(at).toISOString(), kind, rule: rule ?? null, on, says }));
 }
 
-function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly string[]): readonly string[] {
+function attentionOf({ instances, gone, silent, rules }: Fleet, tooOld: readonly string[]): readonly string[] {
   const inState = (state: FleetRule["state"]) => rules.filter((rule) => rule.state === state);
   return [
     ...silent.map(({ address, fault }) => `${address} ${fault}`),
-    ...instances.flatMap(troublesOf),
+    ...commonTroubles(instances),
     ...sharedTroubles(instances),
     ...rules.flatMap((rule) => {
       const [first, ...more] = troubleTexts(rule);
@@ -192,6 +201,7 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
     ),
     ...rules.flatMap(({ name, guard }) => (guard?.slow === undefined ? [] : [`${name}: ${guard.slow.says}`])),
     ...rules.flatMap(differingText),
+    ...lostTexts([...instances, ...gone]),
     ...differentRules(instances),
     ...differentModes(instances),
     ...tooOld.map(
@@ -211,9 +221,33 @@ function attentionOf({ instances, silent, rules }: Fleet, tooOld: readonly strin
             `${address} lost what it had counted on ${new Date(countsLostAt).toISOString().slice(0, 10)}: the file cannot be read`,
           ],
     ),
-    ...failingClients(instances),
+    ...failingClients([...instances, ...gone]),
     ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
   ];
+}
+
+const SHOWN_LOST = 3;
+
+function lostTexts(all: readonly RespondingInstance[]): readonly string[] {
+  const at = latestOf(all);
+  const lost = lostOf(all.map(({ progress }) => progress)).filter(({ until }) => at - until <= LOSS_SHOWN_MS);
+  const more = lost.length - SHOWN_LOST;
+  return [
+    ...lost
+      .slice(0, SHOWN_LOST)
+      .map(({ name, seen }) => `lost with the store: what ${name} counted, last seen ${clockText(seen, at)}`),
+    ...(more > 0 ? [`lost with the store: what ${counted(more, "other replica")} counted`] : []),
+  ];
+}
+
+/** The same on several instances is one line: `a (and 2 more) is forced to native …`. */
+function commonTroubles(instances: readonly RespondingInstance[]): readonly string[] {
+  const all = instances.flatMap((one) =>
+    troublesOf(one).map((text) => ({ address: one.address, what: text.slice(one.address.length) })),
+  );
+  return grouped(all, ({ what }) => [what]).map(([{ address, what }, ...more]) => {
+    return `${address}${more.length === 0 ? "" : ` (and ${more.length} more)`}${what}`;
+  });
 }
 
 /** More comparisons would not help. */

@@ -2,7 +2,15 @@
 import * as z from "zod";
 import { EVENT_KINDS } from "../model/event.ts";
 import { Problem } from "../model/problem.ts";
-import { type EventFilter, type EventHistory, EventSchema, eventRecord, MOST_EVENTS } from "./events.ts";
+import {
+  type EventFilter,
+  type EventHistory,
+  EventSchema,
+  eventRecord,
+  type HistoryEvent,
+  isSelected,
+  MOST_EVENTS,
+} from "./events.ts";
 
 const LONGEST_SHOWN = 300;
 
@@ -16,16 +24,41 @@ export const EventsViewSchema = z.object({
   since: z.iso.datetime(),
   /** How many events were asked for; `events` has the latest of them, oldest first. */
   total: z.int().nonnegative(),
-  /** `owner`: of the client, as `clients.names` says it now. */
-  events: z.array(EventSchema.extend({ owner: z.string().max(LONGEST_SHOWN).optional() })),
+  /** `owner`: of the client, as `clients.names` says it now. `on`: the names of other replicas that have it; absent: this instance alone. */
+  events: z.array(
+    EventSchema.extend({
+      owner: z.string().max(LONGEST_SHOWN).optional(),
+      on: z.array(z.string().max(LONGEST_SHOWN)).optional(),
+    }),
+  ),
+  /** All other replicas that share the store, whose events are among these; absent without a store. */
+  replicas: z
+    .array(
+      z.object({
+        name: z.string().max(LONGEST_SHOWN),
+        instance: z.string().max(128),
+        goneSince: z.iso.datetime().optional(),
+      }),
+    )
+    .optional(),
+  /** What of them could not be read, and why; absent: nothing. */
+  unread: z.array(z.object({ name: z.string().max(LONGEST_SHOWN), fault: z.string().max(500) })).optional(),
+  /** Those whose events the store has lost with their counts, and when they were there last; absent: none. */
+  lost: z.array(z.object({ name: z.string().max(LONGEST_SHOWN), seen: z.iso.datetime() })).optional(),
 });
 export type EventsView = Readonly<z.output<typeof EventsViewSchema>>;
 
-/** JSON for `?from=&to=&rule=&client=&kind=&limit=`. Throws `Problem` for a value that cannot be meant. */
+/** The events of this instance and of all that share its store, oldest first, each once. */
+export interface FleetEvents extends Pick<EventsView, "replicas" | "unread" | "lost"> {
+  readonly events: readonly (HistoryEvent & { readonly on?: readonly string[] | undefined })[];
+  readonly since: number;
+}
+
+/** JSON for `?from=&to=&rule=&client=&kind=&limit=&fleet=`. Throws `Problem` for a value that cannot be meant. */
 export function eventsView(
   history: Pick<EventHistory, "select" | "since">,
   query: URLSearchParams,
-  { instance, at, ownerOf }: EventsSource,
+  { instance, at, ownerOf, fleet }: EventsSource,
 ): unknown {
   for (const name of query.keys()) if (!PARAMETERS.has(name)) throw invalid(name, "is not a parameter", NAMES);
   for (const name of PARAMETERS) {
@@ -41,12 +74,15 @@ export function eventsView(
   if (filter.from !== undefined && filter.to !== undefined && filter.from >= filter.to) {
     throw invalid("to", "is not after from", "exchange them");
   }
-  const found = history.select(filter);
+  const found = fleet === undefined ? history.select(filter) : fleet.events.filter((one) => isSelected(one, filter));
   return {
     version: 1,
     instance,
     at: new Date(at).toISOString(),
-    since: new Date(history.since()).toISOString(),
+    since: new Date(fleet?.since ?? history.since()).toISOString(),
+    replicas: fleet?.replicas,
+    unread: fleet?.unread,
+    lost: fleet?.lost,
     total: found.length,
     events: found.slice(-limitOf(query)).map((event) => {
       return { ...eventRecord(event), owner: event.client === undefined ? undefined : ownerOf(event.client) };
@@ -60,9 +96,11 @@ interface EventsSource {
   readonly at: number;
   /** Owner and contact of a client, as people read them. */
   readonly ownerOf: (client: string) => string | undefined;
+  /** Those of all replicas; undefined: of this instance alone. */
+  readonly fleet?: FleetEvents | undefined;
 }
 
-const PARAMETERS: ReadonlySet<string> = new Set(["from", "to", "rule", "client", "kind", "limit"]);
+const PARAMETERS: ReadonlySet<string> = new Set(["from", "to", "rule", "client", "kind", "limit", "fleet"]);
 const NAMES = `use ${[...PARAMETERS].join(", ")}`;
 const ISO = z.iso.datetime({ offset: true });
 

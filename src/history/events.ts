@@ -154,7 +154,7 @@ export function byIds(a: HistoryEvent, b: HistoryEvent): number {
   return a.id < b.id ? -1 : a.id === b.id ? 0 : 1;
 }
 
-function isSelected({ at, ...event }: HistoryEvent, { from, to, ...wanted }: EventFilter): boolean {
+export function isSelected({ at, ...event }: HistoryEvent, { from, to, ...wanted }: EventFilter): boolean {
   if (at < (from ?? at) || at >= (to ?? Number.POSITIVE_INFINITY)) return false;
   return (["rule", "client", "kind"] as const).every((name) => (wanted[name] ?? event[name]) === event[name]);
 }

@@ -7,7 +7,7 @@ import { Count, readRecord, Time } from "../rules/record.ts";
 import { jsonArray } from "../state/section.ts";
 import { type RequestTotals, type RequestTotalsRow, type RequestWindow, TotalsSchema } from "../telemetry/progress.ts";
 import { apiVersionLabel, createSeries, labelOneOf, modeLabel, wordLabel } from "../telemetry/series.ts";
-import { createBuckets, TIERS } from "./buckets.ts";
+import { createBuckets, type SavedTier, TIERS } from "./buckets.ts";
 
 /** Kinds counted apart; beyond them resource and operation are `other`. */
 const MAX_KINDS = 1000;
@@ -47,6 +47,8 @@ export interface RequestHistory {
   snapshot(): RequestTotals;
   /** The requests of this time. */
   window(asked: AskedTimes): RequestWindow;
+  /** The counts over time, by the positions of rows in a later `snapshot`. */
+  tiers(): { readonly since: number; readonly tiers: readonly SavedTier[] };
   /** The counts over time as JSON in pieces. Kinds are the positions of rows in a later `snapshot`. */
   saved(): Iterable<string>;
   /**
@@ -101,6 +103,7 @@ export function createRequestHistory(wall: () => number): RequestHistory {
       });
       return { from: sums.from, to: sums.to, rows };
     },
+    tiers: () => ({ since: buckets.since(), tiers: buckets.saved() }),
     *saved() {
       yield `{"version":1,"since":${buckets.since()},"tiers":[`;
       for (const [at, tier] of buckets.saved().entries()) {

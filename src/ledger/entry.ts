@@ -98,6 +98,8 @@ export const LedgerSchema = z.object({
   since: Time,
   /** Since when nothing was missed: later than `since` after an interruption. Absent: `since`. */
   watchedSince: optional(Time),
+  /** Clients that called v1 last before this time may have been forgotten. Absent: none was, or an older release made it. */
+  forgottenBefore: optional(Time),
   /** Since when `days` of clients are counted. Absent if an older release made it, or one of those merged. */
   daysSince: optional(Time),
   at: Time,

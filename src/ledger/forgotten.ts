@@ -17,6 +17,12 @@ export const ForgottenClientSchema = z.object({
   samples: Count,
   /** False: the saved counts cannot be written, and a restart would bring the client back. */
   survives: z.boolean(),
+  /** The process that did it. Absent if it is older than the member. */
+  instance: optional(z.string()),
+  /** Other processes that share the store and have the client there. Those that are gone keep it until the store drops them. */
+  others: optional(z.array(z.object({ name: z.string(), instance: z.string(), gone: z.boolean() })).max(10_000)),
+  /** What of the store could not be read, so that it may have the client, too. */
+  unread: optional(z.array(z.object({ name: z.string(), fault: z.string() })).max(10_000)),
 });
 
 export type ForgottenClient = Read<typeof ForgottenClientSchema>;

@@ -60,6 +60,12 @@ export interface Ledger {
   stream(): { readonly entries: Iterable<ClientEntry>; head(): Omit<LedgerSnapshot, "clients"> };
   /** The clients, and when each called last; cheap. */
   seen(): Iterable<{ readonly name: string; readonly lastSeen: number }>;
+  /** The clients that have changed since the revision; cheap. Of 0: all. */
+  changedSince(revision: number): Iterable<string>;
+  /** As `stream`, of these clients only; those that are no longer there are left out. */
+  entriesOf(names: Iterable<string>): readonly ClientEntry[];
+  /** As `snapshot`, without the clients; cheap. */
+  head(): Omit<LedgerSnapshot, "clients">;
   /** How many clients called each version; cheap, for metrics. */
   callers(): VersionCounts;
   /**
@@ -82,7 +88,7 @@ export interface Ledger {
 const FACTS_PER_CLIENT = 16;
 const FACTS = 100_000;
 /** Milliseconds between a snapshot and its restoration after which calls count as missed. */
-const LONGEST_GAP = 600_000;
+export const LONGEST_GAP = 600_000;
 /** Milliseconds; few requests take longer. */
 const LONGEST_REQUEST = 60_000;
 /** Unknown fields kept of one request. */
@@ -96,6 +102,8 @@ interface LedgerState {
   instances: readonly string[];
   since: number;
   watchedSince: number;
+  /** 0: no client was forgotten. */
+  forgottenBefore: number;
   daysSince: number;
   v1: number;
   v2: number;
@@ -123,12 +131,14 @@ export function createLedger(options: LedgerOptions): Ledger {
       const operation = record && factOf(record.operations, exchange.resource, exchange.operation, 0, state.budget);
       if (operation === undefined || from === undefined) return;
       state.revision += 1;
+      if (record !== undefined) record.revision = state.revision;
       blameV2(operation, from);
     },
     learn: (findings) => {
       const record = state.clients.find(nameIn(state, findings.client));
       if (record === undefined) return;
       state.revision += 1;
+      record.revision = state.revision;
       const operation = factOf(record.operations, findings.resource, findings.operation, 0, state.budget);
       if (operation !== undefined) operation.inspected += 1;
       noteNeeds(state, record, findings);
@@ -145,14 +155,22 @@ export function createLedger(options: LedgerOptions): Ledger {
       return { entries: entriesOf(streamed), head: () => headOf(streamed) };
     },
     seen: () => state.clients.items(),
+    changedSince: (revision) => changedSince(state, revision),
+    entriesOf: (names) => {
+      const { clients, days, options: by } = state;
+      return Array.from(names, (name) => clients.find(name)).flatMap((one) =>
+        one === undefined ? [] : [entryOf(one, days, by.traits)],
+      );
+    },
+    head: () => headOf(state),
     callers: () => callers(state.clients.items()),
     restore: (snapshot, nameOf = options.identity.nameNow) => restore(state, snapshot, nameOf),
     rename: (nameOf) => {
       const before = { ...headOf(state), clients: [...entriesOf(state)] };
       const { revision } = state;
       state = createState(options, before.instances, options.wall());
-      restore(state, before, nameOf);
       state.revision = revision + 1;
+      restore(state, before, nameOf);
       state.renamed = { nameOf, until: options.wall() + LONGEST_REQUEST };
     },
     forget: (names) => [...names].flatMap((name) => forget(state, name) ?? []),
@@ -168,7 +186,7 @@ function forget(state: LedgerState, name: string): ClientEntry | undefined {
   state.revision += 1;
   // A later time is a mistake of the clock.
   const lastV1 = Math.min(record.lastV1 ?? -1, state.options.wall());
-  state.watchedSince = Math.max(state.watchedSince, lastV1 + 1);
+  state.forgottenBefore = Math.max(state.forgottenBefore, lastV1 + 1);
   return entry;
 }
 
@@ -177,12 +195,14 @@ function* entriesOf({ options, clients, days }: LedgerState): Generator<ClientEn
   for (const record of [...clients.items()]) yield entryOf(record, days, options.traits);
 }
 
-function headOf({ options, clients, instances, since, watchedSince, daysSince, v1, v2 }: LedgerState) {
+function headOf({ options, clients, instances, since, daysSince, v1, v2, ...state }: LedgerState) {
+  const watchedSince = Math.max(state.watchedSince, state.forgottenBefore);
   return {
     version: 1 as const,
     instances,
     since,
     watchedSince: watchedSince > since ? watchedSince : undefined,
+    forgottenBefore: state.forgottenBefore > 0 ? state.forgottenBefore : undefined,
     daysSince,
     at: options.wall(),
     requests: { v1, v2 },
@@ -209,6 +229,7 @@ function createState(options: LedgerOptions, instances: readonly string[], since
     instances,
     since,
     watchedSince: since,
+    forgottenBefore: 0,
     daysSince: since,
     v1: 0,
     v2: 0,
@@ -239,6 +260,7 @@ function observe(state: LedgerState, exchange: Exchange): void {
     if (user === undefined) return;
     user.v2 += 1;
     user.lastSeen = at;
+    user.revision = state.revision;
     state.days.note(user.slot, "v2", dayOf(at));
     return;
   }
@@ -248,6 +270,7 @@ function observe(state: LedgerState, exchange: Exchange): void {
   record.v1 += record.v1 === 0 ? record.count : 1;
   record.lastSeen = at;
   record.lastV1 = at;
+  record.revision = state.revision;
   state.days.note(record.slot, "v1", dayOf(at));
   const operation = operationOf(record, exchange.resource, exchange.operation, state.budget);
   operation.amount += 1;
@@ -259,6 +282,10 @@ function observe(state: LedgerState, exchange: Exchange): void {
   if (eligibility !== "yes") return;
   if (isLacking(state, exchange)) noteNeed(record, "lacking", exchange.resource, exchange.operation, state.budget);
   noteNeeds(state, record, exchange);
+}
+
+function* changedSince({ clients }: LedgerState, revision: number): Generator<string> {
+  for (const record of clients.items()) if (record.revision > revision || revision === 0) yield record.name;
 }
 
 function callers(records: Iterable<ClientRecord>): VersionCounts {
@@ -306,6 +333,7 @@ function restore(state: LedgerState, snapshot: LedgerSnapshot, nameOf: (stored: 
   state.instances = instances;
   const isGap = state.since - snapshot.at > LONGEST_GAP;
   state.watchedSince = isGap ? state.since : (snapshot.watchedSince ?? since);
+  state.forgottenBefore = snapshot.forgottenBefore ?? 0;
   state.since = since;
   // An older file has no days.
   state.daysSince = snapshot.daysSince ?? state.daysSince;
@@ -318,6 +346,7 @@ function restore(state: LedgerState, snapshot: LedgerSnapshot, nameOf: (stored: 
     // The label is computed again, since the configured names may have changed.
     const record = createRecord(entry.name, identity.labelOf(entry.name), entry.firstSeen, days.take());
     fillRecord(record, entry, days, budget);
+    record.revision = state.revision;
     // Of several merged ledgers, some may have dropped it before.
     if (record.count > 0 && snapshot.instances.length > 1) record.count += snapshot.bound;
     clients.load(record);

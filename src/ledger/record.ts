@@ -23,6 +23,8 @@ export interface ClientRecord extends MonitoredItem {
   lastV1: number | undefined;
   v1: number;
   v2: number;
+  /** Revision of the ledger at its last change. */
+  revision: number;
   readonly operations: ClientFact[];
   /** Requests of operations beyond the limits. */
   others: ClientFact | undefined;
@@ -52,6 +54,7 @@ export function createRecord(name: string, label: string, at: number, slot: numb
     lastV1: undefined,
     v1: 0,
     v2: 0,
+    revision: 0,
     operations: [],
     others: undefined,
     needs: undefined,

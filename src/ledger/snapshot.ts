@@ -32,12 +32,14 @@ export function mergeSnapshots(snapshots: readonly LedgerSnapshot[], max = MAX_C
   }
   const clients = [...entries.values()].sort(byCount);
   const since = taken.reduce((first, one) => Math.min(first, one.since), taken[0]?.since ?? 0);
+  const forgottenBefore = taken.reduce((last, one) => Math.max(last, one.forgottenBefore ?? 0), 0);
   const watchedSince = taken.reduce((last, one) => Math.max(last, one.watchedSince ?? one.since), since);
   return {
     version: 1,
     instances: taken.flatMap(({ instances }) => instances).sort(compareText),
     since,
     watchedSince: watchedSince > since ? watchedSince : undefined,
+    forgottenBefore: forgottenBefore > 0 ? forgottenBefore : undefined,
     daysSince: taken.map((one) => one.daysSince).reduce(latestKnown, taken[0]?.daysSince),
     at: Math.max(0, ...taken.map(({ at }) => at)),
     requests: addCounts(taken.map(({ requests }) => requests)),

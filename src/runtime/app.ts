@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { lookup } from "node:dns";
 import { setTimeout } from "node:timers/promises";
 import { createChangeToken } from "../admin/change-token.ts";
-import { type AdminServer, type AdminTextView, type AdminView, createAdminServer } from "../admin/server.ts";
+import { type AdminServer, createAdminServer } from "../admin/server.ts";
 import { createAdminToken } from "../admin/token.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
@@ -15,36 +15,32 @@ import { createCrowd } from "../edge/crowd.ts";
 import type { EdgeOptions } from "../edge/edge.ts";
 import { createProcessorShare } from "../edge/processor-share.ts";
 import type { GrpcServer } from "../grpc/server.ts";
-import { createEventHistory, type EventHistory } from "../history/events.ts";
-import { eventsView, latestOfRules } from "../history/events-view.ts";
-import { type AskedTimes, readTimes } from "../history/requests.ts";
-import { clientsTable, clientsView, ownerText } from "../ledger/clients-view.ts";
-import { wayOut, wayOutOptions } from "../ledger/way-out.ts";
+import { createEventHistory } from "../history/events.ts";
+import type { AskedTimes } from "../history/requests.ts";
 import { TIME, type Time } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { createMemoryBudget } from "../model/memory-budget.ts";
-import { Problem } from "../model/problem.ts";
-import type { RecordTimes } from "../model/resource.ts";
 import { clearLastMatch } from "../model/text.ts";
 import { createDeprecationNotice } from "../rollout/deprecation.ts";
 import { createHttpServer, type HttpServer } from "../server/server.ts";
+import type { SharedStore } from "../state/shared/protocol.ts";
 import type { MetricsRegistry } from "../telemetry/foreign-registry.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Progress } from "../telemetry/progress.ts";
-import { createUnknownFields, type UnknownFields } from "../telemetry/unknown-fields.ts";
+import { createUnknownFields } from "../telemetry/unknown-fields.ts";
 import type { Translate } from "../translate/translations.ts";
 import { createConnectionRenewal } from "../upstream/certificate-renewal.ts";
 import { createAcceptedCallers, createDigest } from "../upstream/credentials.ts";
 import { createResponseMemory } from "../upstream/response-memory.ts";
 import { VERSION } from "../version.ts";
 import { createToolbox } from "./calls.ts";
-import { createExplainView } from "./explain/view.ts";
 import { createGrpcListener, type GrpcTimeouts } from "./grpc-listener.ts";
-import { createMigration, type Migration } from "./migration.ts";
+import { createMigration, type InstanceStanding, type Migration } from "./migration.ts";
 import { createDecisions } from "./proxy.ts";
 import { createUpstreams } from "./upstreams.ts";
+import { createViews } from "./views.ts";
 
 export interface App {
   /**
@@ -98,6 +94,8 @@ export interface AppOptions {
   readonly registry?: MetricsRegistry | undefined;
   /** How long clients of the gRPC port may take. Tests hand in shorter times. */
   readonly grpcTimeouts?: GrpcTimeouts;
+  /** The store of `state.url`. Tests hand in their own. */
+  readonly store?: SharedStore;
   /** Makes the translations. Tests share those of one catalogue. */
   readonly translate?: Translate;
 }
@@ -138,6 +136,13 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const toolbox = createToolbox(config, { ...upstreams.v2, room: createResponseMemory(memory, callers.shareOf) });
   const state = { ready: false };
   const crowd = createCrowd();
+  const standing = (): InstanceStanding => ({
+    ready: state.ready,
+    native: upstreams.streams.has("v1"),
+    catalogue: { version: catalogue.version, recordTimes: config.v1.recordTimes },
+    changeable: changeToken?.isWritten(),
+    openBreakers: [...upstreams.breakers()].flatMap(([name, open]) => (open ? [name] : [])),
+  });
   const decisions = createDecisions(config, catalogue, options.translate);
   const migration = createMigration(config, catalogue, decisions, {
     log,
@@ -151,6 +156,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     now: options.clock === undefined ? now : wall,
     later,
     reloadMs: options.reloadMs ?? RELOAD_MS,
+    standing,
+    store: options.store,
   });
   const changeToken = createChangeToken(
     { tokenFile: config.admin.tokenFile, dir: config.state.dir },
@@ -246,14 +253,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     callers,
     processorShare,
   });
-  const status = (times?: AskedTimes): Progress => ({
-    ...migration.progress(times),
-    ready: state.ready,
-    native: upstreams.streams.has("v1"),
-    catalogue: { version: catalogue.version, recordTimes: config.v1.recordTimes },
-    changeable: changeToken?.isWritten(),
-    openBreakers: [...upstreams.breakers()].flatMap(([name, open]) => (open ? [name] : [])),
-  });
+  const status = (times?: AskedTimes): Progress => ({ ...migration.progress(times), ...standing() });
   const { host, port } = config.admin;
   const adminOptions = {
     host,
@@ -362,78 +362,4 @@ function knownLabels(catalogue: Catalogue): { resource: string; operations: stri
     operations.map(({ resource, name }) => ({ resource, operations: [name] })),
   );
   return [...own, ...others];
-}
-
-/** The views of the admin port. */
-function createViews(
-  config: Config,
-  catalogue: Catalogue,
-  {
-    migration,
-    history,
-    unknownFields,
-    status,
-  }: {
-    readonly migration: Migration;
-    readonly history: Pick<EventHistory, "select" | "since"> & { readonly instance: string; wall(): number };
-    readonly unknownFields: UnknownFields;
-    readonly status: (times?: AskedTimes) => Progress;
-  },
-): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
-  const { ledger, rollout, shadow, rulesFile } = migration;
-  return {
-    views: new Map<string, AdminView>([
-      [
-        "rules",
-        () => ({
-          ...asObject(rollout.view()),
-          transitions: latestOfRules(history, MOST_TRANSITIONS),
-          missedNames: migration.missedNames(),
-          rulesFile: rulesFile?.state() ?? null,
-        }),
-      ],
-      [
-        "events",
-        (query) =>
-          eventsView(history, query, {
-            instance: history.instance,
-            at: history.wall(),
-            ownerOf: (client) => ownerText(migration.identity.ownerOf(client) ?? {}) || undefined,
-          }),
-      ],
-      ["clients", (query) => clientsView(ledger.snapshot(), query, migration.clientsRollout(query))],
-      // Without a native v1 nothing is compared.
-      ["samples", (query) => shadow?.samples(query) ?? { values: config.shadow.values, samples: [] }],
-      ["progress", (query) => status(readTimes(query))],
-      ["unknown-fields", () => unknownFields.view()],
-      ["explain", createExplainView(config, catalogue, migration.explain)],
-    ]),
-    texts: new Map<string, AdminTextView>([
-      ["clients.txt", (query) => clientsTable(ledger.snapshot(), query, migration.clientsRollout(query))],
-      ["way-out.md", (query) => wayOutOf(query, migration, catalogue, config.v1.recordTimes)],
-    ]),
-  };
-}
-
-/** Changes of rules in `/rules`. */
-const MOST_TRANSITIONS = 50;
-
-function asObject(value: unknown): object {
-  return typeof value === "object" && value !== null ? value : {};
-}
-
-/** `?client=NAME`: what this client must change, as Markdown. */
-function wayOutOf(
-  query: URLSearchParams,
-  { ledger }: Migration,
-  catalogue: Catalogue,
-  recordTimes: RecordTimes,
-): string {
-  const name = query.get("client");
-  if (name === null)
-    throw new Problem("INVALID_REQUEST", "which client? ask for /way-out.md?client=NAME, as /clients names it");
-  const entry = ledger.snapshot().clients.find((client) => client.name === name);
-  if (entry === undefined)
-    throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`, { options: [] });
-  return wayOut(entry, wayOutOptions(catalogue, recordTimes));
 }

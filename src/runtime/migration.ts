@@ -24,16 +24,19 @@ import type { RolloutEvent } from "../rollout/rule-state.ts";
 import { createLastRules, type RulesFile, resourceNames } from "../rollout/rules-file.ts";
 import type { ConfirmedRule, ForceCommand, ForceNote, ForceState } from "../rules/status.ts";
 import type { Shadow } from "../shadow/shadow.ts";
+import type { SharedStore } from "../state/shared/protocol.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Progress } from "../telemetry/progress.ts";
 import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
 import { createBackgroundShadow } from "./background-shadow.ts";
 import { createLifeEvents, logRolloutEvent } from "./events.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
+import { createFleet, type Fleet } from "./fleet.ts";
 import { createForgetting } from "./forgetting.ts";
+import { createKnownContributors } from "./known-contributors.ts";
 import { createNativeReads } from "./native-reads.ts";
 import { basisOf, createCredentialDigests, createSavedState } from "./persistence.ts";
-import { progressOf } from "./progress.ts";
+import { comparisonsOf, headOf, progressOf, rulesOf } from "./progress.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { askedRule } from "./rule-clients.ts";
 import { createSharedState } from "./shared-state.ts";
@@ -58,7 +61,13 @@ interface MigrationHooks {
   readonly later: Timer;
   /** Milliseconds between two looks at the rules file. */
   readonly reloadMs: number;
+  /** What others are told of this process besides the migration. */
+  readonly standing: () => InstanceStanding;
+  /** Default: the store that the configuration names. */
+  readonly store?: SharedStore | undefined;
 }
+
+export type InstanceStanding = Pick<Progress, "ready" | "native" | "catalogue" | "changeable" | "openBreakers">;
 
 /** Events that belong to no request. */
 interface MigrationListener {
@@ -79,6 +88,8 @@ export interface Migration {
   readonly identity: ClientIdentity;
   readonly shadow: Shadow | undefined;
   readonly rulesFile: RulesFile | undefined;
+  /** All that share the store. */
+  readonly fleet: Fleet;
   /** `GET /progress`. `times`: with the requests of this time. */
   progress(times?: AskedTimes): Progress;
   /** Records when the process starts to serve, and when it stops. */
@@ -175,7 +186,11 @@ export function createMigration(
     );
   const after = config.clients.forgetAfter * DAY_MS;
   const retention = createRetention({ after, wall, now: hooks.now });
-  const savedParts = { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention };
+  const known = createKnownContributors(wall);
+  const savedParts = {
+    ...{ rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention, instance },
+    known: config.state.url === undefined && hooks.store === undefined ? undefined : known,
+  };
   const saved = createSavedState(config, savedParts, hooks);
   const sharedParts = {
     rollout,
@@ -187,8 +202,46 @@ export function createMigration(
     wall,
     now: hooks.now,
     later: hooks.later,
+    store: hooks.store,
   };
   const sharedState = createSharedState(config.state, sharedParts);
+  const since = wall();
+  const told = {
+    instance,
+    contributor: () => fleet.contributor(),
+    since,
+    wall,
+    mode,
+    rollout,
+    shadow,
+    rulesFault: () => rulesFaultOf(rulesFile),
+    lost: known.lost,
+    saved: () => !saved.failing(),
+    countsLostAt: saved.countsLostAt,
+    comparedSince: saved.comparedSince,
+    events: history,
+  };
+  const fleet = createFleet({
+    ...{ instance, ledger, requests, wall, bucketOf, known },
+    shared: sharedState,
+    events: history,
+    head: () => ({ ...headOf(told), ...hooks.standing() }),
+    rules: () => rulesOf(told),
+    bounds: () => comparisonsOf(told),
+    samples: () => shadow?.samples(new URLSearchParams()),
+    mostClients: config.clients.max,
+    saved: () => ({
+      basis: sharedParts.basis,
+      lostAt: saved.countsLostAt(),
+      names: identity.meanings(),
+      overdue: retention.memory(),
+    }),
+    now: hooks.now,
+    later: hooks.later,
+    holdsState: saved.isHeld,
+    ownerOf: identity.ownerOf,
+    snapshot: ledger.snapshot,
+  });
   const forgetting = createForgetting({
     ledger,
     shadow,
@@ -197,6 +250,7 @@ export function createMigration(
     log,
     save: saved.saveCounts,
     forgotten: (client) => {
+      fleet.forgotten(client);
       for (const listener of listeners) listener.forgotten(identity.labelOf(client));
     },
   });
@@ -204,7 +258,6 @@ export function createMigration(
     const id = history.record(event);
     saved.afterSaving(() => logRolloutEvent(log, event, id));
   }, sharedState.changed);
-  const since = wall();
   return {
     cutover: { nameOf: identity.nameOf, credentialOf, rollout, shadow, native: nativeReads(hooks) },
     sources: {
@@ -228,21 +281,12 @@ export function createMigration(
     identity,
     shadow,
     rulesFile,
+    fleet,
     life: createLifeEvents({ history, log, rollout, mode, before: saved.before }),
     progress: (times) =>
       progressOf({
-        instance,
-        since,
-        wall,
-        mode,
-        rollout,
-        shadow,
-        rulesFault: () => rulesFaultOf(rulesFile),
+        ...told,
         shared: sharedState.progress,
-        saved: () => !saved.failing(),
-        countsLostAt: saved.countsLostAt,
-        comparedSince: saved.comparedSince,
-        events: history,
         totals: requests.snapshot,
         window: () => times && requests.window(times),
         ledger: ledger.snapshot,
@@ -266,7 +310,11 @@ export function createMigration(
       const survives = await new Promise<boolean>((resolve) => saved.afterSaving(resolve));
       return { rule: name, wasUnknown, doing: status.doing, survives };
     },
-    forget: forgetting.forget,
+    forget: async (client) => ({
+      ...(await forgetting.forget(client)),
+      instance,
+      ...(await fleet.holdersOf(client)),
+    }),
     missedNames: missed,
     clientsRollout: (query) => {
       const native = config.upstream.v1 !== undefined;
@@ -282,10 +330,11 @@ export function createMigration(
     holdsState: saved.isHeld,
     endWait: saved.endWait,
     start: async () => {
-      await saved.start();
+      await saved.start(fleet.open);
       forgetting.start();
       await rulesFile?.start().catch(asConfigError);
       await sharedState.start();
+      await fleet.start();
     },
     reload: async () => rulesFile?.check(),
     rename: (names) => {
@@ -299,6 +348,7 @@ export function createMigration(
       forgetting.close();
       rulesFile?.close();
       await shadow?.close();
+      fleet.close();
       await sharedState.close();
       await saved.close();
     },

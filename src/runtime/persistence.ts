@@ -11,7 +11,7 @@ import type { ClientIdentity } from "../ledger/identity.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Retention, readRetention } from "../ledger/retention.ts";
 import { LAST_TIME, type Timer } from "../model/clock.ts";
-import { member } from "../model/json.ts";
+import { member, parsedJson } from "../model/json.ts";
 import { type CredentialOf, createCredentials } from "../rollout/callers.ts";
 import type { Rollout, RolloutMemory } from "../rollout/rollout.ts";
 import { withoutEvidence } from "../rollout/rule-state.ts";
@@ -28,9 +28,10 @@ import { readRecord } from "../rules/record.ts";
 import type { Shadow } from "../shadow/shadow.ts";
 import { StateInUse, StateWaitEnded } from "../state/lock.ts";
 import { createSavedSection, isIntact, jsonArray, type SavedSection, withCheck } from "../state/section.ts";
-import { createFolderStore } from "../state/store.ts";
+import { createFolderStore, type StateStore } from "../state/store.ts";
 import type { Log } from "../telemetry/log.ts";
 import { VERSION } from "../version.ts";
+import type { KnownContributors } from "./known-contributors.ts";
 
 /** Digests of credentials, under a key that survives a restart with the evidence that holds them. */
 export interface CredentialDigests {
@@ -74,6 +75,10 @@ interface SavedParts {
   /** Undefined without a rules file. */
   readonly lastRules: LastRules | undefined;
   readonly retention: Retention;
+  /** Undefined without a shared store. */
+  readonly known?: KnownContributors | undefined;
+  /** Random, one per process. */
+  readonly instance: string;
 }
 
 /** What is known of the process before this one. */
@@ -84,12 +89,26 @@ export interface ProcessBefore {
   readonly ended?: string | undefined;
 }
 
+/** What the shared store has of the process before this one. */
+export interface StoredBefore {
+  /** When it was written, in milliseconds since 1970 by the clock of that process. */
+  readonly at: number;
+  /** As the sections of `state.dir`. */
+  readonly counts: object;
+  readonly events: object;
+}
+
 export interface SavedState {
   /**
+   * `stored`: what the shared store has under the contributor's id; takes a moment at most, and never rejects. What is newer is restored, this or
+   * the directory.
+   *
    * Rejects with ConfigError when `state.dir` cannot be a directory, with `StateInUse` when another live process has it, and with
    * `StateWaitEnded` after `endWait`. Where the storage fails, this process goes on in memory with what it could read.
    */
-  start(): Promise<void>;
+  start(stored?: (contributor: string) => Promise<StoredBefore | undefined>): Promise<void>;
+  /** Under which id the shared store has what this process counts. With `state.dir` the same after a restart. Known once `start` asks for it. */
+  contributor(): string;
   /** Ends a `start` that waits for another process. */
   endWait(): void;
   /** True while this process may write to `state.dir`. */
@@ -132,7 +151,8 @@ export function createSavedState(
   let comparedSince = wall();
   if (dir === undefined) {
     return {
-      start: async () => {},
+      start: async (stored) => void (await stored?.(parts.instance)),
+      contributor: () => parts.instance,
       endWait: () => {},
       isHeld: async () => false,
       failing: () => false,
@@ -144,7 +164,7 @@ export function createSavedState(
       close: async () => {},
     };
   }
-  const { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention } = parts;
+  const { rollout, ledger, shadow, identity, digests, requests, history, lastRules, retention, known } = parts;
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
   const store = createFolderStore(dir, {
     host: hostname(),
@@ -161,6 +181,8 @@ export function createSavedState(
   const basis = basisOf(config);
   const hasNative = config.upstream.v1 !== undefined;
   let kept: KeptMembers = {};
+  let contributor = parts.instance;
+  let stored: StoredBefore | undefined;
   let countsLostAt: number | undefined;
   let before: ProcessBefore = {};
   /** The version that wrote the events; undefined when they were not read. */
@@ -218,6 +240,38 @@ export function createSavedState(
       ? "rules that translate stay on native v1 until carryover confirm RULE, and everything does until carryover force none"
       : "rules translate, since there is no native v1; carryover confirm RULE ends the warning of each",
   });
+  const restoreCounts = (found: unknown): readonly string[] => {
+    if (member(found, "version") !== 1) throw new Error("version: expected 1");
+    const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
+    const comparisons = readSavedComparisons(member(found, "comparisons"), nameNow);
+    const snapshot = readRecord(LedgerSchema, member(found, "ledger"), "ledger");
+    const historyFault = requests.restore(member(found, "totals"), member(found, "history"));
+    ledger.restore(snapshot, nameNow);
+    retention.restore(readRetention(member(found, "overdue"), nameNow));
+    if (member(found, "basis") === basis) {
+      shadow?.tally.restore(comparisons);
+      const compared = member(found, "comparedSince");
+      comparedSince = typeof compared === "number" && compared <= LAST_TIME ? compared : snapshot.since;
+    }
+    const lostAt = member(found, "lostAt");
+    if (typeof lostAt === "number" && lostAt <= LAST_TIME) countsLostAt = lostAt;
+    // Only counts over time begin again.
+    return historyFault === undefined ? [] : [historyFault];
+  };
+  /** True if the counts of the shared store were restored. What cannot be used there is left. */
+  const restoreStored = (): boolean => {
+    if (stored === undefined) return false;
+    try {
+      restoreCounts(stored.counts);
+      log.info("counts continue from the store at state.url, which is ahead of state.dir", {});
+      return true;
+    } catch (error) {
+      log.warn("what the store at state.url has of this process's counts cannot be used", error);
+      return false;
+    } finally {
+      stored = undefined;
+    }
+  };
   const counts = createSavedSection({
     ...common,
     name: "counts",
@@ -227,25 +281,12 @@ export function createSavedState(
     snapshot: () => withCheck(savedCounts(parts, { basis, lostAt: countsLostAt, comparedSince })),
     restore: (text) => {
       const found = intactJson(text);
-      if (member(found, "version") !== 1) throw new Error("version: expected 1");
-      const nameNow = identity.nameSince(readSavedNames(member(found, "names")));
-      const comparisons = readSavedComparisons(member(found, "comparisons"), nameNow);
-      const snapshot = readRecord(LedgerSchema, member(found, "ledger"), "ledger");
-      const historyFault = requests.restore(member(found, "totals"), member(found, "history"));
-      ledger.restore(snapshot, nameNow);
-      retention.restore(readRetention(member(found, "overdue"), nameNow));
-      if (member(found, "basis") === basis) {
-        shadow?.tally.restore(comparisons);
-        const compared = member(found, "comparedSince");
-        comparedSince = typeof compared === "number" && compared <= LAST_TIME ? compared : snapshot.since;
-      }
-      const lostAt = member(found, "lostAt");
-      if (typeof lostAt === "number" && lostAt <= LAST_TIME) countsLostAt = lostAt;
-      // Only counts over time begin again.
-      return historyFault === undefined ? [] : [historyFault];
+      const at = member(member(found, "ledger"), "at");
+      const isBehind = stored !== undefined && typeof at === "number" && at < stored.at;
+      return isBehind && restoreStored() ? [] : restoreCounts(found);
     },
     lost: () => {
-      countsLostAt = wall();
+      if (!restoreStored()) countsLostAt = wall();
     },
     whenLost: "who called v1 before is forgotten, and every count begins now",
   });
@@ -263,28 +304,63 @@ export function createSavedState(
     lost: () => {},
     whenLost: "events begin now; nothing else depends on them",
   });
+  /** Those that `state.dir` lacks. */
+  const takeEvents = (found: object): void => {
+    try {
+      history.restore(found);
+    } catch (error) {
+      log.warn("what the store at state.url has of this process's events cannot be used", error);
+    }
+  };
   // Events are rare. Most of them come when a process is in trouble.
   history.subscribe(() => void events.save());
-  const spare =
-    lastRules &&
-    createSavedSection({
-      ...common,
-      name: "last-rules",
-      everyMs: EVIDENCE_MS,
-      revision: lastRules.revision,
-      snapshot: () => withCheck(lastRules.saved()),
-      restore: (text) => {
-        lastRules.restore(intactJson(text));
-        return [];
-      },
-      lost: () => {},
-      whenLost: "carryover does not start with an invalid rules file until it has read a valid one",
-    });
-  const sections: readonly SavedSection[] = [rules, counts, events, ...(spare === undefined ? [] : [spare])];
+  /** A section of something that is saved as a whole. Nothing protects clients by it. */
+  const whole = (
+    name: string,
+    everyMs: number,
+    part: Pick<LastRules, "saved" | "restore" | "revision"> | undefined,
+    whenLost: string,
+  ): readonly SavedSection[] =>
+    part === undefined
+      ? []
+      : [
+          createSavedSection({
+            ...common,
+            name,
+            everyMs,
+            revision: part.revision,
+            snapshot: () => withCheck(part.saved()),
+            restore: (text) => {
+              part.restore(intactJson(text));
+              return [];
+            },
+            lost: () => {},
+            whenLost,
+          }),
+        ];
+  const spare = whole(
+    "last-rules",
+    EVIDENCE_MS,
+    lastRules,
+    "carryover does not start with an invalid rules file until it has read a valid one",
+  );
+  const replicas = whole(
+    "replicas",
+    COUNTS_MS,
+    known,
+    "what the store at state.url loses of replicas that this process has not seen yet is not noticed",
+  );
+  const sections: readonly SavedSection[] = [rules, counts, events, ...spare, ...replicas];
   return {
-    start: async () => {
+    contributor: () => contributor,
+    start: async (readStored) => {
       try {
         const { used, marked, fault, heardAt } = await store.prepare();
+        if (readStored !== undefined) {
+          contributor = await contributorOf(store, parts.instance);
+          stored = await readStored(contributor);
+        }
+        const storedEvents = stored?.events;
         if (fault !== undefined)
           warn(
             `state.dir: ${dir} cannot be written: this process goes on in memory with what it can read there`,
@@ -295,7 +371,8 @@ export function createSavedState(
         await counts.start(marked);
         const hadEvents = (await store.mark("events").catch(() => undefined)) !== undefined;
         await events.start(false);
-        await spare?.start(false);
+        if (storedEvents !== undefined) takeEvents(storedEvents);
+        for (const section of [...spare, ...replicas]) await section.start(false);
         before = {
           version: hadEvents ? otherVersion(writer) : used ? EARLIER : undefined,
           ended: endOf(history, heardAt),
@@ -325,7 +402,7 @@ export function createSavedState(
     afterSaving: (run) => {
       const once = onlyOnce(run);
       const giveUp = later(SAVE_MS, () => once(false));
-      void Promise.all([rules, events, spare].map((section) => section?.save())).then(() => {
+      void Promise.all([rules, events, ...spare].map((section) => section.save())).then(() => {
         giveUp();
         once(!rules.failing());
       });
@@ -353,6 +430,18 @@ export function createSavedState(
       giveUp();
     },
   };
+}
+
+const CONTRIBUTOR = "contributor";
+const CONTRIBUTOR_ID = /^[0-9a-f-]{36}$/;
+
+/** The id in the directory, or `fresh`, which is kept there from now on. */
+async function contributorOf(store: Pick<StateStore, "read" | "write">, fresh: string): Promise<string> {
+  const kept = await store.read(CONTRIBUTOR).catch(() => undefined);
+  const id = member(parsedJson(kept ?? ""), "id");
+  if (typeof id === "string" && CONTRIBUTOR_ID.test(id)) return id;
+  await store.write(CONTRIBUTOR, [JSON.stringify({ version: 1, id: fresh })]).catch(() => {});
+  return fresh;
 }
 
 /** Throws for text that is not as it was written. */

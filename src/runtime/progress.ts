@@ -6,9 +6,12 @@ import type { EventKind } from "../model/event.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rollout } from "../rollout/rollout.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
+import type { RuleStatus } from "../rules/status.ts";
 import type { Shadow } from "../shadow/shadow.ts";
 import {
+  type ComparisonCounts,
   type LatelyEvent,
+  type LostContributor,
   MOST_LATELY,
   PROGRESS_VERSION,
   type Progress,
@@ -18,6 +21,8 @@ import {
 
 interface ProgressSources {
   readonly instance: string;
+  /** Undefined without state.url. */
+  readonly contributor?: () => string | undefined;
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly wall: () => number;
@@ -27,6 +32,8 @@ interface ProgressSources {
   readonly shadow: Pick<Shadow, "tally" | "causes"> | undefined;
   readonly rulesFault: () => Progress["rulesFault"];
   readonly shared: () => Progress["shared"];
+  /** Other contributors to the store that it has lost. */
+  readonly lost: () => readonly LostContributor[];
   readonly saved: () => boolean;
   readonly countsLostAt: () => number | undefined;
   readonly comparedSince: () => number;
@@ -40,37 +47,55 @@ interface ProgressSources {
 
 /** What this instance tells a report. */
 export function progressOf(sources: ProgressSources): Progress {
-  const { rollout, shadow } = sources;
+  return {
+    ...headOf(sources),
+    shared: sources.shared(),
+    totals: sources.totals(),
+    window: sources.window(),
+    ledger: withBuckets(sources.ledger(), sources.bucketOf),
+    bounds: comparisonsOf(sources).map((one) => ({ ...one, upper: upperBound(one.differences, one.comparisons) })),
+    rules: rulesOf(sources),
+  };
+}
+
+/** Its small members; cheap. */
+export function headOf(sources: Omit<ProgressSources, "shared" | "totals" | "window" | "ledger" | "bucketOf">) {
+  const { rollout } = sources;
+  const lost = sources.lost();
   return {
     version: PROGRESS_VERSION,
     instance: sources.instance,
+    contributor: sources.contributor?.(),
     since: sources.since,
     at: sources.wall(),
     mode: sources.mode,
     force: rollout.force().effective,
     forcedBy: rollout.force(),
     digest: rollout.rules()?.digest,
-    shared: sources.shared(),
+    lost: lost.length === 0 ? undefined : lost,
     saved: sources.saved(),
     countsLostAt: sources.countsLostAt(),
     comparedSince: sources.comparedSince(),
     lately: latelyOf(sources.events, sources.wall()),
     lastReloadSuccessful: sources.rulesFault() === undefined,
     rulesFault: sources.rulesFault(),
-    totals: sources.totals(),
-    window: sources.window(),
-    ledger: withBuckets(sources.ledger(), sources.bucketOf),
-    bounds: (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
-      return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
-    }),
-    rules: rollout.states().map((rule) => ({ ...rule, causes: shadow?.causes(rule.name) })),
-  };
+  } as const;
+}
+
+export function comparisonsOf({ shadow }: Pick<ProgressSources, "shadow">): readonly ComparisonCounts[] {
+  return (shadow?.tally.rows() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
+    return { resource, operation, client, comparisons, differences };
+  });
+}
+
+export function rulesOf({ rollout, shadow }: Pick<ProgressSources, "rollout" | "shadow">): readonly RuleStatus[] {
+  return rollout.states().map((rule) => ({ ...rule, causes: shadow?.causes(rule.name) }));
 }
 
 /** Of more clients every usual percentage takes some, and to work out their buckets takes time. */
 const MOST_WITH_BUCKETS = 1_000;
 
-function withBuckets(ledger: LedgerSnapshot, bucketOf: (client: string) => number): LedgerSnapshot {
+export function withBuckets(ledger: LedgerSnapshot, bucketOf: (client: string) => number): LedgerSnapshot {
   if (ledger.clients.length > MOST_WITH_BUCKETS) return ledger;
   return { ...ledger, clients: ledger.clients.map((client) => ({ ...client, bucket: bucketOf(client.name) })) };
 }

@@ -13,8 +13,9 @@ import type { Rollout } from "../rollout/rollout.ts";
 import type { Promotes, RolloutEvent } from "../rollout/rule-state.ts";
 import type { Rule } from "../rules/rule.ts";
 import { type ForceCommand, type ForceNote, LONGEST_BY, LONGEST_REASON } from "../rules/status.ts";
+import { type Contributions, type Contributor, createContributions, ownerOf } from "../state/shared/contributions.ts";
 import { isUp, type LinkState } from "../state/shared/link.ts";
-import type { SharedStore } from "../state/shared/protocol.ts";
+import type { ReplicaRow, SharedStore } from "../state/shared/protocol.ts";
 import { createReplica, type Replica } from "../state/shared/replica.ts";
 import { createRows } from "../state/shared/rows.ts";
 import { storeSecrets } from "../state/shared/secrets.ts";
@@ -53,7 +54,7 @@ interface SharedStateParts {
   readonly now: () => number;
   readonly later: Timer;
   /** Default: the store that the configuration names. */
-  readonly store?: SharedStore;
+  readonly store?: SharedStore | undefined;
 }
 
 export interface SharedState {
@@ -65,6 +66,8 @@ export interface SharedState {
   guardSeconds(rule: Rule, seconds: readonly GuardSecond[]): void;
   /** Hands a command of `carryover force` to all replicas. Resolves to true once the store has it; to false if that takes too long. */
   force(command: ForceCommand, note: ForceNote): Promise<boolean>;
+  /** What this contributor, and all others, keep in the store; to be called once, before `start`. Undefined without a store. */
+  open(contributor: string): SharedDocuments | undefined;
   /** False while the store does not respond. */
   isUp(): boolean;
   /** Undefined without a store. */
@@ -73,7 +76,17 @@ export interface SharedState {
   close(): Promise<void>;
 }
 
+/** The documents of all contributors. */
+export interface SharedDocuments {
+  readonly contributions: Contributions;
+  /** `web-1/1a2b3c4d` */
+  readonly nameOf: (host: string, instance: string) => string;
+  /** When a contributor, now or last the process `instance`, was heard last, by the clock of this process; undefined while it is there. */
+  readonly goneSince: (contributor: Contributor, instance: string) => number | undefined;
+}
+
 const ALONE: SharedState = {
+  open: () => undefined,
   start: async () => {},
   changed: () => {},
   guardSeconds: () => {},
@@ -99,6 +112,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
   /** Local time at the last response, and the time of the store. */
   let clocks = { here: startedAt, there: startedAt };
   const rows = createRows(`r.${instance}`, startedAt);
+  const allRows = [rows];
   const hide = (text: string): string =>
     createHmac("sha256", parts.secret).update(text).digest("base64url").slice(0, HIDDEN_DIGITS);
   const promote = (rule: Rule, promotes: Promotes): void => void adopt.promote(replica, rule, promotes);
@@ -110,12 +124,13 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
     about: (isLeaving) =>
       JSON.stringify({
         host,
+        instance,
         version: VERSION,
         rules: rollout.rules()?.digest,
         startedAt,
         left: isLeaving || undefined,
       }),
-    rows: [rows],
+    rows: allRows,
     asks: () => rules.beforeTick(storeTime(), replica.alerted(), isEnding),
     alerts: rules.alerts,
     wall,
@@ -133,6 +148,15 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
   const storeTime = (): number | undefined =>
     replica.view().at === undefined ? undefined : wall() - clocks.here + clocks.there;
   return {
+    open: (contributor) => {
+      const own = createRows(ownerOf(contributor), startedAt);
+      allRows.push(own);
+      return {
+        contributions: createContributions(own, store),
+        nameOf,
+        goneSince: (one, process) => goneSince(replica.view().replicas, clocks, one, process),
+      };
+    },
     start: async () => {
       replica.start();
       await within(START_MS, firstResponse, later);
@@ -202,6 +226,20 @@ function createReports({ log, record }: SharedStateParts): (link: LinkState) => 
     }
     before = link;
   };
+}
+
+function goneSince(
+  replicas: readonly ReplicaRow[],
+  { here, there }: { readonly here: number; readonly there: number },
+  contributor: Contributor,
+  instance: string,
+): number | undefined {
+  const row = replicas.find(({ id }) => id === instance);
+  const hasLeft = [row, contributor].some((one) => member(parsedJson(one?.about ?? ""), "left") === true);
+  if (row !== undefined && there - row.heardAt <= GONE_MS && !hasLeft) return undefined;
+  // The store names replicas for a day. Rows come every few minutes at least.
+  const heardAt = Math.max(row?.heardAt ?? 0, contributor.heardAt);
+  return Math.max(0, Math.round(Math.min(heardAt, there) - there + here));
 }
 
 function progressOf(replica: Replica, { here, there }: { readonly here: number; readonly there: number }) {

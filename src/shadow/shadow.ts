@@ -29,7 +29,7 @@ export interface Shadow {
   /** Where the latest comparisons of a rule differ. */
   readonly causes: SampleStore["causes"];
   /** The view `/samples`. */
-  samples(query: URLSearchParams): unknown;
+  samples: SampleStore["view"];
   /** Drops the samples of a client, and what was counted for it alone; returns how many of each. */
   forget(client: string): { readonly comparisons: number; readonly samples: number };
   /** Ends all comparisons, and reports nothing more. */

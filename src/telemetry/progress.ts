@@ -42,6 +42,17 @@ const Bound = ComparisonCountsSchema.extend({
 });
 
 export const MOST_LATELY = 20;
+/** Another contributor to the shared store, whose counts the store has lost. */
+const Lost = z.object({
+  contributor: z.string().max(64),
+  /** Host and the beginning of its instance. */
+  name: Name,
+  /** When it was there last. */
+  seen: Time,
+  /** Until when it may have counted. */
+  until: Time,
+});
+
 const LatelySchema = z.object({ at: Time, kind: z.string(), rule: optional(z.string()), says: z.string() });
 
 /** A process that shares the store. Times are by the clock of the instance that says it. */
@@ -74,10 +85,12 @@ const SharedStateSchema = z.object({
 });
 
 /** An optional member is also absent if the instance is older than the member. */
-export const ProgressSchema = z.object({
+export const OwnProgressSchema = z.object({
   version: z.literal(PROGRESS_VERSION),
   /** Random, one per process: an instance behind two addresses counts once. */
   instance: z.string(),
+  /** Under which the shared store keeps what it counts, over restarts with `state.dir`. Absent without state.url. */
+  contributor: optional(z.string().max(64)),
   /** When the process started to count. */
   since: Time,
   at: Time,
@@ -95,6 +108,8 @@ export const ProgressSchema = z.object({
   rulesFault: optional(z.object({ at: Time, says: z.string() })),
   /** Absent without state.url. */
   shared: optional(SharedStateSchema),
+  /** What this instance once found in the store and misses there; absent: nothing. */
+  lost: optional(z.array(Lost).max(10_000)),
   /** False: what outlives a restart cannot be written now. */
   saved: optional(z.boolean()),
   /** When what was counted before was lost, because it could not be read. */
@@ -123,8 +138,28 @@ export const ProgressSchema = z.object({
   rules: z.array(RuleStatusSchema),
 });
 
+/** Another process that shares the store, by what it keeps there. */
+const PeerSchema = OwnProgressSchema.extend({
+  /** Host and the beginning of its instance. */
+  name: Name,
+  /** When it was heard last; absent while it is there. */
+  goneSince: optional(Time),
+  /** The times in which it saw all of its clients' requests; absent: from `ledger.watchedSince` until `goneSince`. */
+  watched: optional(z.array(z.object({ from: Time, until: Time })).max(1_000)),
+});
+
+export const ProgressSchema = OwnProgressSchema.extend({
+  /** All others that share the store; absent unless asked for. */
+  peers: optional(z.array(PeerSchema).max(10_000)),
+  /** What of the others could not be read, and why; absent: nothing. */
+  unread: optional(z.array(z.object({ name: Name, fault: z.string().max(500) })).max(10_000)),
+});
+
 export type SharedStateProgress = Read<typeof SharedStateSchema>;
+export type OwnProgress = Read<typeof OwnProgressSchema>;
+export type PeerProgress = Read<typeof PeerSchema>;
 export type Progress = Read<typeof ProgressSchema>;
+export type LostContributor = Read<typeof Lost>;
 export type LatelyEvent = Read<typeof LatelySchema>;
 export type RequestTotals = Read<typeof TotalsSchema>;
 export type RequestWindow = Read<typeof WindowSchema>;

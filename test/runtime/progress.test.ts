@@ -18,6 +18,7 @@ const told = (made: Rig) =>
     shadow: undefined,
     rulesFault: () => undefined,
     shared: () => undefined,
+    lost: () => [],
     saved: () => true,
     countsLostAt: () => undefined,
     comparedSince: () => 0,

@@ -7,7 +7,7 @@ import { createLog } from "../../src/telemetry/log.ts";
 import { sharedCatalogue, sharedTranslations } from "./shared.ts";
 
 export interface CarryoverOptions
-  extends Pick<AppOptions, "onExchange" | "onComparison" | "clock" | "reloadMs" | "grpcTimeouts"> {
+  extends Pick<AppOptions, "onExchange" | "onComparison" | "clock" | "reloadMs" | "grpcTimeouts" | "store"> {
   readonly v2Url: string;
   readonly v1Url?: string;
   readonly stsUrl?: string;

@@ -1,6 +1,7 @@
 /** The command `carryover events`. */
 import { type Command, InvalidArgumentError } from "commander";
 import { byIds, eventRecord } from "../../history/events.ts";
+import type { EventsView } from "../../history/events-view.ts";
 import { DAY_MS } from "../../ledger/days.ts";
 import { EVENT_KINDS } from "../../model/event.ts";
 import type { CommandIo, Outcome } from "../command.ts";
@@ -54,30 +55,50 @@ export function addEvents(program: Command, io: CommandIo, outcome: Outcome): vo
         instances: responses.map(({ address, state: { instance, since, total, events } }) => {
           return { address, instance, since, leftOut: Math.max(0, total - events.length) };
         }),
-        silent: results.flatMap((one) => ("fault" in one ? [one] : [])),
+        replicas: otherReplicas(responses),
+        lost: lostReplicas(responses),
+        silent: [...results.flatMap((one) => ("fault" in one ? [one] : [])), ...unreadOf(responses)],
       };
       show(report, eventsText, options, flags, io);
       outcome.code = report.silent.length === 0 ? 0 : 2;
     });
 }
 
-type Responses = readonly {
-  readonly address: string;
-  readonly state: { readonly events: readonly Parameters<typeof eventRecord>[0][] };
-}[];
+type Responses = readonly { readonly address: string; readonly state: EventsView }[];
 
-/** Each event once, with the addresses that have it; oldest first. */
+/** Those that share a store with the instances that responded, and did not respond themselves. */
+function otherReplicas(responses: Responses): EventsReport["replicas"] {
+  const heard = new Set(responses.map(({ state }) => state.instance));
+  const others = responses.flatMap(({ state }) => state.replicas ?? []).filter(({ instance }) => !heard.has(instance));
+  return [...new Map(others.map(({ name, goneSince }) => [name, { name, goneSince }])).values()];
+}
+
+function lostReplicas(responses: Responses): EventsReport["lost"] {
+  return [...new Map(responses.flatMap(({ state }) => (state.lost ?? []).map((one) => [one.name, one]))).values()];
+}
+
+function unreadOf(responses: Responses): EventsReport["silent"] {
+  const all = responses.flatMap(({ address, state }) =>
+    (state.unread ?? []).map(({ name, fault }) => {
+      return { address: name, fault: `cannot be read from the store of ${address} (${fault})` };
+    }),
+  );
+  return [...new Map(all.map((one) => [one.address, one])).values()];
+}
+
+/** Each event once, with the addresses that have it, and the names of replicas that were not asked; oldest first. */
 function mergedEvents(responses: Responses): EventsReport["events"] {
-  const found = new Map<string, { readonly event: Parameters<typeof eventRecord>[0]; readonly on: string[] }>();
+  const others = new Set(otherReplicas(responses).map(({ name }) => name));
+  const found = new Map<string, { readonly event: EventsView["events"][number]; readonly on: Set<string> }>();
   for (const { address, state } of responses) {
     for (const event of state.events) {
-      const known = found.get(event.id);
-      if (known === undefined) found.set(event.id, { event, on: [address] });
-      else known.on.push(address);
+      const known = found.get(event.id) ?? { event, on: new Set() };
+      found.set(event.id, known);
+      for (const one of event.on?.filter((name) => others.has(name)) ?? [address]) known.on.add(one);
     }
   }
   const sorted = [...found.values()].sort((a, b) => byIds(a.event, b.event));
-  return sorted.map(({ event, on }) => ({ ...eventRecord(event), on }));
+  return sorted.map(({ event: { on: _, ...event }, on }) => ({ ...eventRecord(event), on: [...on] }));
 }
 
 function instantOf(ms: number): string {

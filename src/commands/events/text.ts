@@ -10,7 +10,7 @@ export interface EventsReport {
   readonly rule: string | undefined;
   readonly client: string | undefined;
   readonly kind: string | undefined;
-  /** Oldest first; `on`: the addresses that have it. */
+  /** Oldest first; `on`: the addresses that have it, and the names of replicas that were not asked. */
   readonly events: readonly (ReturnType<typeof eventRecord> & {
     readonly owner?: string | undefined;
     readonly on: readonly string[];
@@ -22,12 +22,16 @@ export interface EventsReport {
     readonly since: string;
     readonly leftOut: number;
   }[];
+  /** Those that share a store with the instances, and were not asked themselves: their events are here, too. */
+  readonly replicas: readonly { readonly name: string; readonly goneSince: string | undefined }[];
+  /** Those whose events their store has lost, and when they were there last. */
+  readonly lost: readonly { readonly name: string; readonly seen: string }[];
   readonly silent: readonly { readonly address: string; readonly fault: string }[];
 }
 
 export function eventsText(report: EventsReport): string {
-  const { events, instances, silent } = report;
-  const isSeveral = new Set(instances.map(({ instance }) => instance)).size > 1;
+  const { events, instances, replicas, silent } = report;
+  const isSeveral = new Set(instances.map(({ instance }) => instance)).size + replicas.length > 1;
   const width = Math.max(0, ...events.map(({ kind }) => kind.length));
   const place = isSeveral ? Math.max(0, ...events.map(placeOf).map(({ length }) => length)) : 0;
   const lines = events.map((event) =>
@@ -48,6 +52,9 @@ export function eventsText(report: EventsReport): string {
     ...(lines.length > 0 ? [""] : []),
     summaryOf(report),
     ...limitsOf(report),
+    ...report.lost.map(
+      ({ name, seen }) => `the events of ${name} were lost with the store, last seen ${secondsOf(seen)}`,
+    ),
     ...silentOf(silent),
   ].join("\n");
 }

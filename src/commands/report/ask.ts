@@ -1,6 +1,7 @@
 /** Asks instances for their progress (`GET /progress` on the admin port), and checks every member: a report must not guess. */
 import { z } from "zod";
 import type { InstanceResult } from "../../fleet/merge.ts";
+import { withPeers } from "../../fleet/peers.ts";
 import { type EventsView, EventsViewSchema } from "../../history/events-view.ts";
 import type { AskedTimes } from "../../history/requests.ts";
 import { type ForgottenClient, ForgottenClientSchema } from "../../ledger/forgotten.ts";
@@ -29,7 +30,19 @@ const MOST_BYTES = 256 * 1024 * 1024;
 /** Most characters of a foreign text in a message. */
 const LONGEST = 200;
 
-/** Never rejects. `address`: as `readAddress` returns it. `times`: the window to count requests in. */
+/**
+ * Asks each address, and takes from the responses what they tell of other processes that share their store. Never rejects. `addresses`: as
+ * `readAddress` returns them. `times`: the window to count requests in.
+ */
+export async function askFleet(
+  addresses: readonly string[],
+  options: AskOptions,
+  times?: AskedTimes,
+): Promise<readonly InstanceResult[]> {
+  return withPeers(await Promise.all(addresses.map((address) => ask(address, options, times))));
+}
+
+/** As `askFleet`, of one address. */
 export async function ask(address: string, options: AskOptions, times?: AskedTimes): Promise<InstanceResult> {
   const path = `/progress${queryOf(times)}`;
   try {
@@ -42,7 +55,7 @@ export async function ask(address: string, options: AskOptions, times?: AskedTim
 /** An older instance ignores it. */
 function queryOf(times: AskedTimes | undefined): string {
   const given = Object.entries(times ?? {}).flatMap(([name, time]) => (time === undefined ? [] : [`${name}=${time}`]));
-  return given.length === 0 ? "" : `?${given.join("&")}`;
+  return `?${[...given, "fleet=true"].join("&")}`;
 }
 
 /** The state that an instance returned for a command, or why it returned none. */

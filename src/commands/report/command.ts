@@ -67,16 +67,17 @@ async function report(args: readonly string[], flags: ReportFlags, io: CommandIo
   const timeoutMs = readTimeout(flags.timeout ?? DEFAULT_TIMEOUT);
   const token = readAdminToken(flags.tokenFile, io.env, io);
   // Loaded only for this command, so that `serve` starts fast.
-  const [{ ask }, { createReport, exitCodeOf }, { warningsOf }, { readResource, unknownClient }] = await Promise.all([
-    import("./ask.ts"),
-    import("../../fleet/report.ts"),
-    import("./formats.ts"),
-    import("./names.ts"),
-  ]);
+  const [{ askFleet }, { createReport, exitCodeOf }, { warningsOf }, { readResource, unknownClient }] =
+    await Promise.all([
+      import("./ask.ts"),
+      import("../../fleet/report.ts"),
+      import("./formats.ts"),
+      import("./names.ts"),
+    ]);
   const resource = await readResource(flags.resource);
   if ("fault" in resource) return refuse(resource.fault, io);
   const options = { token, timeoutMs, fetch: io.fetch };
-  const results = await Promise.all(addresses.map((address) => ask(address, options, times)));
+  const results = await askFleet(addresses, options, times);
   const unknown = unknownClient(flags.client, results);
   const fault = unknown && `--client: ${unknown}`;
   if (fault !== undefined) return refuse(withoutToken(fault, token), io);

@@ -40,7 +40,7 @@ function headlines(report: MigrationReport): readonly string[] {
   }
   const silent = instances.filter(({ fault }) => fault !== null).length;
   const missing = `; nothing was heard from ${silent} of ${counted(instances.length, "address", "addresses")}`;
-  const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${scopeText(report)}, ${when(at)}`;
+  const what = `carryover report of ${counted(distinctInstances(instances), "instance")}${goneText(instances)}${scopeText(report)}, ${when(at)}`;
   return [
     `${complete ? "" : "INCOMPLETE: "}${movedText(standing, report.window, report.scope.client !== null)}`,
     `next: ${standing.next}`,
@@ -72,7 +72,13 @@ function isAllTimes({ from, to }: MigrationReport["window"]): boolean {
 
 /** How many instances responded. */
 function distinctInstances(instances: readonly InstanceLine[]): number {
-  return instances.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
+  return instances.filter(({ fault, sameAs, goneSince }) => fault === null && sameAs === null && goneSince === null)
+    .length;
+}
+
+function goneText(instances: readonly InstanceLine[]): string {
+  const gone = instances.filter(({ goneSince }) => goneSince !== null).length;
+  return gone === 0 ? "" : ` and ${gone} that ${plural(gone, "is", "are")} gone`;
 }
 
 /** The last line. */
@@ -109,8 +115,9 @@ function shortened(section: ReportSection, most: number): ReportSection {
 }
 
 function instanceSection(report: MigrationReport): ReportSection {
-  const state = ({ fault, sameAs, lastReloadSuccessful, clockBehind }: InstanceLine): string => {
+  const state = ({ fault, sameAs, lastReloadSuccessful, clockBehind, goneSince }: InstanceLine): string => {
     if (fault !== null) return fault;
+    if (goneSince !== null) return `gone since ${when(goneSince)}; what it counted is in this report`;
     if (sameAs !== null) return `the same instance as ${sameAs}`;
     const isBehind = clockBehind !== null && clockBehind > CLOCKS_MAY_DIFFER;
     return [
@@ -125,8 +132,12 @@ function instanceSection(report: MigrationReport): ReportSection {
     rows: report.instances.map((line) => {
       return [line.address, when(line.countsSince), line.mode ?? "", line.force ?? "", state(line)];
     }),
-    notes: [],
+    notes: report.lost.map(lostText),
   };
+}
+
+function lostText({ name, seen }: MigrationReport["lost"][number]): string {
+  return `What ${name} counted was lost with the store, last seen ${when(seen)}`;
 }
 
 /** What served v1 requests. */
@@ -389,8 +400,10 @@ export function warningsOf(report: MigrationReport, reason: boolean): readonly s
     });
   return [
     ...warnings(({ fault }) => fault ?? undefined),
-    ...warnings(({ address, lastReloadSuccessful }) =>
-      lastReloadSuccessful === false ? `runs on older rules: its rules file is bad (GET ${address}/rules)` : undefined,
+    ...warnings(({ address, lastReloadSuccessful, goneSince }) =>
+      lastReloadSuccessful === false && goneSince === null
+        ? `runs on older rules: its rules file is bad (GET ${address}/rules)`
+        : undefined,
     ),
     ...warnings(({ sharesLedgerWith }) =>
       sharesLedgerWith === null
@@ -402,6 +415,7 @@ export function warningsOf(report: MigrationReport, reason: boolean): readonly s
         ? undefined
         : `has a clock that is ${durationText(clockBehind)} behind the latest: set the clocks (times in the report are by the latest)`,
     ),
+    ...report.lost.map(lostText),
     ...report.window.tooOld.map((address) => `${address} is an older version: requests of a window are unknown`),
     ...(reason && report.v1Left !== "no" ? [lastLine(report)] : []),
   ].map(oneLine);

@@ -113,21 +113,22 @@ export function addConfirm(program: Command, io: CommandIo, outcome: Outcome): v
     });
 }
 
-/** Exit code: 0; 1 if no instance knows the client; 2 if one did not respond, or did not do it. */
+/** Exit code: 0; 1 if no instance knows the client; 2 if one did not respond or did not do it, or if others still have the client. */
 export function addForget(program: Command, io: CommandIo, outcome: Outcome): void {
   shared(program.command("forget").argument("<client>", "name of a client, as /clients shows it"))
     .description("drop a client with all that is counted of it, from every instance; needs the admin token")
     .action(async (client: string, addresses: readonly string[], flags: SharedFlags) => {
       const options = withToken("forget", addresses, flags, io);
       const { askForget } = await import("../report/ask.ts");
-      const results = await Promise.all(
-        readAddresses(addresses, io.env).map((address) => askForget(address, client, options)),
+      const results = withoutAsked(
+        await Promise.all(readAddresses(addresses, io.env).map((address) => askForget(address, client, options))),
       );
       const text = (one: ChangeReport<ForgottenClient>) => changeText(`forget ${client}`, one, forgottenText);
       const report = { version: 1, client, results } as const;
       show(report, text, options, flags, io);
       const isUnknown = results.every((one) => "state" in one && !one.state.known);
-      outcome.code = isUnknown ? 1 : changeExitCode(results);
+      const isHeld = results.some((one) => "state" in one && holdersText(one.state) !== "");
+      outcome.code = isHeld ? 2 : isUnknown ? 1 : changeExitCode(results);
     });
 }
 
@@ -179,7 +180,32 @@ function confirmedText({ rule, wasUnknown, doing, survives }: ConfirmedRule): st
   return `lets ${rule} go on: it does ${doing}, and its evidence begins at zero${until}`;
 }
 
-function forgottenText({ client, known, near, entry, comparisons, samples, survives }: ForgottenClient): string {
+function forgottenText(told: ForgottenClient): string {
+  return `${ownForgottenText(told)}${holdersText(told)}`;
+}
+
+/** Without those among the holders that were told to forget at the same time. */
+function withoutAsked(results: readonly ChangeResult<ForgottenClient>[]): readonly ChangeResult<ForgottenClient>[] {
+  const asked = new Set(results.flatMap((one) => ("state" in one ? (one.state.instance ?? []) : [])));
+  return results.map((one) => {
+    if (!("state" in one)) return one;
+    const others = one.state.others?.filter(({ instance }) => !asked.has(instance));
+    return { ...one, state: { ...one.state, others } };
+  });
+}
+
+/** Those that share its store. */
+function holdersText({ others = [], unread = [] }: ForgottenClient): string {
+  const [there, gone] = [others.filter((one) => !one.gone), others.filter((one) => one.gone)];
+  const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name).join(", ");
+  return [
+    ...(there.length === 0 ? [] : [`; still known to ${names(there)}: forget it there, too`]),
+    ...(gone.length === 0 ? [] : [`; still in the store, counted by ${names(gone)}, gone since`]),
+    ...(unread.length === 0 ? [] : [`; NOT KNOWN whether ${names(unread)} has it: it cannot be read`]),
+  ].join("");
+}
+
+function ownForgottenText({ client, known, near, entry, comparisons, samples, survives }: ForgottenClient): string {
   if (!known) return `knows no client ${client}${near === undefined ? "" : `: did you mean ${near}?`}`;
   const day = (at: number) => new Date(at).toISOString().slice(0, 10);
   const parts = [
@@ -256,9 +282,9 @@ interface Asked {
 async function askAll(args: readonly string[], flags: SharedFlags, io: CommandIo, times?: AskedTimes): Promise<Asked> {
   const addresses = readAddresses(args, io.env);
   const options = optionsOf(flags, io);
-  const [{ ask }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("../../fleet/fleet.ts")]);
+  const [{ askFleet }, { fleetOf }] = await Promise.all([import("../report/ask.ts"), import("../../fleet/fleet.ts")]);
   return {
-    fleet: fleetOf(await Promise.all(addresses.map((address) => ask(address, options, times)))),
+    fleet: fleetOf(await askFleet(addresses, options, times)),
     token: options.token,
   };
 }

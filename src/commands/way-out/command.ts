@@ -87,17 +87,17 @@ interface Asked {
 async function askAll(args: readonly string[], flags: WayOutFlags, io: CommandIo): Promise<Asked | undefined> {
   const addresses = readAddresses(args, io.env);
   const token = readAdminToken(flags.tokenFile, io.env, io);
-  const [{ ask }, { fleetOf }, { merge }] = await Promise.all([
+  const [{ askFleet }, { fleetOf }, { merge }] = await Promise.all([
     import("../report/ask.ts"),
     import("../../fleet/fleet.ts"),
     import("../../fleet/merge.ts"),
   ]);
   const timeoutMs = readTimeout(flags.timeout);
-  const results = await Promise.all(addresses.map((address) => ask(address, { token, timeoutMs, fetch: io.fetch })));
+  const results = await askFleet(addresses, { token, timeoutMs, fetch: io.fetch });
   const fleet = fleetOf(results);
   const clean = (text: string): string => (token === undefined ? text : text.replaceAll(token, "[token]"));
   for (const { address, fault } of fleet.silent) io.warn(clean(oneLine(`${address} ${fault}`)));
-  const merged = merge(fleet.instances);
+  const merged = merge([...fleet.instances, ...fleet.gone]);
   if (merged === undefined) return undefined;
   return { fleet, ledger: merged.ledger, options: await optionsOf(fleet), clean };
 }

@@ -92,8 +92,10 @@ for _ = 1, tonumber(arg()) do
   if isNew then
     redis.call('HSET', own, 'revision', revision)
     redis.call('EXPIRE', own, ${KEPT_SECONDS})
-    redis.call('HSET', owners, owner, text(now) .. ' ' .. about)
   end
+  -- The list may have been evicted without the rows.
+  local isUnlisted = not foreign and before ~= '0' and not redis.call('HGET', owners, owner)
+  if isNew or isUnlisted then redis.call('HSET', owners, owner, text(now) .. ' ' .. about) end
 end
 
 local mine = redis.call('HGET', rep, replica)

@@ -65,7 +65,7 @@ describe("an admin port", () => {
       }),
     );
     expect(await fault(`${address}/carryover`)).toBe("heard");
-    expect(seen).toEqual(["/carryover/progress"]);
+    expect(seen).toEqual(["/carryover/progress?fleet=true"]);
   });
 });
 

@@ -22,7 +22,7 @@ describe("carryover report", () => {
     await report([], { fetch });
     await report(["a:1", "http://a:1/"], { fetch });
     const day = "?from=-86400000";
-    expect(asked).toEqual([`http://127.0.0.1:8081/progress${day}`, `http://a:1/progress${day}`]);
+    expect(asked).toEqual([`http://127.0.0.1:8081/progress${day}&fleet=true`, `http://a:1/progress${day}&fleet=true`]);
   });
 
   test("shows what it has when an instance is not heard, says so in every form, and ends with 2", async () => {
@@ -104,6 +104,7 @@ describe("carryover report", () => {
       "standing",
       "scope",
       "instances",
+      "lost",
       "window",
       "requests",
       "resources",

@@ -119,3 +119,22 @@ test("carryover forget drops a client everywhere, and says what was dropped or w
   expect([part.code, part.out.split("\n")[0]]).toEqual([2, "NOT DONE on 1 of 2: carryover forget ci-bot"]);
   expect((await run(["forget", "ci-bot", "a:1"], { fetch: answers })).code).toBe(64);
 });
+
+test("carryover forget names those that share the store and still have the client, unless they were told, too", async () => {
+  const others = [
+    { name: "web/bbbbbbbb", instance: "b", gone: false },
+    { name: "web/cccccccc", instance: "c", gone: true },
+  ];
+  const answers = async (input: unknown): Promise<Response> => {
+    const { hostname: instance } = new URL(String(input));
+    const dropped = { client: "ci-bot", comparisons: 1, samples: 0, survives: true, known: true, instance };
+    return Response.json(instance === "a" ? { ...dropped, others } : dropped);
+  };
+  const forget = (...addresses: string[]) => run(["forget", "ci-bot", ...addresses], { env, fetch: answers });
+  const one = await forget("a:1");
+  expect(one.code).toBe(2);
+  expect(one.out).toContain(
+    "; still known to web/bbbbbbbb: forget it there, too; still in the store, counted by web/cccccccc",
+  );
+  expect((await forget("a:1", "b:1")).out).not.toContain("web/bbbbbbbb");
+});

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { runCommand } from "../../../scripts/command.ts";
+import { SCHEMAS } from "../../../src/fleet/document.ts";
 import { talk } from "../../server/support/client.ts";
+import { createMemoryStore, textOf } from "../../state/shared/memory-store.ts";
 import { startCarryover } from "../../support/carryover.ts";
 import { figure } from "../../support/figures.ts";
 import { FIELDS, JWT, MARK, NAMES, opaque, PIECES, TEXTS } from "../../support/secret-forms.ts";
@@ -127,6 +129,8 @@ beforeAll(async () => {
   for (const values of ["redact", "show"]) {
     const state = join(folder, values);
     const lines: string[] = [];
+    let random = 0;
+    const store = createMemoryStore(Date.now, () => `${random++}`);
     const carryover = await startCarryover({
       v2Url: url,
       v1Url: url,
@@ -140,6 +144,7 @@ beforeAll(async () => {
         clientsIdentify: "claim:sub,header:x-api-key,user-agent",
       },
       logLine: (line) => lines.push(line),
+      store,
     });
     for (const { method, target, headers, body } of requests()) {
       const bytes = body === undefined ? undefined : Buffer.from(body);
@@ -168,6 +173,7 @@ beforeAll(async () => {
     }
     await carryover.close();
     outputs.set(`${values} log`, lines.join(""));
+    outputs.set(`${values} store`, textOf(store));
     for (const file of await readdir(state))
       outputs.set(`${values} ${file}`, await readFile(join(state, file), "utf8"));
   }
@@ -212,5 +218,10 @@ it("the outputs say something of these requests", () => {
   expect(outputs.get("redact explained")).toContain("clientSecret");
   expect(outputs.get("show samples")).toContain('"native":"\\"y\\""');
   expect(outputs.get("redact counts.json")).toContain("group");
+  // Everything that a document has is in the store.
+  const rows = (outputs.get("redact store") ?? "").matchAll(/^doc:([a-z]+)/gm);
+  expect([...new Set(Array.from(rows, ([, part]) => part))].sort()).toEqual(Object.keys(SCHEMAS).sort());
+  expect(outputs.get("show store")).toContain('"native":"\\"y\\""');
+  expect(outputs.get("redact store")?.includes('"native":"\\"y\\""')).toBe(false);
   expect(MARK.length).toBeGreaterThan(5);
 });

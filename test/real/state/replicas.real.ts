@@ -1,4 +1,5 @@
 /** Two and three processes, and a real server: a decision of one of them holds for all. */
+import { inflateRawSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../support/take-down.ts";
 import { load, msUntil, startFleet } from "./fleet.ts";
@@ -56,10 +57,17 @@ it("one replica names the others, and says which is gone and since when the stor
   const { server, member } = await fleet();
   const [a, b] = [await member(), await member()];
   await msUntil(async () => (await a.view("/progress")).shared.replicas.length === 2);
-  expect(await a.status()).toContain("1 instance of 2 replicas, ");
+  await msUntil(async () => (await a.status()).includes("2 instances of 2 replicas, "));
+  for (let i = 0; i < 9; i++) await b.ask();
+  const ofFleet = async () => {
+    const [peer] = (await a.view("/progress?fleet=true")).peers;
+    return peer.totals.rows.reduce((sum: number, { requests }: { requests: number }) => sum + requests, 0);
+  };
+  await msUntil(async () => (await ofFleet()) === 9);
   expect(await a.metric("carryover_state_store_up")).toBe(1);
   await b.kill();
   await msUntil(async () => / is gone since \d\d:\d\dZ/.test(await a.status()), 15_000);
+  expect([await ofFleet(), (await a.view("/clients")).requests.v1]).toEqual([9, 9]);
   await server.kill();
   await msUntil(async () => (await a.metric("carryover_state_store_up")) === 0);
   expect(await a.status()).toMatch(/has had no store since \d\d:\d\dZ, and decides alone: /);
@@ -85,7 +93,7 @@ it("replicas add up their requests to the last one, also after one was stopped",
   expect(await evidence()).toMatchObject({ ofAll: true, requests: 57, failures: 0, comparisons: 0 });
 }, 60_000);
 
-it("the store holds no token, no body, no name of a client and no value", async () => {
+it("the store holds no token, no body and no value, and names of clients only in what they called", async () => {
   const { server, sick, member } = await fleet();
   const [a, b] = [await member(), await member()];
   await Promise.all([a.ask(), b.ask()]);
@@ -95,9 +103,17 @@ it("the store holds no token, no body, no name of a client and no value", async 
   await msUntil(async () => (await b.ask()).mode === "native");
   const keys = (await server.run("KEYS", "*")).match(/\{carryover\}\S+/g) ?? [];
   expect(keys.map((key) => key.replace(/:c:.*/, ":c:")).sort()).toEqual(
-    ["alert", "all", "c:", "c:", "log", "main", "rep"].map((name) => `{carryover}:1:${name}`),
+    ["alert", "all", "c:", "c:", "c:", "c:", "log", "main", "rep"].map((name) => `{carryover}:1:${name}`),
   );
-  const text = (await Promise.all(keys.map((key) => server.run("HGETALL", key)))).join("\n");
+  const textOf = async (some: readonly string[]) =>
+    (await Promise.all(some.map((key) => server.run("HGETALL", key)))).join("\n");
+  const text = await textOf(keys.filter((key) => !key.includes(":c:d.")));
   expect(text).toContain("v2 failed");
   expect(text).not.toMatch(/client-\d|admin|Bearer|eyJ|viewer|hunter2|description/);
+  const packed = (await textOf(keys.filter((key) => key.includes(":c:d.")))).matchAll(/1 1 [0-9a-f]{16} (\S+)/g);
+  const documents = Array.from(packed, ([, row = ""]) => inflateRawSync(Buffer.from(row, "base64")).toString()).join(
+    "\n",
+  );
+  expect(documents).toContain('"resource":"role"');
+  expect(documents).not.toMatch(/Bearer|eyJ|hunter2/);
 }, 60_000);

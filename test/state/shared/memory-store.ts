@@ -1,4 +1,6 @@
 /** The shared store in memory: a model of the script for tests, which can lose what a real one can. */
+import { DOCUMENT } from "../../../src/fleet/document.ts";
+import { isContinuation, unpackedRow } from "../../../src/state/shared/packing.ts";
 import type {
   Contribution,
   DecisionOutcome,
@@ -47,6 +49,20 @@ export interface MemoryStore extends SharedStore {
   copy(): MemoryData;
   /** The store is as it was when `data` was copied. */
   replace(data: MemoryData): void;
+}
+
+/** Everything that is in the store, readable. */
+export function textOf(store: MemoryStore): string {
+  const { owners, ...rest } = store.copy();
+  const rows = [...owners].flatMap(([owner, { about, rows }]) => [
+    `${owner} ${about}`,
+    ...[...rows].flatMap(([name, text]) => {
+      if (isContinuation(name)) return [];
+      return `${name} ${name.startsWith(DOCUMENT) ? JSON.stringify(unpackedRow(name, rows)) : text}`;
+    }),
+  ]);
+  const others = JSON.stringify(rest, (_, value: unknown) => (value instanceof Map ? [...value] : value));
+  return [...rows, others].join("\n");
 }
 
 /** `wall`: the clock of the store. `random`: another text with each call. */

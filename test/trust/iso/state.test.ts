@@ -158,6 +158,20 @@ const STATE: readonly Remembered[] = [
     "10,000 rules, and the rows of one document",
     "nobody: rows are named after rules and parts of a document",
   ],
+  [
+    "runtime/fleet-document.ts put",
+    "name of a row of the document",
+    "rows of clients.max clients, of 1,000 kinds of requests, 5,000 events and the rules",
+    NOBODY,
+  ],
+  [
+    "runtime/fleet-peers.ts current",
+    "id of a contributor to the store",
+    "8 MiB of text of rows",
+    "whoever may write to the store: statistics in views only",
+  ],
+  ["runtime/fleet-peers.ts empty", "as above", "those that the store lists without rows", "as above"],
+  ["runtime/known-contributors.ts next", "as above", "10,000", "as above"],
   ["runtime/shared-adoption.ts handled", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-adoption.ts keys", "a rule itself", "rules that are in use", "nobody: rules are the operator's"],
   [
@@ -178,6 +192,8 @@ const STATE: readonly Remembered[] = [
 const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["history/buckets.ts", "kinds"],
   ["history/events.ts", "byId", "often", "last"],
+  ["runtime/fleet-document.ts", "groups"],
+  ["runtime/fleet.ts", "all"],
   ["grpc/descriptor-set.ts", "ownerOf", "nameOf"],
   ["grpc/descriptors.ts", "rpcs", "served"],
   ["grpc/enums.ts", "holders", "bearing"],
