@@ -16,7 +16,7 @@ export function phaseText(stepBack: StepBack): string {
 export function causeText(cause: StepBackCause, stepBack: StepBack): string {
   const { replica, together } = cause;
   const found = ownCauseText(cause, stepBack);
-  if (together !== undefined) return `${counted(together, "replica")} together found: ${found}`;
+  if (together !== undefined) return `${found}; ${counted(together, "replica")} counted together`;
   return replica === undefined ? found : `replica ${replica} found: ${found}`;
 }
 
