@@ -219,14 +219,13 @@ export interface Script {
   readonly sha1: string;
 }
 
-function scriptOf(head: string): Script {
-  const text = `${head}${BODY}`;
+export function scriptOf(text: string): Script {
   return { text, sha1: createHash("sha1").update(text).digest("hex") };
 }
 
-const WITH_ROWS = scriptOf("#!lua");
+const WITH_ROWS = scriptOf(`#!lua${BODY}`);
 /** A decision adds some hundred bytes and protects clients, so it passes at `maxmemory`, too. Rows wait until there is room. */
-const WITHOUT_ROWS = scriptOf("#!lua flags=allow-oom");
+const WITHOUT_ROWS = scriptOf(`#!lua flags=allow-oom${BODY}`);
 
 /** First part of all keys of a deployment: one slot of a cluster. */
 function baseOf(prefix: string): string {
