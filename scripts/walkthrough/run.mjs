@@ -11,11 +11,16 @@ import { Broken, createStage, PLATFORM } from "./stage.mjs";
 import { print, runActions, runStep } from "./steps.mjs";
 
 const { steps, before } = readRunbook(readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8"));
-// `--dist FOLDER`: another built carryover; `--until ID`: the last step to take.
+// `--dist FOLDER`: another built carryover; `--until ID`: the last step to take; `--replicas N`: so many, which share a store.
 const values = optionsOf(
-  { dist: { type: "string", default: join(import.meta.dirname, "../../dist") }, until: { type: "string" } },
-  "npm run real -- walkthrough [--until STEP] [--dist FOLDER]",
-  ({ until }) => {
+  {
+    dist: { type: "string", default: join(import.meta.dirname, "../../dist") },
+    until: { type: "string" },
+    replicas: { type: "string", default: "1" },
+  },
+  "npm run real -- walkthrough [--until STEP] [--replicas N] [--dist FOLDER]",
+  ({ until, replicas }) => {
+    if (!/^[1-9]$/.test(replicas)) return `--replicas takes a number from 1 to 9, not ${replicas}`;
     if (until === undefined || steps.some(({ id }) => id === until)) return undefined;
     return `the runbook has no step ${until}; it has ${steps.map(({ id }) => id).join(", ")}`;
   },
@@ -24,7 +29,7 @@ const dist = pathToFileURL(`${resolve(values.dist)}/`);
 
 async function walk() {
   const began = Date.now();
-  const world = await createStage(dist);
+  const world = await createStage(dist, Number(values.replicas));
   print("The runbook (docs/runbook.md) on a sandbox: every step by its own commands, there and back.\n");
   print(
     `   platform   ${world.urls.platform}   native v1 and v2 over the same records; the runbook calls it ${PLATFORM}`,

@@ -1,7 +1,7 @@
 /** What the walkthrough runs on: a platform, carryover, its clients and a shell for the operator. */
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { loadSandbox } from "../build/modules.mjs";
@@ -19,16 +19,19 @@ export const ADMIN_TOKEN = "the-token-of-the-admin-port";
 /** Something is not as promised. */
 export class Broken extends Error {}
 
-/** Everything that a step needs; `dist`: the built carryover. */
-export async function createStage(dist) {
+/** Everything that a step needs; `dist`: the built carryover. `count`: how many of them run; several share a store, and the operator asks the first one only. */
+export async function createStage(dist, count) {
   const { createSandbox } = await loadSandbox();
   const platform = await startPlatform(createSandbox);
-  const [port, adminPort] = await freePorts(2);
-  const urls = {
-    platform: platform.url,
-    carryover: `http://127.0.0.1:${port}`,
-    admin: `http://127.0.0.1:${adminPort}`,
-  };
+  const store = count > 1 ? await startStore() : undefined;
+  const replicas = await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const [port, adminPort] = await freePorts(2);
+      return { port, adminPort, url: `http://127.0.0.1:${port}`, admin: `http://127.0.0.1:${adminPort}`, at };
+    }),
+  );
+  const [first] = replicas;
+  const urls = { platform: platform.url, carryover: first.url, admin: first.admin };
   const shell = createShell(new URL("main.js", dist).pathname, {
     REPLICAS: `--token-file admin-token ${urls.admin}`,
     ADMIN: urls.admin,
@@ -39,23 +42,25 @@ export async function createStage(dist) {
     // What else is different in a walkthrough: addresses, and that nobody has to notice a stop.
     CARRYOVER_LISTEN_SHUTDOWN_DELAY_SECONDS: "0",
     CARRYOVER_LISTEN_HOST: "127.0.0.1",
-    CARRYOVER_LISTEN_PORT: String(port),
-    CARRYOVER_ADMIN_PORT: String(adminPort),
+    ...(store && { CARRYOVER_STATE_URL: store.url }),
   });
   shell.write("admin-token", ADMIN_TOKEN);
-  const world = { platform, urls, shell, server: undefined, sentBefore: 0, way: "carryover" };
-  world.clients = await createClients({ sandbox: platform.sandbox, base: () => urls[world.way] });
+  const world = { platform, urls, shell, replicas, servers: [], sentBefore: 0, way: "carryover" };
+  let turn = 0;
+  const base = () => (world.way === "carryover" ? replicas[turn++ % count].url : urls[world.way]);
+  world.clients = await createClients({ sandbox: platform.sandbox, base });
   world.through = (way) => {
     world.way = way;
   };
   world.stop = async () => {
-    await world.server?.stop();
-    world.server = undefined;
+    await Promise.all(world.servers.map((server) => server.stop()));
+    world.servers = [];
   };
   world.close = async () => {
     await world.stop();
     world.clients.close();
     await platform.sandbox.close();
+    store?.close();
     shell.remove();
   };
   return world;
@@ -104,7 +109,8 @@ function createShell(main, variables) {
     read: (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : undefined),
     write: (name, text) => writeFileSync(join(folder, name), text),
     run: (script) => run(script, { cwd: folder, env }),
-    serve: (script, ready) => serve(script, ready, { cwd: folder, env }),
+    /** `more`: further variables of the environment. */
+    serve: (script, ready, more) => serve(script, ready, { cwd: folder, env: { ...env, ...more } }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -148,4 +154,18 @@ async function serve(script, ready, options) {
       await ended;
     },
   };
+}
+
+/** The tools of `scripts/install-state-tools.sh`. */
+const STORE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "carryover-ci/state");
+
+/** A Valkey that keeps nothing. */
+async function startStore() {
+  const program = join(STORE, "bin/valkey-9.1");
+  if (!existsSync(program)) throw new Broken(`${program} is not there: run scripts/install-state-tools.sh`);
+  const [port] = await freePorts(1);
+  const env = { ...process.env, LD_LIBRARY_PATH: join(STORE, "lib") };
+  const words = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", tmpdir()];
+  const child = spawn(program, words, { stdio: "ignore", env });
+  return { url: `redis://127.0.0.1:${port}`, close: () => child.kill("SIGKILL") };
 }

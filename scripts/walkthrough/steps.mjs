@@ -74,7 +74,7 @@ const TAKE = {
     if (done.text.trim() !== "") print(indented(shortened(done.text), "   | "));
     if (done.missing !== undefined) throw new Broken(`expected of ${command}: ${done.missing}`);
     if (expected.length > 0) print("   ok  it says what the runbook shows");
-    if (world.server !== undefined && world.shell.read("rules.yaml") !== world.rules) await inForce(world);
+    if (world.servers.length > 0 && world.shell.read("rules.yaml") !== world.rules) await inForce(world);
   },
   async meanwhile(world, { text: name }) {
     print(`   meanwhile: ${name.replaceAll("-", " ")}`);
@@ -94,13 +94,20 @@ const isServe = ({ text }) => text.startsWith("carryover serve ");
 async function serve(world, command) {
   await world.stop();
   world.rules = world.shell.read("rules.yaml");
-  const ready = async () => {
-    const answer = await fetch(`${world.urls.admin}/readyz`).catch(() => undefined);
-    await answer?.arrayBuffer();
-    return answer?.status === 200;
+  const start = ({ port, adminPort, admin, at }) => {
+    const ready = async () => {
+      const answer = await fetch(`${admin}/readyz`).catch(() => undefined);
+      await answer?.arrayBuffer();
+      return answer?.status === 200;
+    };
+    return world.shell.serve(command, ready, {
+      CARRYOVER_LISTEN_PORT: String(port),
+      CARRYOVER_ADMIN_PORT: String(adminPort),
+      ...(at > 0 && { CARRYOVER_STATE_DIR: `state-${at + 1}` }),
+    });
   };
-  world.server = await world.shell.serve(command, ready);
-  print(indented(world.server.text().trim(), "   | "));
+  world.servers = await Promise.all(world.replicas.map(start));
+  print(indented(world.servers[0].text().trim(), "   | "));
   mark(world);
 }
 
@@ -109,11 +116,11 @@ async function inForce(world) {
   world.rules = world.shell.read("rules.yaml");
   const digest = createHash("sha256").update(world.rules).digest("hex").slice(0, 12);
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
-  world.server.hup();
+  for (const server of world.servers) server.hup();
   const until = Date.now() + PATIENCE_MS;
-  const isNow = async () =>
-    (await (await fetch(`${world.urls.admin}/rules`, { headers })).json()).file?.digest === digest;
-  while (!(await isNow())) {
+  const isNow = async ({ admin }) =>
+    (await (await fetch(`${admin}/rules`, { headers })).json()).file?.digest === digest;
+  while ((await Promise.all(world.replicas.map(isNow))).includes(false)) {
     if (Date.now() > until) throw new Broken("the file does not come into force");
     await pause(50);
   }

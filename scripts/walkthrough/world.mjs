@@ -1,4 +1,5 @@
 /** What is around carryover in the walkthrough: the platform behind it, and what happens meanwhile (`<!-- meanwhile: NAME -->`). */
+import { setTimeout as pause } from "node:timers/promises";
 
 /** Starts it. `moods` is for the walkthrough to change. */
 export async function startPlatform(createSandbox) {
@@ -57,7 +58,15 @@ const AGENT = /^agent-/;
 export const MEANWHILE = new Map([
   ["clients-come-through", ({ through }) => through("carryover")],
   ["clients-go-direct", ({ through }) => through("platform")],
-  ["v2-goes-wrong", ({ platform }) => set(platform.moods, "v2Wrong", true)],
+  [
+    "v2-goes-wrong",
+    async ({ platform, clients, replicas }) => {
+      set(platform.moods, "v2Wrong", true);
+      if (replicas.length === 1) return;
+      for (let round = 0; round < 3; round++) await clients.round();
+      await pause(SHARED_MS);
+    },
+  ],
   ["v2-is-mended", ({ platform }) => set(platform.moods, "v2Wrong", false)],
   ["v2-falls-sick", ({ platform }) => set(platform.moods, "v2Sick", true)],
   ["v2-is-well", ({ platform }) => set(platform.moods, "v2Sick", false)],
@@ -69,6 +78,8 @@ export const MEANWHILE = new Map([
   ["carryover-stops", ({ stop }) => stop()],
 ]);
 
+/** Until each replica knows what the others counted. */
+const SHARED_MS = 10_000;
 /** More than `QUIET` of the walkthrough. Whoever still calls v1 does so meanwhile. */
 const QUIET_MS = 5_500;
 

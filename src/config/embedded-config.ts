@@ -208,7 +208,7 @@ export interface CarryoverConfig {
   readonly state?: {
     /** Directory that keeps rule states, evidence, the ledger, events and the last good rules across restarts; each process needs its own. */
     readonly dir?: string | undefined;
-    /** Valkey or Redis (7 or later) that replicas share: step backs and carryover force then hold for all of them. Without it each replica decides alone. */
+    /** Valkey or Redis (7 or later) that replicas share: they then decide together, and carryover force holds for all of them. Without it each replica decides alone. */
     readonly url?: string | undefined;
     /** Account at state.url; default: the server's default account. */
     readonly username?: string | undefined;

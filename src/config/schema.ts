@@ -126,7 +126,7 @@ export const state = z.strictObject({
     .optional()
     .meta(USUAL)
     .describe(
-      "Valkey or Redis (7 or later) that replicas share: step backs and carryover force then hold for all of them. Without it each replica decides alone",
+      "Valkey or Redis (7 or later) that replicas share: they then decide together, and carryover force holds for all of them. Without it each replica decides alone",
     ),
   username: text("expected the name of an account")
     .meta(form("name"))

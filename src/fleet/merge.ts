@@ -288,6 +288,9 @@ function mergeEvidence(all: readonly (RuleEvidence | undefined)[]): RuleEvidence
   const known = all.filter((one) => one !== undefined);
   const [first] = known;
   if (first === undefined || known.length < all.length) return undefined;
+  // What an instance knows alone, because the store does not respond, is in the sums of the others but for the latest requests.
+  const ofAll = known.filter((one) => one.ofAll === true).toSorted((a, b) => b.comparisons - a.comparisons)[0];
+  if (ofAll !== undefined) return ofAll;
   if (known.length === 1) return first;
   const [comparisons, differences] = [sum(known, (one) => one.comparisons), sum(known, (one) => one.differences)];
   const risk = Math.min(...known.map((one) => one.risk));

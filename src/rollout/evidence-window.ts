@@ -116,6 +116,14 @@ export function affectedClients(window: EvidenceWindow, now: number, of: Observa
   return countCallers(slicesAt(window, now).map((slice) => (of === "requests" ? slice.failing : slice.differing)));
 }
 
+/** Callers with a failure (a difference); at most `keep` of each kind. */
+export function affectedCallers(window: EvidenceWindow, now: number, of: Observation["of"]): DistinctCallers {
+  const lists = slicesAt(window, now).map((slice) => (of === "requests" ? slice.failing : slice.differing));
+  const distinct = (which: keyof DistinctCallers) =>
+    [...new Set(lists.flatMap((list) => list[which]))].slice(0, window.keep);
+  return { clients: distinct("clients"), credentials: distinct("credentials") };
+}
+
 /** How many distinct clients sent requests that were added with `asking`; exact up to `keep`, as above. */
 export function requestingClients(window: EvidenceWindow, now: number): number {
   return new Set(slicesAt(window, now).flatMap(({ asking }) => asking)).size;

@@ -380,7 +380,8 @@ function emptyEpisode(second: number): Episode {
   };
 }
 
-function mergeCallers(callers: DistinctCallers, more: DistinctCallers): DistinctCallers {
+/** Both together; at most `CALLERS_KEPT`. */
+export function mergeCallers(callers: DistinctCallers, more: DistinctCallers): DistinctCallers {
   const merge = (some: readonly string[], others: readonly string[]): readonly string[] =>
     some.length >= CALLERS_KEPT || others.every((one) => some.includes(one))
       ? some
@@ -391,7 +392,7 @@ function mergeCallers(callers: DistinctCallers, more: DistinctCallers): Distinct
   };
 }
 
-function addStandIns(counts: StandInCounts, more: StandInCounts): StandInCounts {
+export function addStandIns(counts: StandInCounts, more: StandInCounts): StandInCounts {
   return {
     others: counts.others + more.others,
     hour: counts.hour + more.hour,

@@ -1,5 +1,5 @@
 import { later, type Timer } from "../model/clock.ts";
-import { type Comparison, isConclusive, isDifference } from "../model/comparison.ts";
+import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, ShadowSettings } from "../model/rules.ts";
 import { createChooser } from "../rules/choose.ts";
@@ -7,6 +7,7 @@ import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceNote, ForceState, OwnRuleStatus } from "../rules/status.ts";
 import { counted, instant } from "../rules/words.ts";
+import type { GuardSecond } from "./guard.ts";
 import { createGuardWatch, type GuardWatch } from "./guard-watch.ts";
 import { createRepeats } from "./repeats.ts";
 import {
@@ -16,16 +17,19 @@ import {
   memoryOf,
   NO_SHADOW,
   next,
+  type Promotes,
   type RolloutEvent,
   type RuleEvent,
   type RuleMemory,
   type RuleState,
+  type RuleTransition,
+  type Together,
   unknownReport,
   unknownRuleState,
   withoutGuard,
 } from "./rule-state.ts";
 import type { StepBackCause, StepBackPhase } from "./step-back.ts";
-import { statusOf, viewOf } from "./view.ts";
+import { ownStatusOf, statusOf, viewOf } from "./view.ts";
 
 /** How much is compared where `cutover.mode` is `shadow` and no rule says otherwise. */
 export const DEFAULT_SHADOW: ShadowSettings = { sample: 0.1, control: 0.1 };
@@ -51,17 +55,10 @@ export interface RolloutOptions {
   readonly later?: Timer;
   /** Called once for each change, when it happens; must not throw. */
   readonly onEvent: (event: RolloutEvent) => void;
-  /** Called for each translated request and each comparison that counts as evidence about the rule; must not throw. */
-  readonly counted?: (rule: Rule, counts: EvidenceCounts) => void;
-}
-
-/** Absent members: none. */
-export interface EvidenceCounts {
-  /** Translated requests, and those of them that failed because of the translation. */
-  readonly requests?: number;
-  readonly failures?: number;
-  readonly comparisons?: number;
-  readonly differences?: number;
+  /** Other replicas have evidence, too: a rule is promoted by what all of them know, as `together` and `promote` say. */
+  readonly isShared?: boolean;
+  /** Takes what the guard sees of translated requests, by second; must not throw. */
+  readonly guardSeconds?: (rule: Rule, seconds: readonly GuardSecond[]) => void;
 }
 
 export interface Rollout {
@@ -88,8 +85,16 @@ export interface Rollout {
   force(): ForceState;
   /** Another replica stepped the rule back, for the same requests. Without effect on a rule that is back, and on one that never steps back. */
   adopt(name: string, cause: StepBackCause): void;
+  /**
+   * What all replicas know of a rule; undefined while that is not known. Returns operations that may be promoted by it, for `promote` once all replicas agree.
+   */
+  together(name: string, sums: Together | undefined): Promotes | undefined;
+  /** Promotes operations of a rule: all replicas do. */
+  promote(name: string, promotes: Promotes): void;
+  /** Hands the seconds that are over to the guards, and returns the states of all rules. */
+  ruleStates(): readonly RuleState[];
   /** Where a rule is that may step back, and why it did; undefined for any other rule, and while its state is unknown. */
-  stepBackOf(name: string): { readonly phase: StepBackPhase["kind"]; readonly cause?: StepBackCause } | undefined;
+  stepBackOf(name: string): RulePhase | undefined;
   /**
    * Lets a rule whose state is unknown go on as its file says: `carryover confirm`. False: its state is known, and nothing changed; undefined:
    * there is no such rule.
@@ -98,8 +103,10 @@ export interface Rollout {
   rules(): Rules | undefined;
   /** The rule of that name, where there is one. */
   rule(name: string): Rule | undefined;
-  /** In the order of the file. */
+  /** In the order of the file, with what all replicas know. */
   states(): readonly OwnRuleStatus[];
+  /** The same with the counts of this process alone. */
+  ownStates(): readonly OwnRuleStatus[];
   /** Reads that v2 failed and that were repeated on native v1, by what it did. */
   guardCalls(): GuardWatch["calls"];
   /** For `GET /rules`: JSON. */
@@ -110,6 +117,14 @@ export interface Rollout {
   restore(memory: RolloutMemory): void;
   /** Grows with every change of what `memory` returns. */
   revision(): number;
+}
+
+/** Where a rule is that may step back. */
+export interface RulePhase {
+  readonly phase: StepBackPhase["kind"];
+  readonly cause?: StepBackCause;
+  /** Operations that were promoted. */
+  readonly promoted: readonly string[];
 }
 
 export interface RolloutMemory {
@@ -170,13 +185,14 @@ export function createRollout(options: RolloutOptions): Rollout {
   });
   if (present.force !== "none") report(forced("none", forceState(), wall()));
 
-  const apply = (state: RuleState, event: RuleEvent): RuleState => {
+  const transition = (state: RuleState, event: RuleEvent): RuleTransition => {
     const after = next(state, event);
     if (after.state !== state) revision += 1;
     present.states.set(state.rule.name, after.state);
     if (after.report !== undefined) report(after.report);
-    return after.state;
+    return after;
   };
+  const apply = (state: RuleState, event: RuleEvent): RuleState => transition(state, event).state;
   /** Rules that had expired when they came into force are not reported: the file's warnings name them. */
   const reportExpiries = (at: number): void => {
     if (at < present.nextExpiry) return;
@@ -194,6 +210,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     const state = present.states.get(name);
     const seconds = state === undefined ? [] : watch.take(name);
     if (state === undefined || seconds.length === 0) return;
+    options.guardSeconds?.(state.rule, seconds);
     const slow = watch.slowest(name);
     const after = apply(state, {
       kind: "guard",
@@ -235,12 +252,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {
       const state = decidedBy(exchange);
-      if (state !== undefined) {
-        const after = apply(state, { kind: "request", at: wall(), reading: now(), exchange });
-        if (after.requests > state.requests) {
-          options.counted?.(state.rule, { requests: 1, failures: after.failures - state.failures });
-        }
-      }
+      if (state !== undefined) apply(state, { kind: "request", at: wall(), reading: now(), exchange });
       watch.observe(exchange, state?.rule);
       if (state !== undefined) judge(state.rule.name);
     },
@@ -248,10 +260,8 @@ export function createRollout(options: RolloutOptions): Rollout {
       const state = decidedBy(comparison);
       if (state === undefined) return;
       const isRepeat = repeats.isRepeat(state.rule, comparison, credential);
-      apply(state, { kind: "comparison", at: wall(), reading: now(), comparison, credential, isRepeat });
-      if (!isRepeat && isConclusive(comparison.result)) {
-        options.counted?.(state.rule, { comparisons: 1, differences: isDifference(comparison.result) ? 1 : 0 });
-      }
+      const { isShared = false } = options;
+      apply(state, { kind: "comparison", at: wall(), reading: now(), comparison, credential, isRepeat, isShared });
     },
     replace: (rules) => {
       const before = present;
@@ -284,11 +294,23 @@ export function createRollout(options: RolloutOptions): Rollout {
       const state = present.states.get(name);
       if (state !== undefined) apply(state, { kind: "adopted", at: wall(), reading: now(), cause });
     },
+    together: (name, sums) => {
+      const state = present.states.get(name);
+      return state && transition(state, { kind: "together", at: wall(), sums }).promotes;
+    },
+    promote: (name, promotes) => {
+      const state = present.states.get(name);
+      if (state !== undefined) apply(state, { kind: "promoted", at: wall(), ...promotes });
+    },
+    ruleStates: currentStates,
     stepBackOf: (name) => {
-      const { stepBack, unknown } = present.states.get(name) ?? {};
+      const { stepBack, unknown, promotedOperations = [] } = present.states.get(name) ?? {};
       if (stepBack === undefined || unknown !== undefined) return undefined;
       const { phase } = stepBack;
-      return phase.kind === "forward" ? { phase: phase.kind } : { phase: phase.kind, cause: phase.cause };
+      const promoted = [...promotedOperations];
+      return phase.kind === "forward"
+        ? { phase: phase.kind, promoted }
+        : { phase: phase.kind, cause: phase.cause, promoted };
     },
     confirm: (name, at) => {
       const state = present.states.get(name);
@@ -301,6 +323,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     rules: () => present.rules,
     rule: (name) => present.states.get(name)?.rule,
     states: () => currentStates().map((state) => statusOf(state, present.force, { at: wall(), reading: now() })),
+    ownStates: () => currentStates().map((state) => ownStatusOf(state, present.force, { at: wall(), reading: now() })),
     guardCalls: () => watch.calls,
     view: () => ({
       file: present.rules === undefined ? null : { digest: present.rules.digest, rules: present.rules.rules.length },

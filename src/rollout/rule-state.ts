@@ -84,12 +84,23 @@ export interface RuleState {
   /** Translated requests that count as evidence, and those of them that failed because of the translation. */
   readonly requests: number;
   readonly failures: number;
+  /** What all replicas know of it, if they share a store that responds. */
+  readonly together: Together | undefined;
   /** When the mode or the percentage last changed, milliseconds since 1970. */
   readonly since: number;
   /** Set while the evidence about the rule is lost, until a person confirms that it may go on. */
   readonly unknown: UnknownState | undefined;
   /** Members of its saved state that only another version knows. */
   readonly kept: Readonly<Record<string, unknown>>;
+}
+
+/** What several replicas counted of a rule, summed. */
+export interface Together {
+  readonly promotion: Pick<PromotionState, "older" | "newer" | "forgotten" | "equal">;
+  /** By the operation's names. */
+  readonly operations: ReadonlyMap<string, OperationEvidence>;
+  readonly requests: number;
+  readonly failures: number;
 }
 
 /** Of a rule whose saved state was there and cannot be read. */
@@ -115,7 +126,13 @@ export type RuleEvent =
       readonly comparison: Comparison;
       readonly credential: string | undefined;
       readonly isRepeat: boolean;
+      /** All replicas together decide whether the rule is promoted. */
+      readonly isShared: boolean;
     }
+  /** What all replicas know of the rule; undefined while that is not known. */
+  | { readonly kind: "together"; readonly at: number; readonly sums: Together | undefined }
+  /** Operations were promoted for all replicas. */
+  | { readonly kind: "promoted"; readonly at: number; readonly operations: readonly string[]; readonly reason: string }
   /** Seconds of translated requests are over. */
   | {
       readonly kind: "guard";
@@ -159,6 +176,13 @@ export interface RolloutEvent extends NewEvent<RolloutEventKind> {
 export interface RuleTransition {
   readonly state: RuleState;
   readonly report?: RolloutEvent;
+  /** Operations that may be promoted, once all replicas agree. */
+  readonly promotes?: Promotes;
+}
+
+export interface Promotes {
+  readonly operations: readonly string[];
+  readonly reason: string;
 }
 
 /** The state after `event`. */
@@ -170,6 +194,10 @@ export function next(state: RuleState, event: RuleEvent): RuleTransition {
       return afterComparison(state, event);
     case "guard":
       return afterGuard(state, event);
+    case "together":
+      return afterTogether(state, event.sums, event.at);
+    case "promoted":
+      return afterPromotion(state, event);
     case "adopted":
       return afterStepBackEvent(state, { kind: "alarm", at: event.reading, cause: event.cause }, event.at);
     case "tick":
@@ -199,6 +227,7 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
     promotionReported: false,
     requests: 0,
     failures: 0,
+    together: undefined,
     since: at,
     unknown: undefined,
     kept: {},
@@ -238,7 +267,7 @@ export function unknownReport(state: RuleState, at: number): RolloutEvent {
 export interface RuleMemory
   extends Omit<
     RuleState,
-    "rule" | "stepBack" | "guard" | "slow" | "rateLimit" | "troubled" | "examples" | "promotion"
+    "rule" | "stepBack" | "guard" | "slow" | "rateLimit" | "troubled" | "examples" | "promotion" | "together"
   > {
   readonly name: string;
   readonly evidenceKey: string;
@@ -251,7 +280,7 @@ export interface RuleMemory
 export function memoryOf(state: RuleState): RuleMemory {
   const { rule, stepBack, promotion, ...rest } = state;
   // The guard learns its state again within seconds.
-  const { guard: _, slow: __, rateLimit: ___, troubled: ____, examples: _____, ...learnt } = rest;
+  const { guard: _, slow: __, rateLimit: ___, troubled: ____, examples: _____, together: ______, ...learnt } = rest;
   const { name, evidenceKey, mode, match } = rule;
   // Earlier versions know no unknown rules: one that is back is what they take for one.
   const saved = state.unknown === undefined ? stepBack : stepBack && heldBack(stepBack);
@@ -461,7 +490,7 @@ function withExampleOf(state: RuleState, exchange: Exchange, failed: boolean, re
 
 function afterComparison(
   before: RuleState,
-  { comparison, credential, isRepeat, at, reading }: RuleEvent & { readonly kind: "comparison" },
+  { comparison, credential, isRepeat, isShared, at, reading }: RuleEvent & { readonly kind: "comparison" },
 ): RuleTransition {
   const { result, failure, client, requestId: request } = comparison;
   const differs = isDifference(result);
@@ -479,7 +508,7 @@ function afterComparison(
   if (translatesOperation(state, comparison)) {
     return afterStepBackEvent(state, { kind: "compared", at: reading, who, differs, isSick: isSick(comparison) }, at);
   }
-  if (!mayPromote(state) || state.unknown !== undefined) return { state };
+  if (isShared || !mayPromote(state) || state.unknown !== undefined) return { state };
   return state.promotion.promoted ? promoteLate(state, comparison, at) : considerPromotion(state, at);
 }
 
@@ -677,6 +706,47 @@ function considerPromotion(state: RuleState, at: number): RuleTransition {
   return {
     state: { ...state, promotion: promote(promotion), promotedOperations, since: at },
     report: { ...report, kind: "promoted", to: "translate" },
+  };
+}
+
+/** Whether what all replicas know is enough for a promotion. It is not made yet: they decide it together. */
+function afterTogether(before: RuleState, sums: Together | undefined, at: number): RuleTransition {
+  if (before.together === sums) return { state: before };
+  const state = { ...before, together: sums };
+  if (sums === undefined || !mayPromote(state) || state.unknown !== undefined) return { state };
+  const all = withTogether(state);
+  if (!state.promotion.promoted) {
+    const { state: after, report } = considerPromotion(all, at);
+    const { promotionReported, promotedOperations } = after;
+    if (report?.kind !== "promoted") return { state: { ...state, promotionReported }, ...(report && { report }) };
+    return { state, promotes: { operations: [...promotedOperations], reason: report.reason } };
+  }
+  const late = [...all.operations.keys()].filter(
+    (name) => !state.promotedOperations.has(name) && blockerOf(all, name) === undefined,
+  );
+  if (late.length === 0) return { state };
+  return { state, promotes: { operations: late, reason: `${late.join(", ")}: compared often enough now` } };
+}
+
+/** The state with the evidence of all replicas in place of its own, as far as that is known. */
+export function withTogether(state: RuleState): RuleState {
+  const { together, promotion } = state;
+  if (together === undefined) return state;
+  const { operations, requests, failures } = together;
+  return { ...state, promotion: { ...promotion, ...together.promotion }, operations, requests, failures };
+}
+
+function afterPromotion(
+  state: RuleState,
+  { operations, reason, at }: RuleEvent & { readonly kind: "promoted" },
+): RuleTransition {
+  const { rule, promotion, since } = state;
+  const promotedOperations = new Set([...state.promotedOperations, ...operations]);
+  const isKnown = promotion.promoted && promotedOperations.size === state.promotedOperations.size;
+  if (isKnown || !mayPromote(state) || !promotion.settings.automatic) return { state };
+  return {
+    state: { ...state, promotion: promote(promotion), promotedOperations, since: promotion.promoted ? since : at },
+    report: { kind: "promoted", rule: rule.name, at, from: "shadow", to: "translate", reason },
   };
 }
 

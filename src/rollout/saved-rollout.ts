@@ -24,7 +24,7 @@ const MAX_NAMES = 100_000;
 const text = z.string().max(MAX_TEXT);
 const count = z.int().nonnegative();
 const time = z.number().min(-LAST_TIME).max(LAST_TIME);
-const failure = z.enum(COMPARISON_FAILURES);
+export const failure = z.enum(COMPARISON_FAILURES);
 const callers = z.object({ clients: z.array(text).max(MAX_CALLERS), credentials: z.array(text).max(MAX_CALLERS) });
 
 const slice = z.object({
@@ -38,7 +38,7 @@ const slice = z.object({
   asking: z.array(text).max(MAX_CALLERS),
 });
 
-const counts = { bad: count, all: count.min(1), clients: count, replica: text.optional() };
+const counts = { bad: count, all: count.min(1), clients: count, replica: text.optional(), together: count.optional() };
 const cause = z
   .discriminatedUnion("what", [
     z.object({ what: z.enum(["failures", "differences"]), ...counts }),

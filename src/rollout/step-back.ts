@@ -2,9 +2,12 @@
 import type { StepBackSettings } from "../model/rules.ts";
 import {
   addObservation,
+  affectedCallers,
   affectedClients,
   type CallerIdentity,
+  countCallers,
   countsIn,
+  type DistinctCallers,
   type ElapsedTime,
   type EvidenceWindow,
   elapse,
@@ -58,6 +61,8 @@ interface CauseCounts {
   readonly clients: number;
   /** The replica that found it, if it was another one. */
   readonly replica?: string | undefined;
+  /** How many replicas counted it together; absent: one alone. */
+  readonly together?: number | undefined;
 }
 
 /** The translation failed or differed, counted in the window. */
@@ -347,6 +352,40 @@ function causeIn(
   const clients = affectedClients(state.window, state.time.now, of);
   if (clients < clientsToAffect(state, of)) return undefined;
   return { what: of === "requests" ? "failures" : "differences", bad, all, clients };
+}
+
+/** What one replica counted of a rule within its window. */
+export interface WindowShare extends WindowCounts {
+  readonly failing: DistinctCallers;
+  readonly differing: DistinctCallers;
+}
+
+export function windowShare({ window, time: { now } }: StepBack): WindowShare {
+  const [failing, differing] = [affectedCallers(window, now, "requests"), affectedCallers(window, now, "comparisons")];
+  return { ...countsIn(window, now), failing, differing };
+}
+
+/** Why the rule must step back by what several replicas counted together; undefined if it need not. */
+export function causeTogether(state: StepBack, shares: readonly WindowShare[]): StepBackCause | undefined {
+  const { settings, phase } = state;
+  if (phase.kind === "back") return undefined;
+  const sum = (of: keyof WindowCounts): number => shares.reduce((all, share) => all + share[of], 0);
+  const counts = {
+    requests: sum("requests"),
+    failures: sum("failures"),
+    comparisons: sum("comparisons"),
+    differences: sum("differences"),
+  };
+  for (const what of ["requests", "comparisons"] as const) {
+    const { bad, all, threshold } = sharesOf(state, counts, what);
+    const isOfRequests = what === "requests";
+    const least = isOfRequests ? Math.ceil(settings.minRequests * translatedShare(state)) : settings.minComparisons;
+    if (all < Math.max(1, least) || !exceeds(bad, all, threshold)) continue;
+    const clients = countCallers(shares.map(({ failing, differing }) => (isOfRequests ? failing : differing)));
+    if (clients < clientsNeeded(settings)) continue;
+    return { what: isOfRequests ? "failures" : "differences", bad, all, clients, together: shares.length };
+  }
+  return undefined;
 }
 
 function stepBack(state: StepBack, cause: StepBackCause): StepBack {

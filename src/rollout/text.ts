@@ -14,10 +14,10 @@ export function phaseText(stepBack: StepBack): string {
 
 /** Why a rule stepped back, with the numbers and the threshold that decided. */
 export function causeText(cause: StepBackCause, stepBack: StepBack): string {
-  const { replica } = cause;
-  return replica === undefined
-    ? ownCauseText(cause, stepBack)
-    : `replica ${replica} found: ${ownCauseText(cause, stepBack)}`;
+  const { replica, together } = cause;
+  const found = ownCauseText(cause, stepBack);
+  if (together !== undefined) return `${found}; ${counted(together, "replica")} counted together`;
+  return replica === undefined ? found : `replica ${replica} found: ${found}`;
 }
 
 function ownCauseText(cause: StepBackCause, { settings }: StepBack): string {

@@ -13,6 +13,7 @@ import {
   effectiveMode,
   type RuleState,
   translates,
+  withTogether,
 } from "./rule-state.ts";
 import { isOfGuard, LONGEST_WAIT, quietNeeded, type StepBack, translatedShare } from "./step-back.ts";
 import {
@@ -32,7 +33,18 @@ interface Moment {
   readonly reading: number;
 }
 
-export function statusOf(state: RuleState, force: Rules["force"], moment: Moment): OwnRuleStatus {
+/** With what all replicas know of the rule, if they share it. */
+export function statusOf(own: RuleState, force: Rules["force"], moment: Moment): OwnRuleStatus {
+  return recordOf(withTogether(own), force, moment);
+}
+
+/** With the counts of this process alone. */
+export function ownStatusOf(own: RuleState, force: Rules["force"], moment: Moment): OwnRuleStatus {
+  const { couldMove, state } = statusOf(own, force, moment);
+  return { ...recordOf({ ...own, together: undefined }, force, moment), couldMove, state };
+}
+
+function recordOf(state: RuleState, force: Rules["force"], moment: Moment): OwnRuleStatus {
   const now = moment.at;
   const { rule, stepBack, promotion, unknown, since, requests, failures } = state;
   const { name, mode, match, promoteWhen } = rule;
@@ -63,6 +75,7 @@ export function statusOf(state: RuleState, force: Rules["force"], moment: Moment
     failuresBelow: rule.stepBack?.failures,
     heldBack,
     stepBacks: stepBack?.stepBacks ?? 0,
+    ...(state.together === undefined ? {} : { ofAll: true }),
   };
   return {
     name,
@@ -141,7 +154,8 @@ function detailText({ requests, failures, comparisons, differences, bound, heldB
 }
 
 /** Everything about a rule, for people; JSON. */
-export function viewOf(state: RuleState, force: Rules["force"], { at, reading }: Moment): unknown {
+export function viewOf(own: RuleState, force: Rules["force"], { at, reading }: Moment): unknown {
+  const state = withTogether(own);
   const { rule, stepBack } = state;
   const { name, mode, doing, phase, step, couldMove, promoted, ...status } = statusOf(state, force, { at, reading });
   const { whom, resources, namesClients, percent, differencesBelow, failuresBelow, heldBack, stepBacks, ...found } =

@@ -43,6 +43,8 @@ const Evidence = z.object({
   /** Operations that keep a shadow rule from translating, or that were not promoted with it, and why: a sentence each, at most eleven. */
   heldBack: z.array(z.string()),
   stepBacks: Count,
+  /** The counts are those of all replicas: each of them says the same. */
+  ofAll: optional(z.boolean()),
 });
 
 /** What v2 does to the clients of a rule that native v1 might not do. */

@@ -157,7 +157,8 @@ export function createMigration(
     onEvent: (event) => {
       for (const listener of changed) listener(event);
     },
-    counted: (rule, counts) => sharedState.counted(rule, counts),
+    isShared: config.state.url !== undefined,
+    guardSeconds: (rule, seconds) => sharedState.guardSeconds(rule, seconds),
   });
   const digests = createCredentialDigests(config);
   const { credentialOf } = digests;
@@ -198,7 +199,9 @@ export function createMigration(
     record: history.record,
     log,
     instance,
+    secret: digests.key(),
     wall,
+    now: hooks.now,
     later: hooks.later,
     store: hooks.store,
   };
@@ -263,7 +266,7 @@ export function createMigration(
       clientNames: identity.names,
       metricSeries: config.clients.metricSeries,
       clients: ledger.callers,
-      rules: rollout.states,
+      rules: rollout.ownStates,
       force: () => rollout.force().effective,
       guardCalls: rollout.guardCalls,
       digest: () => rollout.rules()?.digest,

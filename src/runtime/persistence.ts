@@ -42,15 +42,22 @@ export interface CredentialDigests {
 }
 
 /** The salt is in no saved file: the key alone does not tell which credential a digest belongs to. */
-export function createCredentialDigests({ clients, cutover }: Config): CredentialDigests {
+export function createCredentialDigests({ clients, cutover, state, upstream }: Config): CredentialDigests {
   const under = (key: string): CredentialOf =>
     createCredentials(clients.identify, createHmac("sha256", cutover.salt).update(`credentials\0${key}`).digest());
-  let key = randomBytes(32).toString("hex");
+  // Replicas that share a store count callers together, so all of one deployment have the same key.
+  const deployment = JSON.stringify([state.prefix, upstream.v2.url, upstream.v1?.url]);
+  const common =
+    state.url === undefined
+      ? undefined
+      : createHmac("sha256", cutover.salt).update(`replicas\0${deployment}`).digest("hex");
+  let key = common ?? randomBytes(32).toString("hex");
   let digestOf = under(key);
   return {
     credentialOf: (headers) => digestOf(headers),
     key: () => key,
     restore: (before) => {
+      if (common !== undefined) return;
       key = before;
       digestOf = under(key);
     },
@@ -218,8 +225,10 @@ export function createSavedState(
     restore: (text) => {
       const found = readSavedRollout(JSON.parse(text), identity.nameNow);
       if (found.key !== undefined) digests.restore(found.key);
-      const holds = found.basis === basis && found.key !== undefined;
-      if (!holds)
+      const isSame = found.basis === basis && found.key !== undefined;
+      // Those that share a store find there what a process before this one counted.
+      const holds = isSame && config.state.url === undefined;
+      if (!isSame)
         log.info("evidence of rules begins anew: carryover or options that change responses are others now", {});
       ({ kept } = found);
       history.adopt(found.transitions);

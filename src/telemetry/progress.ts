@@ -82,10 +82,6 @@ const SharedStateSchema = z.object({
   fault: optional(z.string().max(500)),
   /** Those that were heard within a day. */
   replicas: z.array(Replica).max(10_000),
-  /** Counted by all replicas that make the same responses, those that are gone included, for 30 days. */
-  evidence: z
-    .array(z.object({ rule: Name, requests: Count, failures: Count, comparisons: Count, differences: Count }))
-    .max(10_000),
 });
 
 /** An optional member is also absent if the instance is older than the member. */

@@ -61,6 +61,9 @@ describe("several instances together", () => {
     expect(evidence(some, some)?.bound).toBeLessThan(0.031);
     expect(evidence(some)).toEqual(some);
     expect(evidence(some, undefined)).toBeUndefined();
+    // Replicas that share a store tell their sum.
+    const ofAll = { ...some, comparisons: 100, ofAll: true };
+    expect(evidence(ofAll, { ...ofAll, comparisons: 90 }, some)).toEqual(ofAll);
   });
 
   test("numbers of one instance among several are told as such", () => {

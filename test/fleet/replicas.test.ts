@@ -12,7 +12,7 @@ function replica(name: string, over: Partial<Shared["replicas"][number]> = {}): 
 
 function shared(over: Partial<Shared> = {}): Progress {
   return progress({
-    shared: { up: true, since: NOW - MINUTE, replicas: [replica("web-1"), replica("web-2")], evidence: [], ...over },
+    shared: { up: true, since: NOW - MINUTE, replicas: [replica("web-1"), replica("web-2")], ...over },
   });
 }
 

@@ -3,7 +3,7 @@
 import type { Comparison } from "../../src/model/comparison.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { CutoverMode, ModeDecision, StepBackSettings } from "../../src/model/rules.ts";
-import { createRollout, type EvidenceCounts, type Rollout } from "../../src/rollout/rollout.ts";
+import { createRollout, type Rollout, type RolloutOptions } from "../../src/rollout/rollout.ts";
 import type { RolloutEvent } from "../../src/rollout/rule-state.ts";
 import type { Rule, RuleMatch, Rules } from "../../src/rules/rule.ts";
 import { headOf, makeRule } from "./make-rule.ts";
@@ -58,7 +58,8 @@ export function rig(
     native = true,
     bucketOf = (_client: string): number => 50,
     onEvent = (_event: RolloutEvent): void => {},
-    counted = (_rule: Rule, _counts: EvidenceCounts): void => {},
+    isShared = false,
+    guardSeconds = undefined as RolloutOptions["guardSeconds"],
   } = {},
 ): Rig {
   const told: RolloutEvent[] = [];
@@ -74,7 +75,8 @@ export function rig(
       told.push(event);
       onEvent(event);
     },
-    counted,
+    isShared,
+    ...(guardSeconds && { guardSeconds }),
   });
   return {
     control,

@@ -1,90 +1,23 @@
 import { setTimeout } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
-import { loadConfig } from "../../src/config/config.ts";
-import { later } from "../../src/model/clock.ts";
-import type { RolloutEvent } from "../../src/rollout/rule-state.ts";
-import type { Rules } from "../../src/rules/rule.ts";
-import { createSharedState } from "../../src/runtime/shared-state.ts";
-import { type SharedStore, StoreError } from "../../src/state/shared/protocol.ts";
-import { MINUTE, type Rig, rig, rule, rulesOf } from "../rollout/control-rig.ts";
+import { MINUTE, type Rig, rule, rulesOf } from "../rollout/control-rig.ts";
 import { createMemoryStore, emptyData, type MemoryStore } from "../state/shared/memory-store.ts";
-import { later as afterTest, takeDownAfterEach } from "../support/take-down.ts";
+import { takeDownAfterEach } from "../support/take-down.ts";
+import { type Process, phaseOf, RULES, startReplica, until, wall } from "./replica-rig.ts";
 
 takeDownAfterEach();
-
-const { config } = loadConfig({
-  flags: { upstreamV2Url: "http://127.0.0.1:1", upstreamV1Url: "http://127.0.0.1:1", cutoverMode: "native" },
-  env: {},
-  readFile: () => new Uint8Array(),
-});
-
-/** Factor by which time passes faster for the processes of these tests. */
-const FASTER = 20;
-const RULES = rulesOf([rule()]);
 
 let store: MemoryStore;
 let random: number;
 beforeEach(() => {
   random = 0;
-  store = createMemoryStore(Date.now, () => `fresh-${random++}`);
+  store = createMemoryStore(wall, () => `fresh-${random++}`);
 });
 
-/** A process with rules of its own. `isAway`: its way to the store is cut. */
-async function replica(
-  instance: string,
-  { rules = RULES as Rules, isAway = false, basis = "basis", before = (_made: Rig): void => {} } = {},
-) {
-  const lines: string[] = [];
-  const way = { isAway };
-  const heard: ((event: RolloutEvent) => void)[] = [];
-  const counted: { to?: ReturnType<typeof createSharedState>["counted"] } = {};
-  const made = rig(rules, {
-    counted: (one, counts) => counted.to?.(one, counts),
-    onEvent: (event) => {
-      for (const one of heard) one(event);
-    },
-  });
-  before(made);
-  const cut: SharedStore = {
-    ...store,
-    tick: async (request) => {
-      if (way.isAway) throw new StoreError("away", "connect ECONNREFUSED");
-      return store.tick(request);
-    },
-    close: async () => {},
-  };
-  const note = (message: string): void => void lines.push(message);
-  const shared = createSharedState(config.state, {
-    rollout: made.control,
-    basis,
-    record: ({ kind }) => {
-      lines.push(kind);
-      return "id";
-    },
-    log: { info: note, warn: note },
-    instance,
-    wall: Date.now,
-    later: (ms, run) => later(ms / FASTER, run),
-    store: cut,
-  });
-  counted.to = shared.counted;
-  heard.push(shared.changed);
-  afterTest(() => shared.close());
-  await shared.start();
-  return Object.assign(made, { shared, lines, way });
-}
-
-type Process = Awaited<ReturnType<typeof replica>>;
-const phaseOf = ({ control }: Process): string | undefined => control.stepBackOf("all")?.phase;
+const replica = (instance: string, options?: Parameters<typeof startReplica>[2]): Promise<Process> =>
+  startReplica(store, instance, options);
 const fail = (made: Rig): void => made.compare(40, { result: "value" });
 const eventsOf = ({ told }: Process, kind: string) => told.filter((event) => event.kind === kind);
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries++) {
-    if (tries > 400) throw new Error("it does not happen");
-    await setTimeout(10);
-  }
-}
 
 describe("replicas that share a store", () => {
   test("all follow a step back, and name the replica that found the reason", async () => {
@@ -126,13 +59,15 @@ describe("replicas that share a store", () => {
     expect(phaseOf(await replica("b"))).toBe("back");
   });
 
-  test("step a rule back again that was removed and is there again", async () => {
+  test("let a rule go forward that was removed and is there again, where its file says so", async () => {
     const [a, b] = [await replica("a"), await replica("b")];
     fail(a);
     await until(() => phaseOf(b) === "back");
     b.control.replace(rulesOf([], { digest: "bbbbbbbbbbbb" }));
     b.control.replace(rulesOf([rule()], { digest: "cccccccccccc" }));
-    expect(phaseOf(b)).toBe("back");
+    await until(() => [...store.copy().rules.values()][0]?.what === "forward");
+    await setTimeout(100);
+    expect([phaseOf(a), phaseOf(b), phaseOf(await replica("c"))]).toEqual(["back", "forward", "forward"]);
   });
 
   test("do not follow a step back that is over where it was found", async () => {
@@ -189,26 +124,6 @@ describe("replicas that share a store", () => {
     await until(() => a.control.force().effective === "none" && c.control.force().effective === "none");
   });
 
-  test("add up their evidence about a rule, unless their responses are made differently", async () => {
-    const [a, b, c] = [await replica("a"), await replica("b"), await replica("c", { basis: "another version" })];
-    a.requests(30);
-    b.requests(2, { status: 500, reason: "INTERNAL" });
-    b.compare(5);
-    b.compare(1, { result: "value" });
-    c.requests(7);
-    const evidenceOf = ({ shared }: Process) => shared.progress()?.evidence?.[0];
-    const together = { rule: "all", requests: 32, failures: 2, comparisons: 6, differences: 1 };
-    await until(() => evidenceOf(a)?.requests === 32 && evidenceOf(a)?.differences === 1);
-    await until(() => evidenceOf(c)?.requests === 7);
-    expect(evidenceOf(a)).toEqual(together);
-    // A store that was emptied gets it back, and a process that is gone leaves it behind.
-    store.replace(emptyData());
-    await until(() => store.copy().owners.size === 3);
-    await b.shared.close();
-    await setTimeout(600);
-    expect(evidenceOf(a)).toEqual(together);
-  });
-
   test("report that a command of force did not reach the store", async () => {
     const a = await replica("a", { isAway: true });
     expect(await a.shared.force("native", {})).toBe(false);
@@ -228,7 +143,7 @@ describe("replicas that share a store", () => {
     ]);
     await b.shared.close();
     await until(() => a.shared.progress()?.replicas[1]?.left === true);
-    expect(a.shared.progress()?.replicas[1]?.goneSince).toBeGreaterThan(Date.now() - 10_000);
+    expect(a.shared.progress()?.replicas[1]?.goneSince).toBeGreaterThan(wall() - 10_000);
   });
 
   test("follow nothing that they cannot read, and do not stop at it", async () => {

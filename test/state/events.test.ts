@@ -33,6 +33,18 @@ test("events and the last good rules survive a restart", async () => {
   ]);
 });
 
+test("a process that restarts still knows which others were in the shared store", async () => {
+  const folder = stateFolder();
+  const one = stateProcess(folder);
+  await one.start();
+  one.known.found([{ id: "b", name: "web/b", goneSince: undefined, isEmpty: false }]);
+  await one.saved.close();
+  const two = stateProcess(folder);
+  await two.start();
+  two.known.found([]);
+  expect(two.known.returning()).toEqual(["web/b"]);
+});
+
 test("an end that was no stop is known, with the time since when nothing was saved", async () => {
   const folder = stateFolder();
   await ran(folder, "killed");

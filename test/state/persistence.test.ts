@@ -18,11 +18,11 @@ import { stateFolder, stateProcess } from "./state-rig.ts";
 
 takeDownAfterEach();
 
-test("a directory holds four sections and a marker, and while a process lives its name", async () => {
+test("a directory holds five sections and a marker, and while a process lives its name", async () => {
   const folder = stateFolder();
   const { saved, start } = stateProcess(folder);
   await start();
-  const files = ["counts.json", "events.json", "last-rules.json", "rollout.json", "used.txt"];
+  const files = ["counts.json", "events.json", "last-rules.json", "replicas.json", "rollout.json", "used.txt"];
   expect(readdirSync(folder)).toEqual([...files, "owner.json"].sort());
   await saved.close();
   expect(readdirSync(folder)).toEqual(files);
@@ -48,7 +48,9 @@ test.each([
   writeFileSync(join(folder, "rollout.json"), '{"version":1}');
   writeFileSync(join(folder, "counts.json"), JSON.stringify({ version, ledger, totals, comparisons: [] }));
   await stateProcess(folder).saved.start();
-  expect(readdirSync(folder).filter((name) => !/^(?:rollout\.damaged|events|last-rules)/.test(name))).toEqual(files);
+  expect(readdirSync(folder).filter((name) => !/^(?:rollout\.damaged|events|last-rules|replicas)/.test(name))).toEqual(
+    files,
+  );
 });
 
 test("a client that is forgotten does not come back with a restart, and how long others were overdue does", async () => {

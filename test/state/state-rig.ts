@@ -12,6 +12,7 @@ import { createRetention, type Retention } from "../../src/ledger/retention.ts";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import { createLastRules, type LastRules } from "../../src/rollout/rules-file.ts";
 import type { Rule } from "../../src/rules/rule.ts";
+import { createKnownContributors, type KnownContributors } from "../../src/runtime/known-contributors.ts";
 import { createCredentialDigests, createSavedState, type SavedState } from "../../src/runtime/persistence.ts";
 import { type Rig, rig, rulesOf } from "../rollout/control-rig.ts";
 import { later } from "../support/take-down.ts";
@@ -23,6 +24,7 @@ export interface StateProcess extends Rig {
   readonly history: EventHistory;
   readonly lastRules: LastRules;
   readonly retention: Retention;
+  readonly known: KnownContributors;
   /** What was logged. */
   readonly lines: readonly string[];
   /** Reads what was saved, then puts the rules into force. */
@@ -69,10 +71,12 @@ export function stateProcess(
   const requests = createRequestHistory(wall);
   const history = createEventHistory({ wall, process: randomBytes(4).toString("hex") });
   const lastRules = createLastRules();
+  const known = createKnownContributors(wall);
   const retention = createRetention({ after: 180 * 24 * 3_600_000, wall, now: () => made.at });
   const shadow = undefined;
   const parts = {
     retention,
+    known,
     rollout: made.control,
     ledger,
     shadow,
@@ -102,6 +106,7 @@ export function stateProcess(
     history,
     lastRules,
     retention,
+    known,
     counts: requests,
     lines,
     start: async () => {

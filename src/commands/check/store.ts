@@ -1,10 +1,10 @@
 /** `carryover check` of `state.url`: connects as `serve` does, and tries everything that replicas need on a key of its own. */
-import { createHash } from "node:crypto";
 import type { Config } from "../../config/config.ts";
 import { later } from "../../model/clock.ts";
 import { STORE_COMMANDS, type StoreCommand } from "../../state/shared/commands.ts";
 import { createStoreConnection, type StoreConnection, StoreRefusal } from "../../state/shared/connection.ts";
 import { StoreError } from "../../state/shared/protocol.ts";
+import { scriptOf } from "../../state/shared/script.ts";
 import { storeSecrets } from "../../state/shared/secrets.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, skipped, warn } from "./finding.ts";
 
@@ -159,8 +159,7 @@ function judgeServer(server: StoreServer | undefined): readonly Judgement[] {
   ];
 }
 
-const SCRIPT = "#!lua\nreturn 1";
-const SCRIPT_SHA1 = createHash("sha1").update(SCRIPT).digest("hex");
+const SCRIPT = scriptOf("#!lua\nreturn 1");
 
 /** Calls every command once. HDEL removes the only field, and with it the key, which also expires by itself. */
 async function tryCommands(connection: StoreConnection, prefix: string): Promise<readonly Judgement[]> {
@@ -171,8 +170,8 @@ async function tryCommands(connection: StoreConnection, prefix: string): Promise
     HGET: [key, "field"],
     HGETALL: [key],
     TIME: [],
-    EVAL: [SCRIPT, "1", key],
-    EVALSHA: [SCRIPT_SHA1, "1", key],
+    EVAL: [SCRIPT.text, "1", key],
+    EVALSHA: [SCRIPT.sha1, "1", key],
     HDEL: [key, "field"],
   };
   const denied: string[] = [];

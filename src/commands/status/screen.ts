@@ -53,9 +53,10 @@ function allTimeText({ allTime, countsSince, window }: MigrationStatus): readonl
 
 function settingsText({ instances, replicas, at }: MigrationStatus): string {
   const all = replicasText(replicas);
+  const [known, isEach] = [counted(instances.length, "instance"), all === counted(instances.length, "replica")];
   const one = (texts: readonly string[]) => (new Set(texts).size === 1 ? texts[0] : "they differ");
   return [
-    `${counted(instances.length, "instance")}${all === undefined ? "" : ` of ${all}`}, ${at?.slice(0, 16).replace("T", " ")}Z`,
+    `${isEach ? all : all === undefined ? known : `${known} of ${all}`}, ${at?.slice(0, 16).replace("T", " ")}Z`,
     `without a rule: ${one(instances.map(({ mode }) => mode))}`,
     `force: ${one(instances.map((instance) => instance.forceText))}`,
   ].join("; ");

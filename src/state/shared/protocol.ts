@@ -111,6 +111,8 @@ export interface TickRequest {
   readonly wantsReplicas: boolean;
   /** Names of rows to read, of all owners that were heard within 30 days. */
   readonly asks: readonly string[];
+  /** Keys that this replica wants the others to look at: each is returned to all of them for a minute. */
+  readonly alerts: readonly string[];
 }
 
 export interface TickReply {
@@ -132,6 +134,8 @@ export interface TickReply {
   readonly replicas: readonly ReplicaRow[] | undefined;
   /** In the order of the questions: each owner that has the row. */
   readonly answers: readonly (readonly { readonly owner: string; readonly text: string }[])[];
+  /** Of all replicas, within the last minute. */
+  readonly alerts: readonly string[];
 }
 
 /** A store that replicas share. */

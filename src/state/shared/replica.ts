@@ -44,6 +44,8 @@ export interface ReplicaOptions {
   readonly ticked?: (link: LinkState) => void;
   /** Called before each tick: the names of the rows of all owners to ask for. May put rows that are to be sent with it. */
   readonly asks?: () => readonly string[];
+  /** Keys that the other replicas are to look at. */
+  readonly alerts?: () => readonly string[];
 }
 
 interface Waiting {
@@ -63,12 +65,13 @@ export interface ReplicaView {
 export type Replica = ReturnType<typeof createReplica>;
 
 export function createReplica(options: ReplicaOptions) {
-  const { id, store, about, wall, later, asks = () => [] } = options;
+  const { id, store, about, wall, later, asks = () => [], alerts = () => [] } = options;
   const rules = new Map<string, RuleRow>();
   let force: ForceRow | undefined;
   let link = initialLink(wall());
   let replicas: readonly ReplicaRow[] = [];
   const answers = new Map<string, TickReply["answers"][number]>();
+  let alerted: ReadonlySet<string> = new Set();
   let at: number | undefined;
   let trouble: string | undefined;
   let queue: Waiting[] = [];
@@ -120,6 +123,7 @@ export function createReplica(options: ReplicaOptions) {
     }
     if (reply.force !== undefined && reply.force.number >= (force?.number ?? 0)) ({ force } = reply);
     if (reply.replicas !== undefined) ({ replicas } = reply);
+    alerted = new Set(reply.alerts);
     answers.clear();
     for (const [i, name] of request.asks.entries()) answers.set(name, reply.answers[i] ?? []);
     let isIncomplete = isForeign;
@@ -149,6 +153,7 @@ export function createReplica(options: ReplicaOptions) {
       decisions: sent.map(({ decision }) => outranking(decision)),
       wantsReplicas: ticks++ % REPLICAS_TICKS === 0,
       asks: asked,
+      alerts: alerts(),
     };
     try {
       take(await store.tick(request), request, sent);
@@ -200,6 +205,8 @@ export function createReplica(options: ReplicaOptions) {
     force: (): ForceRow | undefined => force,
     /** The rows in the last response, by the name that was asked for. */
     answers: (): ReadonlyMap<string, TickReply["answers"][number]> => answers,
+    /** The keys that some replica named within the last minute, by the last response. */
+    alerted: (): ReadonlySet<string> => alerted,
     view: (): ReplicaView => ({ link, trouble, at, replicas }),
     /** One round trip, for tests; shares one that is in flight. Never rejects. */
     tick,

@@ -23,12 +23,14 @@ const COUNTED_MS = 30 * 86_400_000;
 const LISTED_MS = 86_400_000;
 /** Begins the names of rows in the key of their owner. */
 const ROW = "row:";
+/** An alert lasts this long after a replica repeated it. */
+const ALERT_MS = 60_000;
 /** Versions whose token is kept, to notice that the store went backwards. */
 const KEPT_VERSIONS = 1_000;
 
 /**
  * Keys: `main` (schema, id, version, token, `force`, and a row `rule:KEY` for each rule), `log` (version → token), `rep` (replica → heard, last decision, about),
- * `all` (owner of rows → when it was heard last, about), and `c:OWNER` with the rows of one owner and their revision. A server may evict any key: what shows that something is
+ * `alert` (key → when a replica named it last), `all` (owner of rows → when it was heard last, about), and `c:OWNER` with the rows of one owner and their revision. A server may evict any key: what shows that something is
  * missing is in the same key as that something.
  */
 const BODY = `
@@ -195,7 +197,20 @@ for _ = 1, tonumber(arg()) do
   end
   answers[#answers + 1] = answer
 end
-return { foreign and 'foreign' or 'ok', had, id, text(version), token, text(now), diverged and '1' or '0', rows, forced, outcomes, replicas, answers }
+local alerting, alerts = base .. 'alert', {}
+for _ = 1, tonumber(arg()) do
+  local key = arg()
+  if not foreign then
+    redis.call('HSET', alerting, key, text(now))
+    redis.call('EXPIRE', alerting, ${ALERT_MS / 1_000})
+  end
+end
+local named = redis.call('HGETALL', alerting)
+for i = 1, #named, 2 do
+  if now - (tonumber(named[i + 1]) or 0) > ${ALERT_MS} then redis.call('HDEL', alerting, named[i])
+  else alerts[#alerts + 1] = named[i] end
+end
+return { foreign and 'foreign' or 'ok', had, id, text(version), token, text(now), diverged and '1' or '0', rows, forced, outcomes, replicas, answers, alerts }
 `;
 
 /** A script, and its digest, under which servers keep it. */
@@ -204,14 +219,13 @@ export interface Script {
   readonly sha1: string;
 }
 
-function scriptOf(head: string): Script {
-  const text = `${head}${BODY}`;
+export function scriptOf(text: string): Script {
   return { text, sha1: createHash("sha1").update(text).digest("hex") };
 }
 
-const WITH_ROWS = scriptOf("#!lua");
+const WITH_ROWS = scriptOf(`#!lua${BODY}`);
 /** A decision adds some hundred bytes and protects clients, so it passes at `maxmemory`, too. Rows wait until there is room. */
-const WITHOUT_ROWS = scriptOf("#!lua flags=allow-oom");
+const WITHOUT_ROWS = scriptOf(`#!lua flags=allow-oom${BODY}`);
 
 /** First part of all keys of a deployment: one slot of a cluster. */
 function baseOf(prefix: string): string {
@@ -228,14 +242,14 @@ export function rowsKey(prefix: string, owner: string): string {
 
 /** The script for the request, and what it is called with: the key, then the arguments. `fresh`: random. */
 export function scriptCall(request: TickRequest, prefix: string, fresh: string) {
-  const { replica, seen, about, contributions, decisions, wantsReplicas, asks } = request;
+  const { replica, seen, about, contributions, decisions, wantsReplicas, asks, alerts } = request;
   const words: string[] = [replica, fresh, seen?.id ?? "", String(seen?.version ?? 0), seen?.token ?? "", about];
   words.push(wantsReplicas ? "1" : "0", String(contributions.length));
   for (const { owner, revision, rows } of contributions) {
     words.push(owner, String(revision), String(rows.length), ...rows.flatMap(({ name, text = "" }) => [name, text]));
   }
   words.push(String(decisions.length), ...decisions.flatMap(decisionWords));
-  words.push(String(asks.length), ...asks);
+  words.push(String(asks.length), ...asks, String(alerts.length), ...alerts);
   const isWithout = contributions.every(({ rows }) => rows.length === 0);
   return { script: isWithout ? WITHOUT_ROWS : WITH_ROWS, key: `${baseOf(prefix)}main`, words };
 }
@@ -275,7 +289,7 @@ export function readReply(reply: unknown, asksReplicas: boolean): TickReply {
   const found = { version: wholeOf(version), at: wholeOf(at) };
   if (found.version === undefined || found.at === undefined) throw unreadable();
   if (typeof id !== "string" || typeof token !== "string") throw unreadable();
-  const answers: unknown = reply[11];
+  const [answers, alerts]: readonly unknown[] = reply.slice(11);
   return {
     isForeign: status === "foreign",
     revisions: listOf(had).map((word) => wholeOf(word) ?? 0),
@@ -289,6 +303,7 @@ export function readReply(reply: unknown, asksReplicas: boolean): TickReply {
     answers: Array.isArray(answers)
       ? answers.map((answer) => pairsOf(textsOf(answer)).map(([owner, text]) => ({ owner, text })))
       : [],
+    alerts: listOf(textsOf(alerts ?? [])),
   };
 }
 

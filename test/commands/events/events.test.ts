@@ -109,6 +109,36 @@ describe("carryover events", () => {
     expect([silent.code, silent.out]).toEqual([2, expect.stringMatching(/^Not known: no instance responded\n/)]);
   });
 
+  test("names replicas of the same store: those whose events are here, cannot be read, or were lost", async () => {
+    const history = historyOf("00000001");
+    history.record({ at: NIGHT + MINUTE, kind: "alarm", reason: "of a" });
+    const [event] = history.select();
+    if (event === undefined) throw new Error("there is no event");
+    const fleet = {
+      events: [{ ...event, on: ["web/b"] }],
+      since: NIGHT,
+      replicas: [{ name: "web/b", instance: "b" }],
+      unread: [{ name: "web/c", fault: "a row is damaged" }],
+      lost: [{ name: "web/d", seen: new Date(NIGHT - MINUTE).toISOString() }],
+    };
+    const asked: typeof globalThis.fetch = async (input) =>
+      Response.json(
+        eventsView(history, new URL(String(input)).searchParams, { instance: "a", at: NIGHT, ownerOf, fleet }),
+      );
+    const { out, code } = await events(asked, "a:1", ...WINDOW);
+    expect([code, out.split("\n")]).toEqual([
+      2,
+      [
+        "2026-11-28 02:01:00Z  web/b  alarm  of a",
+        "",
+        "1 event from 2026-11-28 02:00:00Z to 2026-11-28 03:00:00Z",
+        "the events of web/d were lost with the store, last seen 2026-11-28 01:59:00Z",
+        "web/c cannot be read from the store of http://a:1 (a row is damaged): its events are missing here",
+        "",
+      ],
+    ]);
+  });
+
   test("refuses a kind that does not exist, and asks nobody", async () => {
     const asked = () => Promise.reject(new Error("asked"));
     const { code, err } = await events(asked, "--kind", "step-back");

@@ -129,8 +129,14 @@ export const INSIDE = [
       ["an unknown rule is served by native v1", "if (state.unknown?.native === true) return", "if (false) return"],
       [
         "an unknown rule is not promoted",
-        "if (!mayPromote(state) || state.unknown !== undefined)",
-        "if (!mayPromote(state))",
+        "if (isShared || !mayPromote(state) || state.unknown !== undefined)",
+        "if (isShared || !mayPromote(state))",
+      ],
+      [
+        "one of several replicas promotes nothing alone",
+        "if (isShared || !mayPromote(state)",
+        "if (!mayPromote(state)",
+        ["test/runtime/shared-rules.test.ts"],
       ],
       ["for earlier versions an unknown rule stepped back", "stepBack && heldBack(stepBack);", "stepBack;"],
       [
@@ -140,6 +146,16 @@ export const INSIDE = [
         ["test/rollout/repeats.test.ts"],
       ],
     ],
+  ),
+  ...guards(
+    "src/runtime/shared-rules.ts",
+    ["test/runtime/shared-rules.test.ts"],
+    [["other responses are no evidence", "rule.evidenceKey, basis]", "rule.evidenceKey]"]],
+  ),
+  ...guards(
+    "src/rollout/fleet-guard.ts",
+    ["test/rollout/fleet-guard.test.ts"],
+    [["a second counts once", "one.second <= guard.upTo ||", ""]],
   ),
   ...guards(
     "src/rollout/repeats.ts",

@@ -7,7 +7,7 @@ import { BETWEEN, COUNT, type Rig } from "./rig.ts";
 const NEEDED = { comparisons: 20, failures: 17 };
 /** In each round every process gets one request. */
 const MOST_ROUNDS = 16;
-const ROUND_MS = 500;
+const ROUND_MS = 800;
 const MOST_MS = 2_000;
 
 const OF_COMPARISONS = `{ differences: 0.01, minComparisons: ${NEEDED.comparisons}, minClients: 1 }`;

@@ -1,11 +1,11 @@
-/** Clients of v1 and v2 over HTTP, and of v1 over gRPC, that send at a steady rate whatever comes back, and record each request. */
+/** Clients of v1 and v2 over HTTP, and of v1 over gRPC, that read and write: they send at a steady rate whatever comes back, and record each request. */
 import { Agent } from "node:http";
 import type { Sandbox } from "../../../sandbox/src/sandbox.ts";
 import { grpcClient } from "../../../sandbox/test/grpc-client.ts";
 import { exchange } from "../../end-to-end/comparison/http.ts";
 import { MARK } from "./front.ts";
 
-export type Kind = "v1" | "v2" | "grpc";
+export type Kind = "v1" | "v1-write" | "v2" | "grpc";
 
 export interface Sent {
   readonly mark: string;
@@ -35,19 +35,36 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/** Clients and requests per second of each. 60 requests per second together. */
+/** Clients and requests per second of each. 66 requests per second together. */
 const CLIENTS: readonly { readonly kind: Kind; readonly clients: number; readonly perSecond: number }[] = [
   { kind: "v1", clients: 6, perSecond: 6 },
+  { kind: "v1-write", clients: 2, perSecond: 3 },
   { kind: "v2", clients: 3, perSecond: 4 },
   { kind: "grpc", clients: 3, perSecond: 4 },
 ];
 const V1 = "/iam/v1/roles?name=viewer&description=";
+
+interface Asked {
+  readonly method?: string;
+  readonly target: string;
+  readonly body?: Uint8Array;
+  /** A text of the response. */
+  readonly holds?: string;
+}
+
+/** Every update writes another description, which the response has to show. */
+function writeOf(group: string, mark: string): Asked {
+  const description = `written by ${mark}`;
+  const body = Buffer.from(JSON.stringify({ name: "written", description }));
+  return { method: "PUT", target: `/iam/v1/groups/${group}`, body, holds: description };
+}
 
 /** A request that takes longer has been lost. */
 const LOST_MS = 30_000;
 
 export function startLoad(url: string, sandbox: Sandbox): Load {
   const sent: Sent[] = [];
+  const { someGroup, emptyGroup } = sandbox.wellKnown;
   const flying = new Set<Promise<unknown>>();
   let phase = "between";
   /** `send` resolves to the mode. */
@@ -66,16 +83,17 @@ export function startLoad(url: string, sandbox: Sandbox): Load {
     entry.ms = performance.now() - begun;
     return entry.mode;
   };
-  const http = async (to: string, agent: Agent, client: string, mark: string, path: string) => {
+  const http = async (to: string, agent: Agent, client: string, mark: string, asked: Asked) => {
     const headers = {
       authorization: `Bearer ${sandbox.token(`admin#${client}`)}`,
       "user-agent": `${client}/1.0`,
       [MARK]: mark,
     };
-    const response = await exchange({ method: "GET", url: to, target: path, headers, body: undefined, agent });
+    const { method = "GET", target, body, holds = '"viewer"' } = asked;
+    const response = await exchange({ method, url: to, target, headers, body, agent });
     const text = Buffer.from(response.body).toString();
     if (response.status !== 200) throw new Error(`status ${response.status}: ${text.slice(0, 200)}`);
-    if (!text.includes('"viewer"')) throw new Error(`another response: ${text.slice(0, 200)}`);
+    if (!text.includes(holds)) throw new Error(`another response: ${text.slice(0, 200)}`);
     return response.headers.find(([name]) => name === "carryover-mode")?.[1];
   };
   const sender = (kind: Kind, client: string): { once: () => void; close: () => void } => {
@@ -92,9 +110,12 @@ export function startLoad(url: string, sandbox: Sandbox): Load {
       return { once: () => void record(kind, client, call), close: grpc.close };
     }
     const agent = new Agent({ keepAlive: true });
-    const path = kind === "v1" ? V1 : "/iam/v2beta1/roles?name=viewer&pageToken=&x=";
+    const asked = (mark: string): Asked => {
+      if (kind === "v1-write") return writeOf(client.endsWith("0") ? someGroup : emptyGroup, mark);
+      return { target: (kind === "v1" ? V1 : "/iam/v2beta1/roles?name=viewer&pageToken=&x=") + mark };
+    };
     return {
-      once: () => void record(kind, client, (mark) => http(url, agent, client, mark, path + mark)),
+      once: () => void record(kind, client, (mark) => http(url, agent, client, mark, asked(mark))),
       close: () => agent.destroy(),
     };
   };
@@ -117,7 +138,7 @@ export function startLoad(url: string, sandbox: Sandbox): Load {
       phase = name;
     },
     ask: async (to, client) =>
-      (await record("v1", client, (mark) => http(to, direct, client, mark, V1 + mark))) ?? "failed",
+      (await record("v1", client, (mark) => http(to, direct, client, mark, { target: V1 + mark }))) ?? "failed",
     pause,
     resume,
     stop: async () => {

@@ -37,7 +37,7 @@ export function createCaller(store: SharedStore, replica: string) {
   };
 }
 
-const NOTHING = { wantsReplicas: false, contributions: [], asks: [] } as const;
+const NOTHING = { wantsReplicas: false, contributions: [], asks: [], alerts: [] } as const;
 
 function rows(owner: string, revision: number, texts: Readonly<Record<string, string | undefined>>): Contribution {
   return { owner, revision, rows: Object.entries(texts).map(([name, text]) => ({ name, text })) };
@@ -100,6 +100,13 @@ export function describeStore(name: string, create: () => ContractStore | Promis
       expect(owners).toContainEqual({ owner: "b", heardAt: at, about: '{"name":"b"}' });
       expect(await store.rowsOf("a")).toEqual(new Map([["one", long]]));
       expect(await store.rowsOf("nobody")).toEqual(new Map());
+    });
+
+    test("tells every replica of an alert", async () => {
+      const [a, b] = callers();
+      expect((await a.tick({ alerts: ["rule-a"] })).alerts).toEqual(["rule-a"]);
+      await a.tick({ alerts: ["rule-b"] });
+      expect((await b.tick()).alerts.toSorted()).toEqual(["rule-a", "rule-b"]);
     });
 
     test("applies a promotion only with the generation that it saw", async () => {

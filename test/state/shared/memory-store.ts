@@ -29,6 +29,7 @@ export interface MemoryData {
   readonly rules: Map<string, RuleRow>;
   readonly replicas: Map<string, ReplicaRow & { readonly decided: number }>;
   readonly owners: Map<string, Owned>;
+  readonly alerts: Map<string, number>;
 }
 
 export function emptyData(): MemoryData {
@@ -39,6 +40,7 @@ export function emptyData(): MemoryData {
     rules: new Map(),
     replicas: new Map(),
     owners: new Map(),
+    alerts: new Map(),
   };
 }
 
@@ -79,11 +81,12 @@ export function createMemoryStore(wall: () => number, random: () => string): Mem
 }
 
 function apply(data: MemoryData, request: TickRequest, now: number, fresh: string): TickReply {
-  const { replica, seen, about, contributions, decisions, wantsReplicas, asks } = request;
+  const { replica, seen, about, contributions, decisions, wantsReplicas, asks, alerts } = request;
   data.mark ??= { id: fresh, version: 1 + latestVersion(data), token: fresh };
   const isForeign = seen !== undefined && seen.id !== data.mark.id;
   const isDiverged = seen !== undefined && !isForeign && !isBefore(seen, data);
   const revisions = contributions.map(({ owner }) => data.owners.get(owner)?.revision ?? 0);
+  if (!isForeign) for (const key of alerts) data.alerts.set(key, now);
   if (!isForeign) for (const one of contributions) take(data, one, { heardAt: now, about });
   const before = data.replicas.get(replica)?.decided ?? 0;
   let decided = before;
@@ -112,10 +115,12 @@ function apply(data: MemoryData, request: TickRequest, now: number, fresh: strin
         return text === undefined || now - heardAt > COUNTED_MS ? [] : [{ owner, text }];
       }),
     ),
+    alerts: [...data.alerts].flatMap(([key, at]) => (now - at > ALERT_MS ? [] : [key])),
   };
 }
 
 const COUNTED_MS = 30 * 86_400_000;
+const ALERT_MS = 60_000;
 
 function take(
   { owners }: MemoryData,

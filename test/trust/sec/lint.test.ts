@@ -100,6 +100,7 @@ const BANS: readonly Ban[] = [
       ["history/events.ts", "a kind of event, which has no blank, and the name of a rule"],
       ["rollout/native-writes.ts", "an operation of the catalogue, and a digest or the name of a rule"],
       ["shadow/tally.ts", "names of the catalogue"],
+      ["state/shared/packing.ts", "the name of a row, and the number of its part"],
       ["telemetry/unknown-fields.ts", "one of two words, a blank, and the rest"],
       ["router/router.ts", "two segments of a path, which hold no slash"],
       ["translate/composites/update-wrapped.ts", "names of the catalogue"],
