@@ -128,7 +128,6 @@ export function pageData(text: string, { clients = 1, rules = 2, replicas = 2 }:
         heardAt: AT,
         ...(at % 2 === 1 ? { goneSince: AT - 1_000 } : {}),
       })),
-      evidence: [],
     },
     lately: [{ at: AT, kind: "alarm", rule: text, says: text }],
     openBreakers: [text],

@@ -61,6 +61,7 @@ export function addStatus(program: Command, io: CommandIo, outcome: Outcome): vo
     .action(async (addresses: readonly string[], flags: SharedFlags & WindowFlags & { readonly open?: true }) => {
       if (flags.open === true) {
         for (const address of readAddresses(addresses, io.env)) io.print(`${address}/`);
+        outcome.code = 0;
         return;
       }
       const times = readWindowFlags(flags, TIME.wall());
