@@ -28,7 +28,7 @@ describe("no request fails and no decision is lost at", () => {
   it.each(SCENES.map((scene, at) => [scene.name, scene, at] as const))(
     "%s",
     async (_, scene, at) => console.log(await play(rig, scene, at)),
-    60_000,
+    120_000,
   );
 
   it("all of these, for FLEET_MINUTES minutes", async () => {
