@@ -143,6 +143,7 @@ const STATE: readonly Remembered[] = [
     "rules in force, a minute each",
     "nobody: rules are the operator's",
   ],
+  ["runtime/shared-rules.ts troubled", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts told", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts watched", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts keys", "a rule itself", "rules that are in use", "nobody: rules are the operator's"],
