@@ -3,7 +3,6 @@
  * what they saw of the rule in the last minute, and each judges the sum: a rule steps back by evidence that no single replica has. Two versions of carryover, or two
  * configurations that make other responses, do not add up.
  */
-import { createHash } from "node:crypto";
 import { beginFleetGuard, type FleetGuard, KEPT_SECONDS, stepFleetGuard } from "../rollout/fleet-guard.ts";
 import { type GuardSecond, guardAlarm } from "../rollout/guard.ts";
 import type { Rollout } from "../rollout/rollout.ts";
@@ -23,6 +22,7 @@ import { causeTogether, type StepBackCause } from "../rollout/step-back.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { TickReply } from "../state/shared/protocol.ts";
 import type { Rows } from "../state/shared/rows.ts";
+import { createRuleKeys } from "./rule-keys.ts";
 
 /** Rows of what was counted that are written with one tick: a process that is killed loses the counts of a second if it has no more rules in use. */
 const WRITTEN_RULES = 50;
@@ -36,7 +36,6 @@ const [FIRST_TICKS, RECENT_SECONDS] = [5, 10];
 const STALE_MS = 10_000;
 /** The clocks of this process and of the store are compared again when they are this far apart, in seconds. */
 const DRIFT_SECONDS = 2;
-const DIGEST_DIGITS = 24;
 
 type Answers = ReadonlyMap<string, TickReply["answers"][number]>;
 
@@ -66,17 +65,11 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
   /** By key: the ticks since there is a row of trouble. */
   const troubled = new Map<string, number>();
   const watched = new Map<string, Watched>();
-  const keys = new WeakMap<Rule, string>();
   /** Seconds by which the clock of the store is ahead. */
   let ahead: number | undefined;
   let ticks = 0;
   let turn = 0;
-  const keyOf = (rule: Rule): string => {
-    const text = JSON.stringify([rule.name, rule.mode, rule.evidenceKey, basis]);
-    const key = keys.get(rule) ?? createHash("sha256").update(text).digest("hex").slice(0, DIGEST_DIGITS);
-    keys.set(rule, key);
-    return key;
-  };
+  const keyOf = createRuleKeys(basis);
   const since = (ago: number) => Math.floor(now() / 1_000) - ago;
   const latest = (key: string): readonly GuardSecond[] => {
     const kept = (seconds.get(key) ?? []).filter(({ second }) => second > since(KEPT_SECONDS));
