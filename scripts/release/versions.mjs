@@ -8,6 +8,7 @@ export const EDITS = new Map([
   ...[
     "Dockerfile",
     "deploy/compose/compose.yaml",
+    "deploy/compose/replicas.yaml",
     "deploy/compose/shared-port.yaml",
     "deploy/compose/trial.yaml",
     "docs/deploy.md",

@@ -331,27 +331,34 @@ function isQuiet(state: StepBack): boolean {
 }
 
 function causeOf(state: StepBack): StepBackCause | undefined {
-  const { minRequests, minComparisons } = state.settings;
-  const counts = countsIn(state.window, state.time.now);
-  // A share of the clients makes a share of the requests. Comparisons are made for all clients.
-  return (
-    causeIn(state, counts, "requests", Math.ceil(minRequests * translatedShare(state))) ??
-    causeIn(state, counts, "comparisons", minComparisons)
-  );
+  const { window, time } = state;
+  return causeIn(state, {
+    counts: countsIn(window, time.now),
+    affected: (of) => affectedClients(window, time.now, of),
+    needed: (of) => clientsToAffect(state, of),
+  });
 }
 
-/** A threshold that is exceeded, for enough clients, after at least `needed` requests or comparisons. */
-function causeIn(
-  state: StepBack,
-  counts: WindowCounts,
-  of: Observation["of"],
-  needed: number,
-): StepBackCause | undefined {
-  const { bad, all, threshold } = sharesOf(state, counts, of);
-  if (all < Math.max(1, needed) || !exceeds(bad, all, threshold)) return undefined;
-  const clients = affectedClients(state.window, state.time.now, of);
-  if (clients < clientsToAffect(state, of)) return undefined;
-  return { what: of === "requests" ? "failures" : "differences", bad, all, clients };
+/** What is judged: counts, how many clients are affected, and how many have to be. */
+interface Judged {
+  readonly counts: WindowCounts;
+  readonly affected: (of: Observation["of"]) => number;
+  readonly needed: (of: Observation["of"]) => number;
+}
+
+/** A threshold that is exceeded, for enough clients, after enough requests or comparisons. */
+function causeIn(state: StepBack, { counts, affected, needed }: Judged): StepBackCause | undefined {
+  const { minRequests, minComparisons } = state.settings;
+  // A share of the clients makes a share of the requests. Comparisons are made for all clients.
+  const least = { requests: Math.ceil(minRequests * translatedShare(state)), comparisons: minComparisons };
+  for (const what of ["requests", "comparisons"] as const) {
+    const { bad, all, threshold } = sharesOf(state, counts, what);
+    if (all < Math.max(1, least[what]) || !exceeds(bad, all, threshold)) continue;
+    const clients = affected(what);
+    if (clients < needed(what)) continue;
+    return { what: what === "requests" ? "failures" : "differences", bad, all, clients };
+  }
+  return undefined;
 }
 
 /** What one replica counted of a rule within its window. */
@@ -367,25 +374,19 @@ export function windowShare({ window, time: { now } }: StepBack): WindowShare {
 
 /** Why the rule must step back by what several replicas counted together; undefined if it need not. */
 export function causeTogether(state: StepBack, shares: readonly WindowShare[]): StepBackCause | undefined {
-  const { settings, phase } = state;
-  if (phase.kind === "back") return undefined;
+  if (state.phase.kind === "back") return undefined;
   const sum = (of: keyof WindowCounts): number => shares.reduce((all, share) => all + share[of], 0);
-  const counts = {
-    requests: sum("requests"),
-    failures: sum("failures"),
-    comparisons: sum("comparisons"),
-    differences: sum("differences"),
-  };
-  for (const what of ["requests", "comparisons"] as const) {
-    const { bad, all, threshold } = sharesOf(state, counts, what);
-    const isOfRequests = what === "requests";
-    const least = isOfRequests ? Math.ceil(settings.minRequests * translatedShare(state)) : settings.minComparisons;
-    if (all < Math.max(1, least) || !exceeds(bad, all, threshold)) continue;
-    const clients = countCallers(shares.map(({ failing, differing }) => (isOfRequests ? failing : differing)));
-    if (clients < clientsNeeded(settings)) continue;
-    return { what: isOfRequests ? "failures" : "differences", bad, all, clients, together: shares.length };
-  }
-  return undefined;
+  const cause = causeIn(state, {
+    counts: {
+      requests: sum("requests"),
+      failures: sum("failures"),
+      comparisons: sum("comparisons"),
+      differences: sum("differences"),
+    },
+    affected: (of) => countCallers(shares.map((one) => (of === "requests" ? one.failing : one.differing))),
+    needed: () => clientsNeeded(state.settings),
+  });
+  return cause && { ...cause, together: shares.length };
 }
 
 function stepBack(state: StepBack, cause: StepBackCause): StepBack {

@@ -1,5 +1,4 @@
 /** Brings the decisions about rules that replicas keep in the store and those of this process together. */
-import { createHash } from "node:crypto";
 import { member, parsedJson } from "../model/json.ts";
 import { scrub } from "../model/secrets.ts";
 import { replaceUnprintable } from "../model/text.ts";
@@ -11,8 +10,8 @@ import { ForceCommands, LONGEST_BY, LONGEST_REASON } from "../rules/status.ts";
 import type { RuleRow } from "../state/shared/protocol.ts";
 import type { Replica } from "../state/shared/replica.ts";
 import type { Log } from "../telemetry/log.ts";
+import { createRuleKeys } from "./rule-keys.ts";
 
-const DIGEST_DIGITS = 24;
 export const LONGEST_NAME = 128;
 const MOST_OPERATIONS = 300;
 
@@ -34,12 +33,7 @@ export function createAdoption({ rollout, basis, instance, log, name }: Adoption
   const handled = new Map<string, number>();
   let forceNumber = 0;
   let digest: string | undefined;
-  const keys = new WeakMap<Rule, string>();
-  const cachedKeyOf = (rule: Rule): string => {
-    const key = keys.get(rule) ?? keyOf(rule);
-    keys.set(rule, key);
-    return key;
-  };
+  const keyOf = createRuleKeys();
   /** What a replica that starts from now on must know to do the same. */
   const detailOf = (rule: Rule, more: object): string => {
     const operations = rollout.stepBackOf(rule.name)?.promoted ?? [];
@@ -58,7 +52,7 @@ export function createAdoption({ rollout, basis, instance, log, name }: Adoption
     const more = { reason: shared(reason, LONGEST_REASON), cause: { ...found, ...rateLimit }, name: from };
     void replica.decide({
       kind: "rule",
-      key: cachedKeyOf(rule),
+      key: keyOf(rule),
       what: "back",
       generation: 0,
       detail: detailOf(rule, more),
@@ -76,7 +70,7 @@ export function createAdoption({ rollout, basis, instance, log, name }: Adoption
   };
   const follow = (replica: Replica, rule: Rule, row: RuleRow | undefined): void => {
     const own = rollout.stepBackOf(rule.name);
-    const key = cachedKeyOf(rule);
+    const key = keyOf(rule);
     // A rule that never steps back follows no other.
     if (own === undefined || replica.isDeciding(key)) return;
     if (row === undefined) {
@@ -145,7 +139,7 @@ export function createAdoption({ rollout, basis, instance, log, name }: Adoption
     },
     /** All replicas together know enough to promote operations of the rule. It happens only if nobody decided otherwise by then. */
     promote: async (replica: Replica, rule: Rule, { operations, reason }: Promotes): Promise<void> => {
-      const key = cachedKeyOf(rule);
+      const key = keyOf(rule);
       if (replica.isDeciding(key)) return;
       const generation = replica.rules().get(key)?.generation ?? 0;
       const all = [...new Set([...(rollout.stepBackOf(rule.name)?.promoted ?? []), ...operations])];
@@ -160,19 +154,13 @@ export function createAdoption({ rollout, basis, instance, log, name }: Adoption
       const rules = rollout.rules();
       if (rules?.digest !== digest) {
         digest = rules?.digest;
-        const present = new Set(rules?.rules.map(cachedKeyOf));
+        const present = new Set(rules?.rules.map(keyOf));
         for (const key of handled.keys()) if (!present.has(key)) removed(replica, key);
       }
       const rows = replica.rules();
-      for (const rule of rules?.rules ?? []) follow(replica, rule, rows.get(cachedKeyOf(rule)));
+      for (const rule of rules?.rules ?? []) follow(replica, rule, rows.get(keyOf(rule)));
     },
   };
-}
-
-/** Rules of the same key take the same requests in the same way, whatever their share of clients and their thresholds are. */
-function keyOf({ name, mode, evidenceKey }: Rule): string {
-  const text = JSON.stringify([name, mode, evidenceKey]);
-  return createHash("sha256").update(text).digest("hex").slice(0, DIGEST_DIGITS);
 }
 
 /** A text for the store. */

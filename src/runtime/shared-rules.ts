@@ -3,7 +3,6 @@
  * what they saw of the rule in the last minute, and each judges the sum: a rule steps back by evidence that no single replica has. Two versions of carryover, or two
  * configurations that make other responses, do not add up.
  */
-import { createHash } from "node:crypto";
 import { beginFleetGuard, type FleetGuard, KEPT_SECONDS, stepFleetGuard } from "../rollout/fleet-guard.ts";
 import { type GuardSecond, guardAlarm } from "../rollout/guard.ts";
 import type { Rollout } from "../rollout/rollout.ts";
@@ -23,6 +22,7 @@ import { causeTogether, type StepBackCause } from "../rollout/step-back.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { TickReply } from "../state/shared/protocol.ts";
 import type { Rows } from "../state/shared/rows.ts";
+import { createRuleKeys } from "./rule-keys.ts";
 
 /** Rows of what was counted that are written with one tick: a process that is killed loses the counts of a second if it has no more rules in use. */
 const WRITTEN_RULES = 50;
@@ -30,11 +30,12 @@ const WRITTEN_RULES = 50;
 const [READ_TICKS, READ_RULES] = [5, 10];
 /** Rules in trouble that are looked at with one tick. */
 const TROUBLED_RULES = 8;
+/** A row of trouble has the seconds of the last minute until every replica has read it, and then those that one may not have counted yet. */
+const [FIRST_TICKS, RECENT_SECONDS] = [5, 10];
 /** A replica that last told what it sees longer ago is not asked. */
 const STALE_MS = 10_000;
 /** The clocks of this process and of the store are compared again when they are this far apart, in seconds. */
 const DRIFT_SECONDS = 2;
-const DIGEST_DIGITS = 24;
 
 type Answers = ReadonlyMap<string, TickReply["answers"][number]>;
 
@@ -61,23 +62,17 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
   const seconds = new Map<string, readonly GuardSecond[]>();
   /** By key: the state whose counts its row has. */
   const told = new Map<string, RuleState>();
-  /** Keys with a row of trouble. */
-  const troubled = new Set<string>();
+  /** By key: the ticks since there is a row of trouble. */
+  const troubled = new Map<string, number>();
   const watched = new Map<string, Watched>();
-  const keys = new WeakMap<Rule, string>();
   /** Seconds by which the clock of the store is ahead. */
   let ahead: number | undefined;
   let ticks = 0;
   let turn = 0;
-  const keyOf = (rule: Rule): string => {
-    const text = JSON.stringify([rule.name, rule.mode, rule.evidenceKey, basis]);
-    const key = keys.get(rule) ?? createHash("sha256").update(text).digest("hex").slice(0, DIGEST_DIGITS);
-    keys.set(rule, key);
-    return key;
-  };
+  const keyOf = createRuleKeys(basis);
+  const since = (ago: number) => Math.floor(now() / 1_000) - ago;
   const latest = (key: string): readonly GuardSecond[] => {
-    const oldest = Math.floor(now() / 1_000) - KEPT_SECONDS;
-    const kept = (seconds.get(key) ?? []).filter(({ second }) => second > oldest);
+    const kept = (seconds.get(key) ?? []).filter(({ second }) => second > since(KEPT_SECONDS));
     if (kept.length === 0) seconds.delete(key);
     else seconds.set(key, kept);
     return kept;
@@ -110,10 +105,13 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
       if (troubled.delete(key)) rows.put(troubleRow(key), undefined);
       return;
     }
-    troubled.add(key);
+    const ticksTold = troubled.get(key) ?? 0;
+    troubled.set(key, ticksTold + 1);
     // What led to a step back says nothing about the rule once it goes forward again.
     if (isBack(stepBack)) seconds.delete(key);
-    const shifted = latest(key).map((one) => ({ ...one, second: one.second + (ahead ?? 0) }));
+    const oldest = since(ticksTold < FIRST_TICKS ? KEPT_SECONDS : RECENT_SECONDS);
+    const recent = latest(key).filter(({ second }) => second > oldest);
+    const shifted = recent.map((one) => ({ ...one, second: one.second + (ahead ?? 0) }));
     rows.put(troubleRow(key), JSON.stringify(troubleShareOf(stepBack, { at, seconds: shifted, hide })));
   };
   const judgeTrouble = (key: string, state: RuleState, shares: readonly TroubleShare[], at: number): void => {
@@ -156,8 +154,9 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
         if (ahead === undefined || Math.abs(found - ahead) > DRIFT_SECONDS) ahead = found;
       }
       if (isTurn) forget(new Map(states));
-      tellCounts(states, isLast ? states.length : WRITTEN_RULES);
+      // Rows are sent in this order, some with each tick.
       if (at !== undefined) for (const [key, state] of states) tellTrouble(key, state, at, alerted.has(key));
+      tellCounts(states, isLast ? states.length : WRITTEN_RULES);
       for (const key of watched.keys()) if (!alerted.has(key)) watched.delete(key);
       turn += 1;
       const counted = isTurn ? inTurn(states, READ_RULES) : [];

@@ -8,7 +8,7 @@ import type { Rules } from "../../src/rules/rule.ts";
 import { createSharedState } from "../../src/runtime/shared-state.ts";
 import { type SharedStore, StoreError } from "../../src/state/shared/protocol.ts";
 import { type Rig, rig, rule, rulesOf, START } from "../rollout/control-rig.ts";
-import type { MemoryStore } from "../state/shared/memory-store.ts";
+import { createMemoryStore, type MemoryStore } from "../state/shared/memory-store.ts";
 import { later as afterTest } from "../support/take-down.ts";
 
 const { config } = loadConfig({
@@ -23,6 +23,11 @@ export const RULES: Rules = rulesOf([rule()]);
 const began = performance.now();
 /** Milliseconds since 1970, for the processes and their store. */
 export const wall = (): number => Math.round(START + (performance.now() - began) * FASTER);
+
+export function createStore(): MemoryStore {
+  let random = 0;
+  return createMemoryStore(wall, () => `fresh-${random++}`);
+}
 
 interface ReplicaOptions {
   readonly rules?: Rules;

@@ -1,17 +1,15 @@
 import { setTimeout } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { finished, rule, rulesOf } from "../rollout/control-rig.ts";
-import { createMemoryStore, emptyData, type MemoryStore } from "../state/shared/memory-store.ts";
+import { emptyData, type MemoryStore } from "../state/shared/memory-store.ts";
 import { takeDownAfterEach } from "../support/take-down.ts";
-import { type Process, phaseOf, startReplica, until, wall } from "./replica-rig.ts";
+import { createStore, type Process, phaseOf, startReplica, until, wall } from "./replica-rig.ts";
 
 takeDownAfterEach();
 
 let store: MemoryStore;
-let random: number;
 beforeEach(() => {
-  random = 0;
-  store = createMemoryStore(wall, () => `fresh-${random++}`);
+  store = createStore();
 });
 
 const eventsOf = ({ told }: Process, kind: string) => told.filter((event) => event.kind === kind);

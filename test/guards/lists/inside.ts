@@ -150,7 +150,7 @@ export const INSIDE = [
   ...guards(
     "src/runtime/shared-rules.ts",
     ["test/runtime/shared-rules.test.ts"],
-    [["other responses are no evidence", "rule.evidenceKey, basis]", "rule.evidenceKey]"]],
+    [["other responses are no evidence", "createRuleKeys(basis)", "createRuleKeys()"]],
   ),
   ...guards(
     "src/rollout/fleet-guard.ts",

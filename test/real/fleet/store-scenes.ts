@@ -66,8 +66,8 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
-    name: "a way that swallows everything",
-    seconds: 5,
+    name: "a way that swallows everything for a minute",
+    seconds: 60,
     begin: async ({ store }) => {
       for (const way of store.ways) way.silence();
       return () => {

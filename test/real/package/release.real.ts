@@ -205,6 +205,7 @@ describe("a release", () => {
       "CHANGELOG.md",
       "Dockerfile",
       "deploy/compose/compose.yaml",
+      "deploy/compose/replicas.yaml",
       "deploy/compose/shared-port.yaml",
       "deploy/compose/trial.yaml",
       "docs/deploy.md",

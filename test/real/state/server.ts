@@ -42,7 +42,7 @@ export async function startServer(name: ServerName, ...words: readonly string[])
     for (let tries = 0; ; tries++) {
       const reply = await run("PING").catch(() => "");
       if (/PONG|NOAUTH|WRONGPASS|NOPERM/.test(reply)) return;
-      if (tries > 200) throw new Error(`${name} does not start: ${reply}`);
+      if (tries > 1_000) throw new Error(`${name} does not start: ${reply}`);
       await setTimeout(20);
     }
   };

@@ -144,9 +144,9 @@ const STATE: readonly Remembered[] = [
     "rules in force, a minute each",
     "nobody: rules are the operator's",
   ],
+  ["runtime/shared-rules.ts troubled", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts told", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts watched", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
-  ["runtime/shared-rules.ts keys", "a rule itself", "rules that are in use", "nobody: rules are the operator's"],
   [
     "state/shared/replica.ts answers",
     "name of a row that was asked for",
@@ -174,7 +174,7 @@ const STATE: readonly Remembered[] = [
   ["runtime/fleet-peers.ts empty", "as above", "those that the store lists without rows", "as above"],
   ["runtime/known-contributors.ts next", "as above", "10,000", "as above"],
   ["runtime/shared-adoption.ts handled", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
-  ["runtime/shared-adoption.ts keys", "a rule itself", "rules that are in use", "nobody: rules are the operator's"],
+  ["runtime/rule-keys.ts known", "a rule itself", "rules that are in use", "nobody: rules are the operator's"],
   [
     "state/shared/replica.ts rules",
     "digest of a rule",
