@@ -61,12 +61,23 @@ function replace(part: Element, text: string): void {
 function follow(address: string): void {
   const root = document.documentElement;
   const source = new EventSource(address);
+  /** Of each part, the lines of its HTML. */
+  const known = new Map<string, string[]>();
+  const show = (id: string, lines: string[]): void => {
+    known.set(id, lines);
+    const part = document.getElementById(id);
+    if (part !== null && !isInUse(part)) replace(part, lines.join("\n"));
+  };
   source.addEventListener("open", () => root.setAttribute("data-connection", "live"));
   source.addEventListener("error", () => root.setAttribute("data-connection", "lost"));
   source.addEventListener("part", (event) => {
     const { id, html } = JSON.parse(event.data) as { id: string; html: string };
-    const part = document.getElementById(id);
-    if (part !== null && !isInUse(part)) replace(part, html);
+    show(id, html.split("\n"));
+  });
+  source.addEventListener("lines", (event) => {
+    const { id, lines } = JSON.parse(event.data) as { id: string; lines: [at: number, line: string][] };
+    const changed = new Map(lines);
+    show(id, known.get(id)?.map((line, at) => changed.get(at) ?? line) ?? []);
   });
   // A hidden page needs no news; it catches up when it is looked at again.
   document.addEventListener(

@@ -10,7 +10,7 @@ const END = Buffer.from("\r\n\r\n");
 
 const questions = { fire };
 
-/** `targets` (url and token each) take turns. Gives for each: how many were answered and failed, and every latency in ms. */
+/** `targets` (url and token each; with `names`, as many user agents in turns; `fields` of the head) take turns. Gives for each: how many were answered and failed, and every latency in ms. */
 async function fire({ targets, rate, seconds, warmupSeconds, connections }) {
   const runs = await Promise.all(targets.map((target) => open(target, connections)));
   const period = 1000 / rate;
@@ -34,10 +34,12 @@ async function fire({ targets, rate, seconds, warmupSeconds, connections }) {
   };
 }
 
-async function open({ url, token }, connections) {
+async function open({ url, token, names = 0, fields = "" }, connections) {
   const { hostname, port, host, pathname, search } = new URL(url);
-  const head = `GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\naccept: application/json\r\nauthorization: Bearer ${token}\r\n\r\n`;
-  const run = { request: Buffer.from(head), free: [], waiting: [], sockets: [], latencies: [], failed: 0, open: 0 };
+  const head = `GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\naccept: application/json\r\nauthorization: Bearer ${token}\r\n${fields}`;
+  const agents = names === 0 ? [""] : Array.from({ length: names }, (_, at) => `user-agent: client-${at}/1.0\r\n`);
+  const requests = agents.map((agent) => Buffer.from(`${head}${agent}\r\n`));
+  const run = { requests, turn: 0, free: [], waiting: [], sockets: [], latencies: [], failed: 0, open: 0 };
   const connected = Array.from({ length: connections }, () => connection(run, hostname, Number(port)));
   await Promise.all(connected);
   return run;
@@ -68,7 +70,7 @@ function send(run, asked) {
 function write(run, state, asked) {
   state.asked = asked;
   state.left = -1;
-  state.socket.write(run.request);
+  state.socket.write(run.requests[run.turn++ % run.requests.length]);
 }
 
 function receive(run, state, chunk) {

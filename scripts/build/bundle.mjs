@@ -1,4 +1,7 @@
-/** How esbuild makes the program: `main.js` loads each command when it is called, `index.js` is for embedding, `fastify/plugin.js` for a Fastify app, and all share chunks. */
+/**
+ * How esbuild makes the program: `main.js` loads each command when it is called, `index.js` is for embedding, `fastify/plugin.js` for a Fastify app, and
+ * all share chunks. The thread of the page is one of these, under a name that the module finds which starts it.
+ */
 import { fileURLToPath } from "node:url";
 import { catalogueRegistry, listOfOptions } from "./generated.mjs";
 import { slimPackages } from "./slim.mjs";
@@ -26,7 +29,10 @@ export const COMMON = {
 export function bundleOptions(outdir) {
   return {
     ...COMMON,
-    entryPoints: ["src/main.ts", "src/index.ts", "src/fastify/plugin.ts"],
+    entryPoints: [
+      ...["main", "index", "fastify/plugin"].map((name) => ({ in: `src/${name}.ts`, out: name })),
+      { in: "src/runtime/page-worker.ts", out: "chunks/page-worker" },
+    ],
     // The plugin's app has it.
     external: ["@fastify/http-proxy"],
     outdir,

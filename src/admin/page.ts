@@ -1,4 +1,5 @@
 /** The operator's page over HTTP: who may see it, the login, the one change that it can make, and its policy for browsers. */
+import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { TIME } from "../model/clock.ts";
 import { Problem } from "../model/problem.ts";
@@ -51,9 +52,10 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
   const mayRead = (request: FastifyRequest): boolean =>
     accessRefusal(request.raw, token()) === undefined || (token() !== undefined && sessionIn(request) !== undefined);
   const viewers = createViewers({
-    parts: (query) => page.parts(new URLSearchParams(query)),
+    news: page.news,
     later: TIME.later,
     now: TIME.now,
+    pause: () => setImmediate(),
     failed: (error) => log("the page cannot be rendered for those that follow it", error),
   });
 
@@ -63,7 +65,7 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
       .headers(HEADERS)
       .header("location", `${LOGIN}?${new URLSearchParams({ to })}`)
       .send();
-  const send = (reply: FastifyReply, html: string, status = 200): FastifyReply =>
+  const send = (reply: FastifyReply, html: string | Uint8Array, status = 200): FastifyReply =>
     reply.code(status).headers(HEADERS).header("content-type", "text/html; charset=utf-8").send(html);
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     if (token() !== undefined) return toLogin(reply, request.url);
@@ -71,7 +73,7 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
       "Without admin.tokenFile the page is shown to browsers on the same machine only, under the name localhost. Forward the port (ssh -L, kubectl port-forward), or set admin.tokenFile.";
     return send(reply, await page.fault("Not shown here", text), 401);
   };
-  const show = (path: string, render: (query: URLSearchParams) => Promise<string | undefined>): void => {
+  const show = (path: string, render: (query: URLSearchParams) => Promise<Uint8Array | undefined>): void => {
     server.get(path, async (request, reply) => {
       if (path === "/" && !/\btext\/html\b/.test(request.headers.accept ?? "")) return reply.callNotFound();
       if (!mayRead(request)) return refuse(request, reply);
@@ -191,7 +193,10 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
       return reply.code(303).headers(HEADERS).header("location", "/#events").send();
     });
   });
-  return viewers.close;
+  return () => {
+    viewers.close();
+    page.close();
+  };
 }
 
 function queryOf({ url }: FastifyRequest): URLSearchParams {

@@ -1,36 +1,39 @@
 /**
- * Open pages that follow the news by server-sent events. All that ask for the same are served from one rendering, at most once per second, and
- * less often where rendering takes long. Bounded; a viewer that does not read is dropped.
+ * Open pages that follow the news by server-sent events. All that ask for the same get the same bytes, at most once per second, and less often
+ * where they take long to make. Bounded; a viewer that does not read is dropped.
  */
 import type { ServerResponse } from "node:http";
 import type { Timer } from "../model/clock.ts";
+import type { AdminPage, News } from "../page/views.ts";
 
 export const MOST_VIEWERS = 32;
 const EVERY_MS = 1_000;
-/** Rendering may take this share of the time. */
-const SHARE = 0.05;
 const HEARTBEAT_MS = 15_000;
 /** How long a viewer may leave what was sent unread. */
 const UNREAD_MS = 10_000;
-/** A part of more characters, such as a plot with its table, is sent so often at most. */
-const LARGE = { length: 24_000, everyMs: 10_000 };
+/** Viewers that are written to before requests pass. */
+const WRITTEN_AT_ONCE = 4;
 
 export interface ViewerSources {
-  /** The parts of the page for this query, by id. */
-  readonly parts: (query: string) => Promise<ReadonlyMap<string, string>>;
+  readonly news: AdminPage["news"];
   readonly later: Timer;
   /** Milliseconds of a clock that is never set. */
   readonly now: () => number;
+  /** Lets requests pass. */
+  readonly pause: () => Promise<unknown>;
   readonly failed: (error: unknown) => void;
 }
+
+/** It was sent nothing yet. */
+const NOTHING = 0;
 
 interface Viewer {
   readonly response: ServerResponse;
   readonly query: string;
   /** True while it may still see the page. */
   readonly isAllowed: () => boolean;
-  /** The parts that it has, by id, and when each was sent. */
-  readonly sent: Map<string, { readonly html: string; readonly at: number }>;
+  /** The turn that it was sent last. */
+  turn: number;
   writtenAt: number;
   /** Since when something waits to be read. */
   unreadSince: number | undefined;
@@ -38,8 +41,9 @@ interface Viewer {
 
 export type Viewers = ReturnType<typeof createViewers>;
 
-export function createViewers({ parts, later, now, failed }: ViewerSources) {
+export function createViewers({ news, later, now, pause, failed }: ViewerSources) {
   const viewers = new Set<Viewer>();
+  let turn = NOTHING;
   let cancel: (() => void) | undefined;
   let isClosed = false;
 
@@ -57,33 +61,35 @@ export function createViewers({ parts, later, now, failed }: ViewerSources) {
     if (now() - viewer.unreadSince > UNREAD_MS) end(viewer);
     return false;
   };
-  const write = (viewer: Viewer, text: string): void => {
-    viewer.writtenAt = now();
-    viewer.response.write(text);
-  };
-  const tell = (viewer: Viewer, found: ReadonlyMap<string, string>, events: Map<string, string>): void => {
+  const tell = (viewer: Viewer, { before, changes, whole }: News): void => {
     if (!viewers.has(viewer) || !isReading(viewer)) return;
-    const at = now();
-    const news = [...found].filter(([id, html]) => {
-      const before = viewer.sent.get(id);
-      const isDue = before === undefined || html.length < LARGE.length || at - before.at >= LARGE.everyMs;
-      return isDue && before?.html !== html;
-    });
-    for (const [id, html] of news) viewer.sent.set(id, { html, at });
-    if (news.length > 0) {
-      write(viewer, news.map(([id, html]) => eventOf(id, html, events)).join(""));
-    } else if (now() - viewer.writtenAt >= HEARTBEAT_MS) write(viewer, ":\n\n");
+    const events = viewer.turn === before ? changes : whole;
+    // It came after the question: the next turn has all for it.
+    if (events === undefined) return;
+    viewer.turn = turn;
+    if (events.length === 0 && now() - viewer.writtenAt < HEARTBEAT_MS) return;
+    viewer.writtenAt = now();
+    viewer.response.write(events.length === 0 ? ":\n\n" : events);
   };
   const round = async (): Promise<void> => {
-    const begun = now();
     for (const viewer of viewers) if (!viewer.isAllowed()) end(viewer);
-    for (const query of new Set([...viewers].map((one) => one.query))) {
-      const found = await parts(query);
-      // Each event is made once for all.
-      const events = new Map<string, string>();
-      for (const viewer of viewers) if (viewer.query === query) tell(viewer, found, events);
+    turn += 1;
+    const queries = new Set(Array.from(viewers, ({ query }) => query));
+    const asked = Array.from(queries, (query) => {
+      const have = [...viewers].flatMap((one) => (one.query === query ? [one.turn] : []));
+      return { query, have: [...new Set(have)] };
+    });
+    const { found, restMs } = await news(turn, asked);
+    let written = 0;
+    for (const one of found) {
+      for (const viewer of viewers) {
+        if (viewer.query !== one.query) continue;
+        tell(viewer, one);
+        written += 1;
+        if (written % WRITTEN_AT_ONCE === 0) await pause();
+      }
     }
-    schedule(Math.max(EVERY_MS, (now() - begun) / SHARE));
+    schedule(Math.max(EVERY_MS, restMs));
   };
   const schedule = (ms: number): void => {
     cancel = undefined;
@@ -99,7 +105,7 @@ export function createViewers({ parts, later, now, failed }: ViewerSources) {
     /** False if there are too many. From now on the response is this module's. */
     join: (response: ServerResponse, query: string, isAllowed: () => boolean): boolean => {
       if (viewers.size >= MOST_VIEWERS || isClosed) return false;
-      const viewer: Viewer = { response, query, isAllowed, sent: new Map(), writtenAt: now(), unreadSince: undefined };
+      const viewer: Viewer = { response, query, isAllowed, turn: NOTHING, writtenAt: now(), unreadSince: undefined };
       viewers.add(viewer);
       response.once("close", () => viewers.delete(viewer));
       response.on("error", () => end(viewer));
@@ -119,10 +125,4 @@ export function createViewers({ parts, later, now, failed }: ViewerSources) {
       for (const viewer of viewers) end(viewer);
     },
   };
-}
-
-function eventOf(id: string, html: string, made: Map<string, string>): string {
-  const event = made.get(id) ?? `event: part\ndata: ${JSON.stringify({ id, html })}\n\n`;
-  made.set(id, event);
-  return event;
 }

@@ -78,8 +78,8 @@ interface KnownRow {
   readonly value: unknown;
 }
 
-/** Reads the document of one contributor again and again; rows that are as before cost nothing. */
-export function createDocumentReader() {
+/** Reads the document of one contributor again and again; rows that are as before cost nothing. `unpack`: the value of a row of `rows`. */
+export function createDocumentReader(unpack: typeof unpackedRow = unpackedRow) {
   let known = new Map<string, KnownRow>();
   return {
     /** `pause`: called between rows. Never rejects. */
@@ -96,7 +96,7 @@ export function createDocumentReader() {
         }
         await pause();
         try {
-          found.set(name, { text, value: readRecord(SCHEMAS[place.part], unpackedRow(name, rows), name) });
+          found.set(name, { text, value: readRecord(SCHEMAS[place.part], unpack(name, rows), name) });
         } catch (error) {
           faults.push(error instanceof Error ? error.message : String(error));
           if (before !== undefined) found.set(name, before);

@@ -4,16 +4,38 @@ import type { Asset } from "./assets.ts";
 
 /** Returns documents of HTML. */
 export interface AdminPage {
-  home(query: URLSearchParams): Promise<string>;
-  /** The parts of the same that change, by id. */
-  parts(query: URLSearchParams): Promise<ReadonlyMap<string, string>>;
+  home(query: URLSearchParams): Promise<Uint8Array>;
+  /** What viewers are to be sent. `turn`: a number that is greater each time. `restMs`: how long to wait before the next time, at least. */
+  news(
+    turn: number,
+    asked: readonly AskedNews[],
+  ): Promise<{ readonly found: readonly News[]; readonly restMs: number }>;
   /** Undefined for a client that is not known. */
-  client(name: string): Promise<string | undefined>;
+  client(name: string): Promise<Uint8Array | undefined>;
   login(view: LoginView): Promise<string>;
   force(view: ForceView): Promise<string>;
   /** A fault, for people. */
   fault(title: string, text: string): Promise<string>;
   asset(path: string, accepted: string | undefined): Promise<Asset | undefined>;
+  close(): void;
+}
+
+/** The viewers of one query. */
+export interface AskedNews {
+  readonly query: string;
+  /** The turns that they were sent last. */
+  readonly have: readonly number[];
+}
+
+/** Server-sent events for them. */
+export interface News {
+  readonly query: string;
+  /** The turn after which `changes` continues; undefined: after none. */
+  readonly before: number | undefined;
+  /** Empty if nothing changed. */
+  readonly changes: Uint8Array;
+  /** All that changes on the page, for viewers that were not sent the turn before. Undefined where there is none. */
+  readonly whole: Uint8Array | undefined;
 }
 
 export interface LoginView {

@@ -275,8 +275,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     confirm: migration.confirm,
     forget: migration.forget,
     page: createPage({
-      ...{ config, catalogue, migration, history, instance, wall, now, metrics },
-      progress: status,
+      ...{ config, catalogue, migration, instance, wall, now, later, metrics },
       past: options.past,
       load: () => ({
         inFlight: crowd.here,

@@ -30,9 +30,12 @@ export interface Peer {
   readonly document: FleetDocument;
 }
 
+/** With the rows of which the document was made. */
+export type StoredPeer = Peer & { readonly rows: ReadonlyMap<string, string> };
+
 export interface Peers {
   /** Those that are there first, then by name. */
-  readonly peers: readonly Peer[];
+  readonly peers: readonly StoredPeer[];
   /** What could not be read. */
   readonly unread: readonly { readonly name: string; readonly fault: string }[];
 }
@@ -54,6 +57,7 @@ interface Kept {
   readonly reader: DocumentReader;
   /** Rows come with a sign of life: without another one they are as before. */
   readonly heardAt: number;
+  readonly rows: ReadonlyMap<string, string>;
   readonly found: Awaited<ReturnType<DocumentReader["read"]>>;
 }
 
@@ -86,13 +90,14 @@ export function createFleetPeers(sources: PeerSources) {
     const before = kept.get(id);
     if (before?.heardAt === heardAt && before.found.faults.length === 0) return before;
     const reader = before?.reader ?? createDocumentReader();
-    return { reader, heardAt, found: await reader.read(await contributions.rowsOf(id), pause) };
+    const rows = await contributions.rowsOf(id);
+    return { reader, heardAt, rows, found: await reader.read(rows, pause) };
   };
   const readAll = async (): Promise<Peers> => {
     const end = now() + READ_MS;
     const late = new Error(`it takes longer than ${READ_MS / 1_000} s`);
     const pause = createPause(now);
-    const peers: Peer[] = [];
+    const peers: StoredPeer[] = [];
     const unread: { readonly name: string; readonly fault: string }[] = [];
     const fail = (name: string, error: unknown): void => {
       const fault = error instanceof Error ? error.message : String(error);
@@ -120,7 +125,7 @@ export function createFleetPeers(sources: PeerSources) {
           const { name, goneSince } = listedOf(one, document?.head.instance);
           if (faults.length > 0) fail(name, new Error(faults.join("; ")));
           else if (document === undefined) empty.set(one.id, one.heardAt);
-          if (document !== undefined) peers.push({ contributor: one.id, name, goneSince, document });
+          if (document !== undefined) peers.push({ contributor: one.id, name, goneSince, document, rows: read.rows });
         } catch (error) {
           fail(sources.nameOf(host, instance), error);
         }

@@ -4,17 +4,8 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { JsonText } from "../admin/server.ts";
-import { coveredSince } from "../fleet/coverage.ts";
-import {
-  createDocumentReader,
-  type FleetDocument,
-  progressOf,
-  savedCountsOf,
-  savedEventsOf,
-} from "../fleet/document.ts";
-import { foldDocuments } from "../fleet/fold.ts";
+import { createDocumentReader, type FleetDocument, savedCountsOf, savedEventsOf } from "../fleet/document.ts";
 import { lostOf } from "../fleet/lost.ts";
-import { byIds } from "../history/events.ts";
 import type { FleetEvents } from "../history/events-view.ts";
 import type { AskedTimes } from "../history/requests.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
@@ -23,13 +14,13 @@ import type { ClientIdentity } from "../ledger/identity.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import type { Timer } from "../model/clock.ts";
 import { member } from "../model/json.ts";
-import type { PeerProgress, Progress } from "../telemetry/progress.ts";
+import type { Progress } from "../telemetry/progress.ts";
 import { VERSION } from "../version.ts";
 import { createDocumentPublisher, type DocumentSources } from "./fleet-document.ts";
-import { createFleetPeers, type FleetPeers, type Peer, type Peers } from "./fleet-peers.ts";
+import { createFleetPeers, type FleetPeers, type Peers } from "./fleet-peers.ts";
+import { mergedEvents, peerProgress, withFolded, withOwners } from "./fleet-views.ts";
 import type { KnownContributors } from "./known-contributors.ts";
 import type { StoredBefore } from "./persistence.ts";
-import { withBuckets } from "./progress.ts";
 import type { SharedDocuments, SharedState } from "./shared-state.ts";
 
 /** How long a start waits for what the store has of the process before. */
@@ -57,12 +48,6 @@ export interface FleetNote {
   readonly unread?: { readonly name: string; readonly fault: string }[];
   /** Those whose counts the store has lost, and when they were there last. */
   readonly lost?: { readonly name: string; readonly seen: string }[];
-}
-
-/** All other contributors to the store. */
-export interface FleetOthers {
-  readonly all: readonly (Peer & { readonly progress: PeerProgress })[];
-  readonly unread: Peers["unread"];
 }
 
 const NO_PEERS: Peers = { peers: [], unread: [] };
@@ -143,17 +128,8 @@ export function createFleet(sources: FleetSources) {
       const head = JSON.stringify({ ...own, ...(unread.length === 0 ? {} : { unread }) }).slice(0, -1);
       return new JsonText(`${head},"peers":[${texts.join()}]}`);
     },
-    /** All others as of now, with what they keep in the store; undefined without a store. */
-    others: async (now: number, times: AskedTimes | undefined): Promise<FleetOthers | undefined> => {
-      if (peers === undefined) return undefined;
-      const found = await read();
-      const all: (Peer & { readonly progress: PeerProgress })[] = [];
-      for (const peer of withFolded(found.peers, now)) {
-        all.push({ ...peer, progress: peerProgress(peer, now, times, sources) });
-        await setImmediate();
-      }
-      return { all, unread: found.unread };
-    },
+    /** All others, with what they keep in the store; undefined without a store. */
+    peers: async (): Promise<Peers | undefined> => (peers === undefined ? undefined : read()),
     /** The ledgers of all as one. */
     ledger: async (): Promise<{ readonly snapshot: LedgerSnapshot; readonly note: FleetNote | undefined }> => {
       const own = sources.snapshot();
@@ -167,26 +143,8 @@ export function createFleet(sources: FleetSources) {
       if (peers === undefined) return undefined;
       const found = await read();
       const { select, since } = sources.events;
-      const own = select();
-      const all = new Map<string, FleetEvents["events"][number] & { readonly on?: string[] }>(
-        own.map((event) => [event.id, event]),
-      );
-      for (const { name, document } of found.peers) {
-        for (const event of document.events) {
-          const known = all.get(event.id);
-          if (known === undefined) all.set(event.id, { ...event, on: [name] });
-          else known.on?.push(name);
-        }
-      }
-      const at = sources.wall();
-      const times = found.peers.map(({ goneSince, document }) => {
-        return { from: document.head.eventsSince, until: goneSince ?? at };
-      });
-      return {
-        ...noteOf(found, ownTold()),
-        events: [...all.values()].sort(byIds),
-        since: coveredSince([...times, { from: since(), until: at }]) ?? since(),
-      };
+      const own = { events: select(), since: since(), at: sources.wall() };
+      return { ...noteOf(found, ownTold()), ...mergedEvents(own, found.peers) };
     },
     /** Of the others, newest first, as `/samples` narrows. */
     samples: async (query: URLSearchParams): Promise<{ readonly peers?: readonly object[] } & Partial<FleetNote>> => {
@@ -209,36 +167,6 @@ export function createFleet(sources: FleetSources) {
   };
 }
 
-function peerProgress(
-  { name, goneSince, document }: Peer,
-  now: number,
-  times: AskedTimes | undefined,
-  { ownerOf, bucketOf }: Pick<FleetSources, "ownerOf" | "bucketOf">,
-): PeerProgress {
-  const { head, clients, rules } = document;
-  return {
-    ...progressOf(document, now, times),
-    ...{ name, goneSince, watched: head.watched },
-    ledger: withBuckets(withOwners({ ...head.ledger, clients }, ownerOf), bucketOf),
-    rules: goneSince === undefined ? rules : [],
-  };
-}
-
-/** Those that have been gone for longer, or are more, become one. */
-const [KEPT_APART_MS, KEPT_APART] = [30 * 86_400_000, 50];
-
-function withFolded(peers: readonly Peer[], now: number): readonly Peer[] {
-  const gone = peers
-    .flatMap((peer) => (peer.goneSince === undefined ? [] : [{ ...peer, goneSince: peer.goneSince }]))
-    .sort((a, b) => b.goneSince - a.goneSince);
-  const old = gone.filter(({ goneSince }, at) => at >= KEPT_APART || now - goneSince > KEPT_APART_MS);
-  const folded = old.length < 2 ? undefined : foldDocuments(old, "folded");
-  if (folded === undefined) return peers;
-  const names = new Set(old.map(({ name }) => name));
-  const rest = peers.filter(({ name }) => !names.has(name));
-  return [...rest, { ...folded, contributor: "folded", name: `${old.length} that are gone` }];
-}
-
 function hasClient({ clients, bounds, samples }: FleetDocument, name: string): boolean {
   return (
     clients.some((one) => one.name === name) ||
@@ -259,10 +187,6 @@ function noteOf({ peers, unread }: Peers, own: Parameters<typeof lostOf>[0][numb
       ? {}
       : { lost: lost.map(({ name, seen }) => ({ name, seen: new Date(seen).toISOString() })) }),
   };
-}
-
-function withOwners<One extends LedgerSnapshot>(ledger: One, ownerOf: ClientIdentity["ownerOf"]): One {
-  return { ...ledger, clients: ledger.clients.map((client) => ({ ...client, ...ownerOf(client.name) })) };
 }
 
 /** What the store has of the contributor. Undefined if it does not respond in time. */

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { requestedOperations } from "../config/rules.ts";
 import { PAGE_SIZE } from "../drain/limits.ts";
 import type { EventHistory } from "../history/events.ts";
-import { type AskedTimes, createRequestHistory, type RequestHistory } from "../history/requests.ts";
+import { type AskedTimes, createRequestHistory } from "../history/requests.ts";
 import type { ClientsRollout } from "../ledger/clients-view.ts";
 import { DAY_MS } from "../ledger/days.ts";
 import type { ForgottenClient } from "../ledger/forgotten.ts";
@@ -29,6 +29,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Progress } from "../telemetry/progress.ts";
 import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
 import { createBackgroundShadow } from "./background-shadow.ts";
+import type { RowSources } from "./document-rows.ts";
 import { createLifeEvents, logRolloutEvent } from "./events.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
@@ -90,7 +91,10 @@ export interface Migration {
   readonly rulesFile: RulesFile | undefined;
   /** All that share the store. */
   readonly fleet: Fleet;
-  readonly requests: Pick<RequestHistory, "snapshot" | "tiers">;
+  /** What the document of this process is made of. */
+  readonly rows: RowSources;
+  /** Undefined without state.url. */
+  readonly shared: () => Progress["shared"];
   /** `GET /progress`. `times`: with the requests of this time. */
   progress(times?: AskedTimes): Progress;
   /** Records when the process starts to serve, and when it stops. */
@@ -222,15 +226,19 @@ export function createMigration(
     comparedSince: saved.comparedSince,
     events: history,
   };
-  const fleet = createFleet({
-    ...{ instance, ledger, requests, wall, bucketOf, known },
-    shared: sharedState,
+  const rows: RowSources = {
+    ...{ ledger, requests, wall },
     events: history,
     head: () => ({ ...headOf(told), ...hooks.standing() }),
     rules: () => rulesOf(told),
     bounds: () => comparisonsOf(told),
     samples: () => shadow?.samples(new URLSearchParams()),
     mostClients: config.clients.max,
+  };
+  const fleet = createFleet({
+    ...rows,
+    ...{ instance, bucketOf, known },
+    shared: sharedState,
     saved: () => ({
       basis: sharedParts.basis,
       lostAt: saved.countsLostAt(),
@@ -283,7 +291,8 @@ export function createMigration(
     shadow,
     rulesFile,
     fleet,
-    requests,
+    rows,
+    shared: sharedState.progress,
     life: createLifeEvents({ history, log, rollout, mode, before: saved.before }),
     progress: (times) =>
       progressOf({

@@ -1,24 +1,24 @@
-/** What the operator's page shows, gathered from the parts that know it. Loaded with the first page that is asked for. */
-import { hostname } from "node:os";
-import { monitorEventLoopDelay } from "node:perf_hooks";
-import { setImmediate } from "node:timers/promises";
-import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { Config } from "../config/config.ts";
+/** What the operator's page shows, from the documents of this process and of the others. */
+
+import { type FleetDocument, progressOf } from "../fleet/document.ts";
 import { fleetOf } from "../fleet/fleet.ts";
 import { withPeers } from "../fleet/peers.ts";
 import { createStatus } from "../fleet/status.ts";
 import { TIERS } from "../history/buckets.ts";
-import type { EventHistory } from "../history/events.ts";
 import type { AskedTimes } from "../history/requests.ts";
 import { type Series, type SeriesSource, seriesOf } from "../history/series.ts";
 import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import { isJsonObject, member } from "../model/json.ts";
-import type { MadeUpPast, OperationCost, PageCost, PageData, PageLoad, PageSample } from "../page/data.ts";
-import type { Metrics, MetricValue } from "../telemetry/metrics.ts";
-import type { Progress } from "../telemetry/progress.ts";
+import type { MadeUpPast, PageData, PageSample } from "../page/data.ts";
+import type { RequestedOperation } from "../rules/conditions/condition.ts";
+import type { Rules } from "../rules/rule.ts";
 import { VERSION } from "../version.ts";
-import type { Migration } from "./migration.ts";
+import type { Peer } from "./fleet-peers.ts";
+import { type ClientFacts, mergedEvents, peerProgress, withFolded, withOwners } from "./fleet-views.ts";
+import type { PageFacts } from "./page-messages.ts";
+import { withBuckets } from "./progress.ts";
+import { askedRule } from "./rule-clients.ts";
 
 const [, HOURS, DAYS] = TIERS;
 const SHOWN_HOURS = 14 * 24;
@@ -26,105 +26,76 @@ const SHOWN_DAYS = 180;
 const DAY_MS = 86_400_000;
 /** The plot is as of the last of these moments. */
 const SERIES_MS = 10_000;
-export interface PageSources {
-  readonly config: Config;
-  readonly catalogue: Catalogue;
-  readonly migration: Migration;
-  readonly history: Pick<EventHistory, "select" | "since">;
-  readonly instance: string;
-  readonly wall: () => number;
-  /** Milliseconds of a clock that is never set. */
-  readonly now: () => number;
-  readonly progress: (times: AskedTimes) => Progress;
-  readonly metrics: Pick<Metrics, "values">;
-  /** Of the demo: a past that is shown here only. */
-  readonly past: ((at: number) => MadeUpPast) | undefined;
-  readonly load: () => Omit<PageLoad, "refused" | "loopDelay" | "residentBytes">;
+
+/** What one update is made from. */
+export interface PageSources extends ClientFacts {
+  readonly facts: PageFacts;
+  readonly own: FleetDocument;
+  readonly peers: readonly Peer[];
+  readonly rules: Rules | undefined;
+  /** All that rules decide on. */
+  readonly operations: readonly RequestedOperation[];
+  readonly past: MadeUpPast | undefined;
+  /** Option `shadow.values`. */
+  readonly values: "redact" | "show";
 }
 
-/** Returns what gathers the data once. */
-export function createGatherer({
-  config,
-  migration,
-  history,
-  instance,
-  wall,
-  progress,
-  metrics,
-  past,
-  load,
-}: PageSources) {
-  const delay = monitorEventLoopDelay({ resolution: 20 });
-  const name = `${hostname()}-${instance.slice(0, 8)}`;
+/** Returns what makes the data of an update. */
+export function createGatherer(): (sources: PageSources) => PageData {
   let drawn: { readonly at: number; readonly hours: Series; readonly days: Series } | undefined;
-  return async (): Promise<PageData> => {
-    delay.enable();
-    const at = wall();
+  return (sources) => {
+    const { facts, own: document, past } = sources;
+    const { at, instance, shared } = facts;
     const times: AskedTimes = { from: -DAY_MS, to: undefined };
-    const own = progress(times);
-    const others = await migration.fleet.others(at, times);
-    const peers =
-      others === undefined ? {} : { peers: others.all.map(({ progress: one }) => one), unread: [...others.unread] };
-    const results = withPeers([{ address: name, progress: { ...own, ...peers } }]);
-    const fleet = fleetOf(results);
-    await setImmediate();
+    const told = progressOf(document, at, times);
+    const own = { ...told, shared, ledger: withBuckets(withOwners(told.ledger, sources.ownerOf), sources.bucketOf) };
+    const folded = withFolded(sources.peers, at);
+    const others = folded.map((peer) => peerProgress(peer, at, times, sources));
+    const peers = facts.peers === undefined ? {} : { peers: others, unread: [...facts.unread] };
+    const fleet = fleetOf(withPeers([{ address: instance, progress: { ...own, ...peers } }]));
     const status = createStatus(fleet, times);
-    await setImmediate();
     const gone = fleet.gone.map((one) => one.progress.ledger);
     const ledgers = [...fleet.instances.map((one) => one.progress.ledger), ...gone];
-    const events = await migration.fleet.events();
-    const made = past?.(at);
-    const sourcesOf = (tier: 1 | 2): readonly SeriesSource[] => {
-      const { since, tiers } = migration.requests.tiers();
-      return [
-        { rows: migration.requests.snapshot().rows, since, buckets: tiers[tier]?.buckets ?? [] },
-        ...(others?.all ?? []).map(({ document }) => ({
-          rows: document.totals,
-          since: document.head.history.since,
-          buckets: document.tiers[tier] ?? [],
-        })),
-        ...(made === undefined ? [] : [tier === 1 ? made.hours : made.days]),
-      ];
-    };
+    const events = mergedEvents({ events: document.events, since: document.head.eventsSince, at }, sources.peers);
+    const sourcesOf = (tier: 1 | 2): readonly SeriesSource[] => [
+      ...[document, ...folded.map((peer) => peer.document)].map(({ totals, head, tiers }) => ({
+        rows: totals,
+        since: head.history.since,
+        buckets: tiers[tier] ?? [],
+      })),
+      ...(past === undefined ? [] : [tier === 1 ? past.hours : past.days]),
+    ];
     if (drawn === undefined || Math.abs(at - drawn.at) >= SERIES_MS) {
       drawn = {
         at,
         hours: seriesOf(sourcesOf(1), at, { ms: HOURS.ms, most: SHOWN_HOURS }),
         days: seriesOf(sourcesOf(2), at, { ms: DAYS.ms, most: SHOWN_DAYS }),
       };
-      await setImmediate();
     }
     const { hours, days } = drawn;
-    const loopDelay = delay.count > 0 ? delay.percentile(99) / 1e9 : undefined;
-    delay.reset();
     return {
       at,
       version: VERSION,
-      instance: name,
+      instance,
       status,
       rules: fleet.rules,
-      takers: takersOf(migration, own.ledger.clients),
+      takers: takersOf(sources, own.ledger.clients),
       rows: rowsOf(status.window.rows),
       hours,
       days,
-      events: [...(made?.events ?? []), ...(events?.events ?? history.select())],
-      eventsSince: made?.events[0]?.at ?? events?.since ?? history.since(),
+      events: [...(past?.events ?? []), ...events.events],
+      eventsSince: past?.events[0]?.at ?? events.since,
       ledger: withClients(
         ledgers.length === 1 && ledgers[0] !== undefined ? ledgers[0] : mergeSnapshots(ledgers),
-        made?.clients,
+        past?.clients,
       ),
-      samples: await samplesOf(migration, config),
-      load: {
-        ...load(),
-        refused: refusedOf(await metrics.values("problems_total")),
-        residentBytes: process.memoryUsage.rss(),
-        loopDelay,
-      },
-      cost: await costOf(metrics),
+      samples: samplesOf([document, ...sources.peers.map((peer) => peer.document)], sources.values),
+      load: facts.load,
+      cost: facts.cost,
       force: own.force,
       hasNative: own.native !== false,
-      store: own.shared && { up: own.shared.up, fault: own.shared.fault },
-      isMadeUp: made !== undefined,
+      store: shared && { up: shared.up, fault: shared.fault },
+      isMadeUp: past !== undefined,
     };
   };
 }
@@ -132,13 +103,17 @@ export function createGatherer({
 /** Rules times clients, beyond which asking each would take too long. */
 const MOST_ASKED = 2_000;
 
-function takersOf({ clientsRollout, rollout }: Migration, clients: readonly ClientEntry[]): PageData["takers"] {
-  const names = new Set(rollout.states().map(({ name }) => name));
-  if (names.size * clients.length > MOST_ASKED) return undefined;
+function takersOf(
+  { rules, bucketOf, operations, facts: { at } }: PageSources,
+  clients: readonly ClientEntry[],
+): PageData["takers"] {
+  const names = (rules?.rules ?? []).map(({ name }) => name);
+  if (names.length * clients.length > MOST_ASKED) return undefined;
   const callers = clients.filter(({ lastV1 }) => lastV1 !== undefined);
+  const parts = { rollout: { rules: () => rules, states: () => [] }, bucketOf, wall: () => at, operations };
   return new Map(
-    Array.from(names, (name) => {
-      const { rule } = clientsRollout(new URLSearchParams({ rule: name }));
+    names.map((name) => {
+      const rule = askedRule(new URLSearchParams({ rule: name }), parts);
       return [name, callers.filter((entry) => (rule?.takes(entry).taken.length ?? 0) > 0).length];
     }),
   );
@@ -153,17 +128,12 @@ function rowsOf(rows: ReturnType<typeof createStatus>["window"]["rows"]): PageDa
   return rows?.map((row) => ({ ...row, lastSeen: Date.parse(row.lastSeen) }));
 }
 
-/** Own samples and those of the others, latest first. What another replica made may have any shape. */
-async function samplesOf({ shadow, fleet }: Migration, config: Config): Promise<PageData["samples"]> {
-  const query = new URLSearchParams();
-  const own = shadow?.samples(query) ?? { values: config.shadow.values, samples: [] };
-  const { peers = [] } = await fleet.samples(query);
-  const others = peers.flatMap((peer) => {
-    const found = member(peer, "samples");
-    return Array.isArray(found) ? found.flatMap((one) => readSample(one) ?? []) : [];
-  });
-  const samples = [...own.samples, ...others].toSorted((a, b) => (a.at < b.at ? 1 : -1));
-  return { values: own.values, samples };
+/** Of all documents, latest first. What another replica made may have any shape. */
+function samplesOf(documents: readonly FleetDocument[], values: PageSources["values"]): PageData["samples"] {
+  const samples = documents.flatMap((one) =>
+    (one.samples?.samples ?? []).flatMap((sample) => readSample(sample) ?? []),
+  );
+  return { values, samples: samples.toSorted((a, b) => (a.at < b.at ? 1 : -1)) };
 }
 
 function readSample(value: unknown): PageSample | undefined {
@@ -190,58 +160,4 @@ function readSample(value: unknown): PageSample | undefined {
     total: Number(member(value, "total")) || differences.length,
     differences,
   };
-}
-
-function refusedOf(values: readonly MetricValue[]): PageLoad["refused"] {
-  return values
-    .flatMap(({ labels, value }): (readonly [string, number])[] =>
-      value > 0 ? [[String(labels["reason"] ?? ""), value]] : [],
-    )
-    .sort((a, b) => b[1] - a[1]);
-}
-
-async function costOf(metrics: Pick<Metrics, "values">): Promise<PageCost> {
-  const operations = new Map<string, OperationCost & { modes: Record<"native" | "shadow" | "translate", Spent> }>();
-  for (const { name, labels, value } of await metrics.values("request_duration_seconds")) {
-    const mode = (["native", "shadow", "translate"] as const).find((one) => one === labels["mode"]);
-    if (labels["api_version"] !== "v1" || mode === undefined || name.endsWith("_bucket")) continue;
-    const [resource, operation] = [String(labels["resource"]), String(labels["operation"])];
-    const key = `${resource} ${operation}`;
-    const found = operations.get(key) ?? {
-      resource,
-      operation,
-      modes: { native: none(), shadow: none(), translate: none() },
-    };
-    operations.set(key, found);
-    if (name.endsWith("_sum")) found.modes[mode].seconds += value;
-    else found.modes[mode].requests += value;
-  }
-  const all = [...operations.values()];
-  const upstream = sumBy(await metrics.values("upstream_requests_total"), "upstream");
-  const compared = sumBy(await metrics.values("comparison_calls_total"), "upstream");
-  return {
-    operations: all,
-    v1Requests: all.reduce(
-      (sum, { modes }) => sum + Object.values(modes).reduce((some, one) => some + one.requests, 0),
-      0,
-    ),
-    upstreamCalls: upstream,
-    comparisonCalls: Object.values(compared).reduce((sum, one) => sum + one, 0),
-  };
-}
-
-interface Spent {
-  requests: number;
-  seconds: number;
-}
-
-const none = (): Spent => ({ requests: 0, seconds: 0 });
-
-function sumBy(values: readonly MetricValue[], label: string): Readonly<Record<string, number>> {
-  const sums: Record<string, number> = {};
-  for (const { labels, value } of values) {
-    const key = String(labels[label]);
-    sums[key] = (sums[key] ?? 0) + value;
-  }
-  return sums;
 }

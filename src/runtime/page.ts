@@ -1,54 +1,70 @@
-/** The operator's page of a running carryover. Its modules are loaded with the first page that is asked for, so that they do not delay a start. */
-import { setImmediate } from "node:timers/promises";
-import { wayOut, wayOutOptions } from "../ledger/way-out.ts";
-import type { PageData } from "../page/data.ts";
-import type { Draw } from "../page/progress.ts";
+/** The operator's page of a running carryover. Nothing of it is loaded before the first page is asked for, so that it does not delay a start. */
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Config } from "../config/config.ts";
+import type { Timer } from "../model/clock.ts";
 import type { AdminPage } from "../page/views.ts";
-import type { PageSources } from "./page-data.ts";
+import type { Migration } from "./migration.ts";
+import type { PageTeller, TellerSources } from "./page-teller.ts";
+import type { PageThread } from "./page-thread.ts";
+
+export interface PageParts extends Pick<TellerSources, "instance" | "wall" | "now" | "metrics" | "past" | "load"> {
+  readonly config: Config;
+  readonly catalogue: Catalogue;
+  readonly migration: Migration;
+  readonly later: Timer;
+}
 
 /** All that look within this time see the same. */
 const FRESH_MS = 900;
+/** Of the time, gathering may keep requests waiting for the first part, and rendering for open pages may take the second of one processor. */
+const SHARES = { gathering: 0.01, rendering: 0.05 };
+/** Updates are no less frequent than this. */
+const MOST_REST_MS = 10_000;
+/** Without a page that is looked at, the thread ends after this time. */
+const IDLE_MS = 60_000;
 
-export function createPage(sources: PageSources): AdminPage {
-  const { config, catalogue, migration, now } = sources;
-  let gatherer: Promise<() => Promise<PageData>> | undefined;
-  const gather = async (): Promise<PageData> => {
-    gatherer ??= import("./page-data.ts").then(({ createGatherer }) => createGatherer(sources));
-    return (await gatherer)();
+interface OpenPage {
+  readonly thread: PageThread;
+  readonly teller: PageTeller;
+}
+
+export function createPage(parts: PageParts): AdminPage {
+  const { config, migration, now, later } = parts;
+  let opened: Promise<OpenPage> | undefined;
+  let updated: { readonly at: number; readonly done: Promise<number> } | undefined;
+  let cancelEnd = (): void => {};
+  let isClosed = false;
+  const end = (): void => {
+    cancelEnd();
+    void opened?.then(closePage, () => {});
+    opened = undefined;
+    updated = undefined;
   };
-  let fresh: { readonly at: number; readonly data: Promise<PageData> } | undefined;
-  const data = (): Promise<PageData> => {
-    if (fresh === undefined || now() - fresh.at > FRESH_MS) fresh = { at: now(), data: gather() };
-    return fresh.data;
+  const open = async (): Promise<OpenPage> => {
+    const before = await opened?.catch(() => undefined);
+    if (before?.thread.fault() !== undefined) end();
+    if (isClosed) throw new Error("carryover stops");
+    cancelEnd();
+    cancelEnd = later(IDLE_MS, end);
+    opened ??= openPage(parts);
+    return opened;
   };
-  let draw: Draw | undefined;
-  const page = async () => {
-    const [{ createDraw }, rest] = await Promise.all([import("../page/progress.ts"), import("../page/page.ts")]);
-    draw ??= createDraw();
-    return { ...rest, draw };
+  /** The thread after an update that is fresh. `gatherMs`: how long requests had to wait for it. */
+  const fresh = async (): Promise<OpenPage & { readonly gatherMs: number }> => {
+    const page = await open();
+    if (updated === undefined || now() - updated.at > FRESH_MS) updated = { at: now(), done: page.teller.update() };
+    return { ...page, gatherMs: await updated.done };
   };
   const look = async () => (await import("../page/assets.ts")).ASSET_PATHS;
   return {
-    home: async (query) => {
-      const [{ renderPage, ...rest }, assets, found] = await Promise.all([page(), look(), data()]);
-      return renderPage(found, query, { assets, draw: rest.draw });
+    home: async (query) => (await fresh()).thread.ask("home", { query: query.toString() }),
+    news: async (turn, asked) => {
+      const { thread, gatherMs } = await fresh();
+      const found = await thread.ask("news", { turn, asked });
+      const restMs = Math.max(gatherMs / SHARES.gathering, thread.takeBusyMs() / SHARES.rendering);
+      return { found, restMs: Math.min(restMs, MOST_REST_MS) };
     },
-    parts: async (query) => {
-      const [{ liveParts, ...rest }, found] = await Promise.all([page(), data()]);
-      const parts = new Map<string, string>();
-      for (const [id, content] of liveParts(found, query, rest.draw)) {
-        parts.set(id, content);
-        // Requests pass between two of them.
-        await setImmediate();
-      }
-      return parts;
-    },
-    client: async (name) => {
-      const [{ clientPage }, assets, { ledger, at }] = await Promise.all([import("../page/client.ts"), look(), data()]);
-      const entry = ledger.clients.find((one) => one.name === name);
-      if (entry === undefined) return undefined;
-      return clientPage(entry, wayOut(entry, wayOutOptions(catalogue, config.v1.recordTimes)), at, assets);
-    },
+    client: async (name) => (await fresh()).thread.ask("client", { name }),
     login: async (view) => (await import("../page/forms.ts")).loginPage(view, await look()),
     force: async (view) => {
       const [{ forcePage }, assets] = await Promise.all([import("../page/forms.ts"), look()]);
@@ -57,5 +73,32 @@ export function createPage(sources: PageSources): AdminPage {
     },
     fault: async (title, text) => (await import("../page/forms.ts")).faultPage(title, text, await look()),
     asset: async (path, accepted) => (await import("../page/assets.ts")).assetAt(path, accepted),
+    close: () => {
+      isClosed = true;
+      end();
+    },
   };
+}
+
+async function openPage(parts: PageParts): Promise<OpenPage> {
+  const { config, catalogue, migration } = parts;
+  const [{ openPageThread }, { createTeller }] = await Promise.all([
+    import("./page-thread.ts"),
+    import("./page-teller.ts"),
+  ]);
+  const thread = openPageThread({
+    catalogue: catalogue.version,
+    recordTimes: config.v1.recordTimes,
+    salt: config.cutover.salt,
+    hasNative: config.upstream.v1 !== undefined,
+    values: config.shadow.values,
+  });
+  const { rows, fleet, shared, rollout, identity } = migration;
+  const owners = () => Array.from(identity.names, (name) => [name, identity.ownerOf(name) ?? {}] as const);
+  return { thread, teller: createTeller({ ...parts, rows, fleet, shared, rules: rollout.rules, owners }, thread.tell) };
+}
+
+function closePage({ thread, teller }: OpenPage): void {
+  teller.close();
+  thread.close();
 }

@@ -15,15 +15,21 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((admin) => admin.close()));
 });
 
+const NEWS = 'event: part\ndata: {"id":"rules","html":"<p>rules</p>"}\n\n';
+
 const page: AdminPage = {
-  home: async (query) => `<h1>home ${query.get("q") ?? ""}</h1>`,
-  parts: async () => new Map([["rules", "<p>rules</p>"]]),
-  client: async (name) => (name === "known" ? "<h1>known</h1>" : undefined),
+  home: async (query) => Buffer.from(`<h1>home ${query.get("q") ?? ""}</h1>`),
+  news: async (_, asked) => ({
+    found: asked.map(({ query }) => ({ query, before: undefined, changes: Buffer.from(""), whole: Buffer.from(NEWS) })),
+    restMs: 0,
+  }),
+  client: async (name) => (name === "known" ? Buffer.from("<h1>known</h1>") : undefined),
   login: async ({ to, isWrong }) => `login to=${to} wrong=${isWrong}`,
   force: async ({ command, formToken, fault }) => `force ${command} ${fault ?? ""} form=${formToken};`,
   fault: async (title) => `fault: ${title}`,
   asset: async (path) =>
     path === "/page/assets/a.css" ? { type: "text/css", encoding: "br", body: Buffer.from("body{}") } : undefined,
+  close: () => {},
 };
 
 async function start(options: Partial<AdminOptions> = {}): Promise<string> {

@@ -10,7 +10,7 @@ function viewer() {
     writableNeedDrain: false,
     isEnded: false,
     writeHead: () => made,
-    write: (text: string) => made.written.push(text) > 0,
+    write: (text: string | Uint8Array) => made.written.push(Buffer.from(text).toString()) > 0,
     destroy: () => {
       made.isEnded = true;
       made.emit("close");
@@ -19,14 +19,23 @@ function viewer() {
   return made;
 }
 
-function stage(parts: (query: string) => ReadonlyMap<string, string>, renderMs = 0) {
-  const clock = { now: 0, rendered: 0, faults: [] as unknown[] };
+/** `text`: what changed, and what the whole page is, in this turn. */
+function stage(text: (query: string) => { readonly changes: string; readonly whole: string }, restMs = 0) {
+  const clock = { now: 0, turns: 0, asked: [] as string[], faults: [] as unknown[] };
   const timers: { at: number; run: () => void }[] = [];
+  const last = new Map<string, number>();
   const viewers = createViewers({
-    parts: async (query) => {
-      clock.rendered += 1;
-      clock.now += renderMs;
-      return parts(query);
+    news: async (turn, asked) => {
+      clock.turns += 1;
+      const found = asked.map(({ query, have }) => {
+        const { changes, whole } = text(query);
+        const before = last.get(query);
+        last.set(query, turn);
+        clock.asked.push(query);
+        const isWhole = have.some((one) => one !== before);
+        return { query, before, changes: Buffer.from(changes), whole: isWhole ? Buffer.from(whole) : undefined };
+      });
+      return { found, restMs };
     },
     later: (ms, run) => {
       const timer = { at: clock.now + ms, run };
@@ -34,6 +43,7 @@ function stage(parts: (query: string) => ReadonlyMap<string, string>, renderMs =
       return () => void timers.splice(timers.indexOf(timer), 1);
     },
     now: () => clock.now,
+    pause: async () => {},
     failed: (error) => clock.faults.push(error),
   });
   const pass = async (ms: number): Promise<void> => {
@@ -57,51 +67,58 @@ function stage(parts: (query: string) => ReadonlyMap<string, string>, renderMs =
 }
 
 describe("open pages", () => {
-  test("of one query share a rendering per second, and get only the parts that changed", async () => {
-    let text = "a";
-    const { clock, pass, join } = stage(
-      () =>
-        new Map([
-          ["rules", text],
-          ["load", "same"],
-        ]),
-    );
+  const SAME = () => ({ changes: "", whole: "whole" });
+
+  test("of one query share what is made once per second: all of the page first, then what changed", async () => {
+    let changes = "";
+    const { clock, pass, join } = stage(() => ({ changes, whole: "whole" }));
     const [first, second] = [join(), join()];
     await pass(1_000);
-    expect(clock.rendered).toBe(1);
-    text = "b";
+    expect(clock.asked).toEqual([""]);
+    changes = "b";
     await pass(1_000);
-    expect(clock.rendered).toBe(2);
-    for (const { one } of [first, second]) {
-      expect(one.written.at(-1)).toBe('event: part\ndata: {"id":"rules","html":"b"}\n\n');
-    }
+    expect(clock.asked).toEqual(["", ""]);
+    const third = join();
+    await pass(1_000);
+    for (const { one } of [first, second]) expect(one.written.slice(1)).toEqual(["whole", "b", "b"]);
+    expect(third.one.written.slice(1)).toEqual(["whole"]);
   });
 
-  test("get a large part every ten seconds at most, and then as it is", async () => {
-    const large = { turn: 0 };
-    const { pass, join } = stage(() => new Map([["progress", `${large.turn++} ${"x".repeat(30_000)}`]]));
+  test("of several queries are asked for together, and each gets what it asked for", async () => {
+    const { clock, pass, join } = stage((query) => ({ changes: "", whole: `whole ${query}` }));
+    const [first, second] = [join("a=1"), join("b=2")];
+    await pass(1_000);
+    expect(clock.turns).toBe(1);
+    expect([first, second].map(({ one }) => one.written.at(-1))).toEqual(["whole a=1", "whole b=2"]);
+  });
+
+  test("get all of the page again after a turn that they could not read", async () => {
+    const { pass, join } = stage(() => ({ changes: "b", whole: "whole" }));
     const { one } = join();
-    await pass(21_500);
-    const turns = one.written.flatMap((text) => /"html":"(\d+) /.exec(text)?.[1] ?? []);
-    expect(turns).toEqual(["0", "10", "20"]);
+    await pass(1_000);
+    one.writableNeedDrain = true;
+    await pass(1_000);
+    one.writableNeedDrain = false;
+    await pass(2_000);
+    expect(one.written.slice(1)).toEqual(["whole", "whole", "b"]);
   });
 
   test("hear a heartbeat well below 30 s where nothing changes", async () => {
-    const { pass, join } = stage(() => new Map([["rules", "a"]]));
+    const { pass, join } = stage(SAME);
     const { one } = join();
     await pass(60_000);
     expect(one.written.filter((text) => text === ":\n\n").length).toBeGreaterThanOrEqual(3);
   });
 
-  test("are rendered less often where a rendering takes long: a twentieth of the time at most", async () => {
-    const { clock, pass, join } = stage(() => new Map(), 500);
+  test("are told less often where that takes long", async () => {
+    const { clock, pass, join } = stage(SAME, 10_000);
     join();
-    await pass(60_000);
-    expect(clock.rendered * 500).toBeLessThanOrEqual(60_000 / 20 + 500);
+    await pass(60_500);
+    expect(clock.turns).toBe(6);
   });
 
   test("are dropped if they do not read for ten seconds, and then cost nothing", async () => {
-    const { pass, join, viewers, timers } = stage(() => new Map([["rules", "a"]]));
+    const { pass, join, viewers, timers } = stage(SAME);
     const { one } = join();
     await pass(1_000);
     one.writableNeedDrain = true;
@@ -113,7 +130,7 @@ describe("open pages", () => {
 
   test("end when they may no longer see the page", async () => {
     let isAllowed = true;
-    const { pass, join, viewers } = stage(() => new Map());
+    const { pass, join, viewers } = stage(SAME);
     join("", () => isAllowed);
     await pass(1_000);
     isAllowed = false;
@@ -125,13 +142,13 @@ describe("open pages", () => {
     let isBroken = true;
     const { clock, pass, join } = stage(() => {
       if (isBroken) throw new Error("no store");
-      return new Map([["rules", "a"]]);
+      return SAME();
     });
     const { one } = join();
     await pass(1_000);
     expect(clock.faults).toHaveLength(1);
     isBroken = false;
     await pass(20_000);
-    expect(one.written.join("")).toContain('"rules"');
+    expect(one.written.join("")).toContain("whole");
   });
 });

@@ -51,7 +51,7 @@ export function documentRig({
   const requests = createRequestHistory(wall);
   const events = createEventHistory({ wall, process: "0a1b2c3d" });
   const tally = createComparisonTally();
-  const publisher = createDocumentPublisher({
+  const sources: DocumentSources = {
     head: () => ({
       version: 1,
       instance: id,
@@ -78,10 +78,11 @@ export function documentRig({
     later: () => () => {},
     mayPublish: () => true,
     ...given,
-  });
+  };
+  const publisher = createDocumentPublisher(sources);
   const reader = createDocumentReader();
   return {
-    ...{ clock, ledger, requests, events, tally, publisher, store },
+    ...{ clock, ledger, requests, events, tally, publisher, sources, store },
     call: (client: string, facts: Parameters<typeof exchange>[1] = {}): void => {
       const one = exchange(client, facts);
       ledger.observe(one);

@@ -6,6 +6,7 @@ import { clientPage } from "../../../src/page/client.ts";
 import { faultPage, forcePage, loginPage } from "../../../src/page/forms.ts";
 import { liveParts, renderPage } from "../../../src/page/page.ts";
 import type { AdminPage } from "../../../src/page/views.ts";
+import { linesOf, wholeEvents } from "../../../src/runtime/page-lines.ts";
 import { AT, clientOf, pageData } from "../../page/data.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile/markup.ts";
 import { later, takeDownAfterEach } from "../../support/take-down.ts";
@@ -17,13 +18,20 @@ afterAll(closeBrowser);
 test("no hostile text runs a script, loads anything, or leaves the page", async () => {
   let text = "plain";
   const page: AdminPage = {
-    home: async (query) => renderPage(pageData(text), query, { assets: ASSET_PATHS }),
-    parts: async (query) => new Map(liveParts(pageData(text), query)),
-    client: async () => clientPage(clientOf(text), `# ${text}\n\n${text}\n\n\`${text}\``, AT, ASSET_PATHS),
+    home: async (query) => Buffer.from(renderPage(pageData(text), query, { assets: ASSET_PATHS })),
+    news: async (_, asked) => ({
+      found: asked.map(({ query }) => {
+        const lines = linesOf(liveParts(pageData(text), new URLSearchParams(query)));
+        return { query, before: undefined, changes: Buffer.from(""), whole: Buffer.from(wholeEvents(lines)) };
+      }),
+      restMs: 0,
+    }),
+    client: async () => Buffer.from(clientPage(clientOf(text), `# ${text}\n\n${text}\n\n\`${text}\``, AT, ASSET_PATHS)),
     login: async (view) => loginPage(view, ASSET_PATHS),
     force: async (view) => forcePage({ ...view, force: text, hasNative: true }, ASSET_PATHS),
     fault: async (title, why) => faultPage(title, why, ASSET_PATHS),
     asset: async (path, accepted) => assetAt(path, accepted),
+    close: () => {},
   };
   const metrics = { contentType: "text/plain", text: async () => "" };
   const admin = createAdminServer({ host: "127.0.0.1", port: 0, metrics, ready: () => true, views: new Map(), page });

@@ -18,7 +18,13 @@ const THE_LET_IN = "whoever the platform lets in may name himself as he likes: s
 const STATE: readonly Remembered[] = [
   ["history/buckets.ts buckets", "number of a span of time", "841", "nobody: it is the clock"],
   ["history/events.ts counts", "kind of event", "the kinds that there are", NOBODY],
-  ["admin/viewers.ts sent", "part of the page", "its sections, for 32 open pages", "nobody: an operator's own page"],
+  ["runtime/page-thread.ts waiting", "number of a question", "questions of operators' pages under way", NOBODY],
+  [
+    "runtime/page-renderer.ts all",
+    "id of a contributor to the store",
+    "those that the store listed last; none a minute after the last page was looked at",
+    "whoever may write to the store: statistics in views only",
+  ],
   [
     "drain/hints.ts counts",
     `SHA-256 of ${DIGEST} and target`,
@@ -193,11 +199,9 @@ const STATE: readonly Remembered[] = [
 const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["history/buckets.ts", "kinds"],
   ["history/events.ts", "byId", "often", "last"],
-  ["runtime/fleet-document.ts", "groups"],
-  ["runtime/fleet.ts", "all"],
-  ["runtime/page-data.ts", "operations"],
-  ["runtime/page.ts", "parts"],
-  ["admin/viewers.ts", "events"],
+  ["runtime/document-rows.ts", "groups"],
+  ["runtime/fleet-views.ts", "all"],
+  ["runtime/page-load.ts", "operations"],
   ["grpc/descriptor-set.ts", "ownerOf", "nameOf"],
   ["grpc/descriptors.ts", "rpcs", "served"],
   ["grpc/enums.ts", "holders", "bearing"],

@@ -1,0 +1,173 @@
+/** Keeps what the page shows, and renders it: runs in a thread of its own, so that no request waits for it (`page-worker.ts`). */
+import type { MessagePort } from "node:worker_threads";
+import { loadCatalogue } from "../catalogue/catalogue.ts";
+import { requestedOperations } from "../config/rules.ts";
+import { createDocumentReader, type DocumentReader } from "../fleet/document.ts";
+import { wayOut, wayOutOptions } from "../ledger/way-out.ts";
+import { parsedJson } from "../model/json.ts";
+import { ASSET_PATHS } from "../page/assets.ts";
+import { clientPage } from "../page/client.ts";
+import type { MadeUpPast, PageData } from "../page/data.ts";
+import { liveParts, renderPage } from "../page/page.ts";
+import { createDraw } from "../page/progress.ts";
+import type { AskedNews, News } from "../page/views.ts";
+import { createBucket } from "../rollout/callers.ts";
+import { resourceNames } from "../rollout/rules-file.ts";
+import type { Rules } from "../rules/rule.ts";
+import { createGatherer } from "./page-data.ts";
+import { changeEvents, linesOf, type PageLines, wholeEvents } from "./page-lines.ts";
+import {
+  OWN,
+  type PageAsk,
+  type PageFacts,
+  type PageReply,
+  type PageRows,
+  type PageSettings,
+} from "./page-messages.ts";
+
+/** Answers what comes through `port`, one message after the other. */
+export function startRenderer(port: MessagePort, settings: PageSettings): void {
+  const documents = createDocuments();
+  const bucketOf = createBucket(settings.salt);
+  const catalogue = loadCatalogue(settings.catalogue);
+  const gather = createGatherer();
+  const look = { assets: ASSET_PATHS, draw: createDraw() };
+  let known: { rules: Rules | undefined; owners: Owners; past: MadeUpPast | undefined } = {
+    rules: undefined,
+    owners: new Map(),
+    past: undefined,
+  };
+  let data: PageData | undefined;
+  let shown = new Map<string, { readonly turn: number; readonly lines: PageLines }>();
+
+  const update = async (facts: PageFacts): Promise<void> => {
+    const { rare } = facts;
+    if (rare !== undefined) known = { ...rare, owners: new Map(rare.owners) };
+    const own = await documents.read(OWN);
+    if (own === undefined) throw new Error("the page was not told what it shows");
+    const peers = [];
+    for (const peer of facts.peers ?? []) {
+      const document = await documents.read(peer.contributor);
+      if (document !== undefined) peers.push({ ...peer, document });
+    }
+    documents.keep([OWN, ...peers.map(({ contributor }) => contributor)]);
+    const { rules, owners, past } = known;
+    const { values, hasNative } = settings;
+    const operations = requestedOperations(resourceNames((await catalogue).resources), hasNative);
+    const ownerOf = (client: string) => owners.get(client);
+    data = gather({ facts, own, peers, rules, past, values, operations, ownerOf, bucketOf });
+  };
+  const latest = (): PageData => {
+    if (data === undefined) throw new Error("the page was not told what it shows");
+    return data;
+  };
+  const newsOf = ({ query, have }: AskedNews, turn: number): News => {
+    const before = shown.get(query);
+    const lines = linesOf(liveParts(latest(), new URLSearchParams(query), look.draw));
+    shown.set(query, { turn, lines });
+    const isWhole = have.some((one) => one !== before?.turn);
+    return {
+      query,
+      before: before?.turn,
+      changes: bytesOf(before === undefined ? "" : changeEvents(before.lines, lines)),
+      whole: isWhole ? bytesOf(wholeEvents(lines)) : undefined,
+    };
+  };
+  const answer = async (ask: PageAsk) => {
+    if (ask.do === "home") return bytesOf(renderPage(latest(), new URLSearchParams(ask.query), look));
+    if (ask.do === "news") {
+      const asked = new Set(ask.asked.map(({ query }) => query));
+      shown = new Map([...shown].filter(([query]) => asked.has(query)));
+      return ask.asked.map((one) => newsOf(one, ask.turn));
+    }
+    const { ledger, at } = latest();
+    const entry = ledger.clients.find(({ name }) => name === ask.name);
+    if (entry === undefined) return undefined;
+    const way = wayOut(entry, wayOutOptions(await catalogue, settings.recordTimes));
+    return bytesOf(clientPage(entry, way, at, look.assets));
+  };
+
+  let busyMs = 0;
+  let fault: unknown;
+  const take = async (message: PageRows | PageFacts | PageAsk): Promise<void> => {
+    const begun = performance.now();
+    if (message.do === "rows") {
+      documents.take(message);
+      busyMs += performance.now() - begun;
+      return;
+    }
+    let reply: Omit<Extract<PageReply, { found: unknown }>, "busyMs" | "id"> | { readonly fault: string } | undefined;
+    try {
+      if (message.do === "facts") {
+        fault = undefined;
+        await update(message);
+      } else {
+        // What could not be gathered is told to those who ask.
+        if (fault !== undefined) throw fault;
+        reply = { found: await answer(message) };
+      }
+    } catch (error) {
+      fault = message.do === "facts" ? error : undefined;
+      reply = { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    }
+    busyMs += performance.now() - begun;
+    if (message.do === "facts" || reply === undefined) return;
+    port.postMessage({ ...reply, id: message.id, busyMs } satisfies PageReply, buffersIn(reply));
+    busyMs = 0;
+  };
+  // Loading it is no part of an update.
+  let last = catalogue.then(() => {});
+  port.on("message", (message: PageRows | PageFacts | PageAsk) => {
+    last = last.then(() => take(message));
+  });
+}
+
+type Owners = ReadonlyMap<string, { readonly owner?: string | undefined; readonly contact?: string | undefined }>;
+
+/** The rows of all documents, as far as they were told. */
+function createDocuments() {
+  const all = new Map<string, { readonly rows: Map<string, string>; readonly reader: DocumentReader }>();
+  const of = (name: string) => {
+    const found = all.get(name) ?? {
+      rows: new Map<string, string>(),
+      reader:
+        name === OWN ? createDocumentReader((row, rows) => parsedJson(rows.get(row) ?? "")) : createDocumentReader(),
+    };
+    all.set(name, found);
+    return found;
+  };
+  return {
+    take: ({ of: name, rows: news }: PageRows): void => {
+      const { rows } = of(name);
+      for (const [row, text] of news) {
+        if (text === undefined) rows.delete(row);
+        else rows.set(row, text);
+      }
+    },
+    /** Undefined without its head. */
+    read: async (name: string) => {
+      const { rows, reader } = of(name);
+      const { document } = await reader.read(rows, async () => {});
+      return document;
+    },
+    /** Forgets all others. */
+    keep: (names: readonly string[]): void => {
+      for (const name of all.keys()) if (!names.includes(name)) all.delete(name);
+    },
+  };
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}
+
+/** They are handed over instead of copied. */
+function buffersIn(reply: object): ArrayBuffer[] {
+  const found = new Set<ArrayBuffer>();
+  const look = (value: unknown): void => {
+    if (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer) found.add(value.buffer);
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(look);
+  };
+  look(reply);
+  return [...found];
+}
