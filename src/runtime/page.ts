@@ -19,7 +19,7 @@ const FRESH_MS = 900;
 /** Of the time, gathering may keep requests waiting for the first part, and rendering for open pages may take the second of one processor. */
 const SHARES = { gathering: 0.01, rendering: 0.05 };
 /** Updates are no less frequent than this. */
-const MOST_REST_MS = 10_000;
+const MOST_REST_MS = 5_000;
 /** Without a page that is looked at, the thread ends after this time. */
 const IDLE_MS = 60_000;
 
@@ -28,10 +28,17 @@ interface OpenPage {
   readonly teller: PageTeller;
 }
 
+interface Update {
+  readonly at: number;
+  isOver: boolean;
+  /** Milliseconds that requests had to wait for it. */
+  readonly done: Promise<number>;
+}
+
 export function createPage(parts: PageParts): AdminPage {
   const { config, migration, now, later } = parts;
   let opened: Promise<OpenPage> | undefined;
-  let updated: { readonly at: number; readonly done: Promise<number> } | undefined;
+  let updated: Update | undefined;
   let cancelEnd = (): void => {};
   let isClosed = false;
   const end = (): void => {
@@ -41,18 +48,30 @@ export function createPage(parts: PageParts): AdminPage {
     updated = undefined;
   };
   const open = async (): Promise<OpenPage> => {
-    const before = await opened?.catch(() => undefined);
-    if (before?.thread.fault() !== undefined) end();
+    const before = opened;
+    // It has ended by itself: there was no more memory for it.
+    if ((await before)?.thread.fault() !== undefined && opened === before) end();
     if (isClosed) throw new Error("carryover stops");
     cancelEnd();
     cancelEnd = later(IDLE_MS, end);
-    opened ??= openPage(parts);
+    opened ??= openPage(parts).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
     return opened;
   };
   /** The thread after an update that is fresh. `gatherMs`: how long requests had to wait for it. */
   const fresh = async (): Promise<OpenPage & { readonly gatherMs: number }> => {
     const page = await open();
-    if (updated === undefined || now() - updated.at > FRESH_MS) updated = { at: now(), done: page.teller.update() };
+    // One after the other.
+    if (updated === undefined || (updated.isOver && now() - updated.at > FRESH_MS)) {
+      const update: Update = { at: now(), isOver: false, done: page.teller.update() };
+      const over = (): void => {
+        update.isOver = true;
+      };
+      update.done.then(over, over);
+      updated = update;
+    }
     return { ...page, gatherMs: await updated.done };
   };
   const look = async () => (await import("../page/assets.ts")).ASSET_PATHS;
