@@ -8,6 +8,7 @@ const SCRIPTS = [
   "bench/run.mjs",
   "bench/crowd.mjs",
   "bench/overload.mjs",
+  "bench/page.mjs",
   "bench/replicas.mjs",
   "scripts/walkthrough/run.mjs",
   "scripts/real.mjs",
