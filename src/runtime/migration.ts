@@ -39,7 +39,8 @@ import { basisOf, createCredentialDigests, createSavedState } from "./persistenc
 import { comparisonsOf, headOf, progressOf, rulesOf } from "./progress.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { askedRule } from "./rule-clients.ts";
-import { createSharedState } from "./shared-state.ts";
+import { createSharedState, type SharedState } from "./shared-state.ts";
+import { createTakers } from "./takers.ts";
 import type { UpstreamParts, Upstreams } from "./upstreams.ts";
 import { asConfigError, rulesFaultOf, warnOfLostNames, warnOfMissedNames, watchedRulesFile } from "./watched-rules.ts";
 
@@ -84,6 +85,8 @@ export interface Migration {
   readonly sources: RolloutMetricSources;
   readonly explain: ExplainCutover;
   readonly rollout: Rollout;
+  /** By name of a rule: what the guards of several replicas see together, where there is trouble. */
+  readonly guardsTogether: SharedState["guards"];
   readonly ledger: Ledger;
   readonly identity: ClientIdentity;
   readonly shadow: Shadow | undefined;
@@ -103,6 +106,8 @@ export interface Migration {
   forget(client: string): Promise<ForgottenClient>;
   /** Rules that name a client otherwise than the ledger does. */
   missedNames(): readonly MissedName[];
+  /** How many of `clients` each rule takes requests of now, by its name; a few seconds old. */
+  readonly takers: ReturnType<typeof createTakers>;
   /** `?rule=NAME` of the query: which clients it takes now. Throws `Problem` for an unknown rule. */
   clientsRollout(query: URLSearchParams): ClientsRollout;
   /** To be called once for each request, when it is over. */
@@ -143,6 +148,7 @@ export function createMigration(
     traits: createOperationTraits(catalogue.resources, untranslatedOf(catalogue)),
   });
   const requests = createRequestHistory(wall);
+  const operations = requestedOperations(resourceNames(catalogue.resources), config.upstream.v1 !== undefined);
   const bucketOf = createBucket(salt);
   const changed: ((event: RolloutEvent) => void)[] = [];
   const rollout = createRollout({
@@ -278,6 +284,7 @@ export function createMigration(
     },
     explain: { rollout, bucketOf, nameOf: identity.nameOf, wall },
     rollout,
+    guardsTogether: sharedState.guards,
     ledger,
     identity,
     shadow,
@@ -318,9 +325,8 @@ export function createMigration(
       ...(await fleet.holdersOf(client)),
     }),
     missedNames: missed,
+    takers: createTakers({ rules: rollout.rules, bucketOf, wall, now: hooks.now, operations }),
     clientsRollout: (query) => {
-      const native = config.upstream.v1 !== undefined;
-      const operations = requestedOperations(resourceNames(catalogue.resources), native);
       return { bucketOf, rule: askedRule(query, { rollout, bucketOf, wall, operations }) };
     },
     observe: (exchange) => {

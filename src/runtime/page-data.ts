@@ -11,14 +11,15 @@ import { TIERS } from "../history/buckets.ts";
 import type { EventHistory } from "../history/events.ts";
 import type { AskedTimes } from "../history/requests.ts";
 import { type Series, type SeriesSource, seriesOf } from "../history/series.ts";
-import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
+import type { LedgerSnapshot } from "../ledger/entry.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import { isJsonObject, member } from "../model/json.ts";
-import type { MadeUpPast, OperationCost, PageCost, PageData, PageLoad, PageSample } from "../page/data.ts";
+import type { MadeUpPast, PageData, PageLoad, PageSample } from "../page/data.ts";
 import type { Metrics, MetricValue } from "../telemetry/metrics.ts";
 import type { Progress } from "../telemetry/progress.ts";
 import { VERSION } from "../version.ts";
 import type { Migration } from "./migration.ts";
+import { pageCost } from "./page-cost.ts";
 
 const [, HOURS, DAYS] = TIERS;
 const SHOWN_HOURS = 14 * 24;
@@ -74,6 +75,7 @@ export function createGatherer({
     const ledgers = [...fleet.instances.map((one) => one.progress.ledger), ...gone];
     const events = await migration.fleet.events();
     const made = past?.(at);
+    const ledger = ledgers.length === 1 && ledgers[0] !== undefined ? ledgers[0] : mergeSnapshots(ledgers);
     const sourcesOf = (tier: 1 | 2): readonly SeriesSource[] => {
       const { since, tiers } = migration.requests.tiers();
       return [
@@ -103,16 +105,15 @@ export function createGatherer({
       instance: name,
       status,
       rules: fleet.rules,
-      takers: takersOf(migration, own.ledger.clients),
+      takers: await migration.takers(ledger.clients),
+      ownGuards: new Map(own.rules.map((rule) => [rule.name, rule.guard])),
+      guardsTogether: migration.guardsTogether(),
       rows: rowsOf(status.window.rows),
       hours,
       days,
       events: [...(made?.events ?? []), ...(events?.events ?? history.select())],
       eventsSince: made?.events[0]?.at ?? events?.since ?? history.since(),
-      ledger: withClients(
-        ledgers.length === 1 && ledgers[0] !== undefined ? ledgers[0] : mergeSnapshots(ledgers),
-        made?.clients,
-      ),
+      ledger: withClients(ledger, made?.clients),
       samples: await samplesOf(migration, config),
       load: {
         ...load(),
@@ -120,28 +121,13 @@ export function createGatherer({
         residentBytes: process.memoryUsage.rss(),
         loopDelay,
       },
-      cost: await costOf(metrics),
+      cost: await pageCost(metrics),
       force: own.force,
       hasNative: own.native !== false,
       store: own.shared && { up: own.shared.up, fault: own.shared.fault },
       isMadeUp: made !== undefined,
     };
   };
-}
-
-/** Rules times clients, beyond which asking each would take too long. */
-const MOST_ASKED = 2_000;
-
-function takersOf({ clientsRollout, rollout }: Migration, clients: readonly ClientEntry[]): PageData["takers"] {
-  const names = new Set(rollout.states().map(({ name }) => name));
-  if (names.size * clients.length > MOST_ASKED) return undefined;
-  const callers = clients.filter(({ lastV1 }) => lastV1 !== undefined);
-  return new Map(
-    Array.from(names, (name) => {
-      const { rule } = clientsRollout(new URLSearchParams({ rule: name }));
-      return [name, callers.filter((entry) => (rule?.takes(entry).taken.length ?? 0) > 0).length];
-    }),
-  );
 }
 
 function withClients(ledger: LedgerSnapshot, more: MadeUpPast["clients"] = []): LedgerSnapshot {
@@ -198,50 +184,4 @@ function refusedOf(values: readonly MetricValue[]): PageLoad["refused"] {
       value > 0 ? [[String(labels["reason"] ?? ""), value]] : [],
     )
     .sort((a, b) => b[1] - a[1]);
-}
-
-async function costOf(metrics: Pick<Metrics, "values">): Promise<PageCost> {
-  const operations = new Map<string, OperationCost & { modes: Record<"native" | "shadow" | "translate", Spent> }>();
-  for (const { name, labels, value } of await metrics.values("request_duration_seconds")) {
-    const mode = (["native", "shadow", "translate"] as const).find((one) => one === labels["mode"]);
-    if (labels["api_version"] !== "v1" || mode === undefined || name.endsWith("_bucket")) continue;
-    const [resource, operation] = [String(labels["resource"]), String(labels["operation"])];
-    const key = `${resource} ${operation}`;
-    const found = operations.get(key) ?? {
-      resource,
-      operation,
-      modes: { native: none(), shadow: none(), translate: none() },
-    };
-    operations.set(key, found);
-    if (name.endsWith("_sum")) found.modes[mode].seconds += value;
-    else found.modes[mode].requests += value;
-  }
-  const all = [...operations.values()];
-  const upstream = sumBy(await metrics.values("upstream_requests_total"), "upstream");
-  const compared = sumBy(await metrics.values("comparison_calls_total"), "upstream");
-  return {
-    operations: all,
-    v1Requests: all.reduce(
-      (sum, { modes }) => sum + Object.values(modes).reduce((some, one) => some + one.requests, 0),
-      0,
-    ),
-    upstreamCalls: upstream,
-    comparisonCalls: Object.values(compared).reduce((sum, one) => sum + one, 0),
-  };
-}
-
-interface Spent {
-  requests: number;
-  seconds: number;
-}
-
-const none = (): Spent => ({ requests: 0, seconds: 0 });
-
-function sumBy(values: readonly MetricValue[], label: string): Readonly<Record<string, number>> {
-  const sums: Record<string, number> = {};
-  for (const { labels, value } of values) {
-    const key = String(labels[label]);
-    sums[key] = (sums[key] ?? 0) + value;
-  }
-  return sums;
 }

@@ -79,6 +79,30 @@ describe("the page", () => {
     expect(headline).toMatch(/In match of rule role-reads:<\/p><pre[^>]*><code>percent: 25\n<\/code>/);
   });
 
+  it("shows what the guard of this replica counted, what those of all did, and what it needs before it judges", () => {
+    const data = pageData("reads");
+    const [rule] = data.rules;
+    if (rule === undefined) throw new Error("no rule");
+    const figuresOf = (on: readonly string[], guard = rule.guard) => {
+      const rules = [{ ...rule, on, guard }];
+      const status = { ...data.status, rules: data.status.rules.slice(0, 1) };
+      return liveParts({ ...data, status, rules }, new URLSearchParams()).get("rules") ?? "";
+    };
+    const alone = figuresOf(["reads"]);
+    expect(alone).toMatch(
+      /translated<\/th><td class="number">200<\/td><td class="number">4 %<\/td><td class="number">1 %/,
+    );
+    expect(alone).toContain("Native v1 served 3 of 4 failed reads");
+    expect(alone).toContain("Evidence for an alarm: 70 %, 3 replicas judging together");
+    expect(alone).toContain("Times need 20 responses of each version");
+    expect(alone).not.toContain("counted together");
+    const several = figuresOf(["reads", "other"]);
+    expect(several).toContain("This replica");
+    expect(several).toContain("2 replicas counted together");
+    expect(figuresOf(["other", "third"])).not.toContain("This replica");
+    expect(figuresOf(["reads"], { ...rule.guard, action: "off" })).toContain("guard.action: off");
+  });
+
   it("marks events on the plot, and has every point in the table", () => {
     const progress = partOf({}, "progress", "span=days");
     expect(progress).toContain('<g class="mark-bad">');
