@@ -68,7 +68,10 @@ interface MigrationHooks {
   readonly store?: SharedStore | undefined;
 }
 
-export type InstanceStanding = Pick<Progress, "ready" | "native" | "catalogue" | "changeable" | "openBreakers">;
+export type InstanceStanding = Pick<
+  Progress,
+  "ready" | "native" | "catalogue" | "changeable" | "openBreakers" | "refusedCertificates"
+>;
 
 /** Events that belong to no request. */
 interface MigrationListener {
