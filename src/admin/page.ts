@@ -22,8 +22,9 @@ export interface PageOptions {
 }
 
 const LOGIN = "/page/login";
+const LOGOUT = "/page/logout";
 const FORCE = "/page/force";
-export const PAGE_CHANGES: readonly string[] = [LOGIN, FORCE];
+export const PAGE_CHANGES: readonly string[] = [LOGIN, LOGOUT, FORCE];
 const MOST_BODY_BYTES = 8 * 1024;
 
 /** No inline script or style, no other origin, no frame. */
@@ -71,11 +72,18 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
       "Without admin.tokenFile the page is shown to browsers on the same machine only, under the name localhost. Forward the port (ssh -L, kubectl port-forward), or set admin.tokenFile.";
     return send(reply, await page.fault("Not shown here", text), 401);
   };
-  const show = (path: string, render: (query: URLSearchParams) => Promise<string | undefined>): void => {
+  const formTokenIn = (request: FastifyRequest): string | undefined => {
+    const [key, session] = [secret(), sessionIn(request)];
+    return key === undefined || session === undefined ? undefined : formToken(key, session);
+  };
+  const show = (
+    path: string,
+    render: (query: URLSearchParams, request: FastifyRequest) => Promise<string | undefined>,
+  ): void => {
     server.get(path, async (request, reply) => {
       if (path === "/" && !/\btext\/html\b/.test(request.headers.accept ?? "")) return reply.callNotFound();
       if (!mayRead(request)) return refuse(request, reply);
-      const html = await render(queryOf(request));
+      const html = await render(queryOf(request), request);
       if (html !== undefined) return send(reply, html);
       return send(
         reply,
@@ -84,7 +92,7 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
       );
     });
   };
-  show("/", (query) => page.home(query));
+  show("/", (query, request) => page.home(query, formTokenIn(request)));
   show("/page/client", async (query) => page.client(query.get("client") ?? ""));
 
   server.get("/page/live", { exposeHeadRoute: false }, (request, reply) => {
@@ -160,9 +168,21 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
         return send(reply, await page.login({ to, isWrong: true, which: which() }), 401);
       }
       const { value, seconds } = newSession(key, TIME.wall());
-      const secure = isTls(request) ? "; Secure" : "";
-      const cookie = `${cookieName(key)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
-      return reply.code(303).headers(HEADERS).header("set-cookie", cookie).header("location", to).send();
+      return withCookie(reply, request, cookieOf(key, value, seconds))
+        .header("location", to)
+        .send();
+    });
+    // Only this browser forgets the cookie: nothing is kept here that could end it elsewhere.
+    forms.post(LOGOUT, async (request, reply) => {
+      const [key, session] = [secret(), sessionIn(request)];
+      if (key === undefined || session === undefined) return toLogin(reply, "/");
+      const sent = new URLSearchParams(String(request.body));
+      if (!isFormToken(sent.get("form") ?? "", key, session)) {
+        return send(reply, await page.fault("Still logged in", "The form is of another login. Open it again."), 403);
+      }
+      return withCookie(reply, request, cookieOf(key, "", 0))
+        .header("location", LOGIN)
+        .send();
     });
     forms.post(FORCE, async (request, reply) => {
       const sent = new URLSearchParams(String(request.body));
@@ -209,6 +229,17 @@ function isSameOrigin({ headers }: FastifyRequest): boolean {
   const { origin, host } = headers;
   if (origin === undefined || host === undefined) return false;
   return origin === `http://${host}` || origin === `https://${host}`;
+}
+
+function cookieOf(key: string, value: string, seconds: number): string {
+  return `${cookieName(key)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax`;
+}
+
+function withCookie(reply: FastifyReply, request: FastifyRequest, cookie: string): FastifyReply {
+  return reply
+    .code(303)
+    .headers(HEADERS)
+    .header("set-cookie", isTls(request) ? `${cookie}; Secure` : cookie);
 }
 
 /** Behind a proxy that ends TLS, its header or the page's own address says so. */

@@ -4,7 +4,8 @@ import type { Asset } from "./assets.ts";
 
 /** Returns documents of HTML. */
 export interface AdminPage {
-  home(query: URLSearchParams): Promise<string>;
+  /** `formToken`: of the login of whoever looks; undefined without one. */
+  home(query: URLSearchParams, formToken: string | undefined): Promise<string>;
   /** The parts of the same that change, by id. */
   parts(query: URLSearchParams): Promise<ReadonlyMap<string, string>>;
   /** Undefined for a client that is not known. */

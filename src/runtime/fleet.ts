@@ -67,6 +67,9 @@ export interface FleetOthers {
 
 const NO_PEERS: Peers = { peers: [], unread: [] };
 
+/** `now`: reads the store, and waits for it. `lately`: what was read last, for a page that asks every second. */
+export type Reading = "now" | "lately";
+
 export type Fleet = ReturnType<typeof createFleet>;
 
 export function createFleet(sources: FleetSources) {
@@ -86,7 +89,15 @@ export function createFleet(sources: FleetSources) {
     });
   };
   const ownTold = () => ({ instance: sources.instance, contributor, lost: sources.known.lost() });
-  const read = (): Promise<Peers> => peers?.read() ?? Promise.resolve(NO_PEERS);
+  let last: Peers | undefined;
+  const read = (when: Reading = "now"): Promise<Peers> => {
+    if (peers === undefined) return Promise.resolve(NO_PEERS);
+    const reading = peers.read().then((found) => {
+      last = withKept(found, last);
+      return found;
+    });
+    return when === "lately" && last !== undefined ? Promise.resolve(last) : reading;
+  };
   return {
     /** Opens the store for the contributor. Resolves to what it has of the process before, which takes a moment at most. Never rejects. */
     open: async (id: string): Promise<StoredBefore | undefined> => {
@@ -143,10 +154,10 @@ export function createFleet(sources: FleetSources) {
       const head = JSON.stringify({ ...own, ...(unread.length === 0 ? {} : { unread }) }).slice(0, -1);
       return new JsonText(`${head},"peers":[${texts.join()}]}`);
     },
-    /** All others as of now, with what they keep in the store; undefined without a store. */
+    /** All others, as they were read lately, with what they keep in the store; undefined without a store. */
     others: async (now: number, times: AskedTimes | undefined): Promise<FleetOthers | undefined> => {
       if (peers === undefined) return undefined;
-      const found = await read();
+      const found = await read("lately");
       const all: (Peer & { readonly progress: PeerProgress })[] = [];
       for (const peer of withFolded(found.peers, now)) {
         all.push({ ...peer, progress: peerProgress(peer, now, times, sources) });
@@ -163,9 +174,9 @@ export function createFleet(sources: FleetSources) {
       const snapshot = mergeSnapshots([own, ...others]);
       return { snapshot: withOwners(snapshot, sources.ownerOf), note: noteOf(found, ownTold()) };
     },
-    events: async (): Promise<FleetEvents | undefined> => {
+    events: async (when?: Reading): Promise<FleetEvents | undefined> => {
       if (peers === undefined) return undefined;
-      const found = await read();
+      const found = await read(when);
       const { select, since } = sources.events;
       const own = select();
       const all = new Map<string, FleetEvents["events"][number] & { readonly on?: string[] }>(
@@ -189,9 +200,12 @@ export function createFleet(sources: FleetSources) {
       };
     },
     /** Of the others, newest first, as `/samples` narrows. */
-    samples: async (query: URLSearchParams): Promise<{ readonly peers?: readonly object[] } & Partial<FleetNote>> => {
+    samples: async (
+      query: URLSearchParams,
+      when?: Reading,
+    ): Promise<{ readonly peers?: readonly object[] } & Partial<FleetNote>> => {
       if (peers === undefined) return {};
-      const found = await read();
+      const found = await read(when);
       const isWanted = (sample: unknown): boolean =>
         ["resource", "operation"].every((name) => (query.get(name) ?? member(sample, name)) === member(sample, name));
       return {
@@ -207,6 +221,13 @@ export function createFleet(sources: FleetSources) {
       publisher?.close();
     },
   };
+}
+
+/** What could not be read is as it was before. */
+function withKept(found: Peers, before: Peers = NO_PEERS): Peers {
+  if (found.unread.length === 0) return found;
+  const known = new Set(found.peers.map(({ contributor }) => contributor));
+  return { ...found, peers: [...found.peers, ...before.peers.filter(({ contributor }) => !known.has(contributor))] };
 }
 
 function peerProgress(

@@ -73,7 +73,7 @@ export function createGatherer({
     await setImmediate();
     const gone = fleet.gone.map((one) => one.progress.ledger);
     const ledgers = [...fleet.instances.map((one) => one.progress.ledger), ...gone];
-    const events = await migration.fleet.events();
+    const events = await migration.fleet.events("lately");
     const made = past?.(at);
     const ledger = ledgers.length === 1 && ledgers[0] !== undefined ? ledgers[0] : mergeSnapshots(ledgers);
     const sourcesOf = (tier: 1 | 2): readonly SeriesSource[] => {
@@ -143,7 +143,7 @@ function rowsOf(rows: ReturnType<typeof createStatus>["window"]["rows"]): PageDa
 async function samplesOf({ shadow, fleet }: Migration, config: Config): Promise<PageData["samples"]> {
   const query = new URLSearchParams();
   const own = shadow?.samples(query) ?? { values: config.shadow.values, samples: [] };
-  const { peers = [] } = await fleet.samples(query);
+  const { peers = [] } = await fleet.samples(query, "lately");
   const others = peers.flatMap((peer) => {
     const found = member(peer, "samples");
     return Array.isArray(found) ? found.flatMap((one) => readSample(one) ?? []) : [];

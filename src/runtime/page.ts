@@ -29,9 +29,9 @@ export function createPage(sources: PageSources): AdminPage {
   };
   const look = async () => (await import("../page/assets.ts")).ASSET_PATHS;
   return {
-    home: async (query) => {
+    home: async (query, formToken) => {
       const [{ renderPage, ...rest }, assets, found] = await Promise.all([page(), look(), data()]);
-      return renderPage(found, query, { assets, draw: rest.draw });
+      return renderPage(found, query, { assets, formToken, draw: rest.draw });
     },
     parts: async (query) => {
       const [{ liveParts, ...rest }, found] = await Promise.all([page(), data()]);

@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 const page: AdminPage = {
-  home: async (query) => `<h1>home ${query.get("q") ?? ""}</h1>`,
+  home: async (query, formToken) => `<h1>home ${query.get("q") ?? ""}</h1>${formToken ? `form=${formToken};` : ""}`,
   parts: async () => new Map([["rules", "<p>rules</p>"]]),
   client: async (name) => (name === "known" ? "<h1>known</h1>" : undefined),
   login: async ({ to, isWrong }) => `login to=${to} wrong=${isWrong}`,
@@ -140,6 +140,25 @@ describe("the login", () => {
     expect((await get(other, { cookie: `${cookieName(TOKEN)}=${old}` })).status).toBe(303);
     const forged = `${Math.floor(Date.now() / 1000) + 3600}.${cookie.split(".")[1]}`;
     expect((await get(other, { cookie: `${cookieName(TOKEN)}=${forged}` })).status).toBe(303);
+  });
+
+  test("ends with the form of the page, which only the page itself can send", async () => {
+    const url = await start({ token: TOKEN });
+    const cookie = cookieOf((await post(`${url}/page/login`, { token: TOKEN })).headers);
+    const form = /form=([^;]+);/.exec((await get(url, { cookie })).body)?.[1] ?? "";
+    expect((await get(url, { authorization: `Bearer ${TOKEN}` })).body).not.toContain("form=");
+    const refused = [
+      await post(`${url}/page/logout`, { form: "x" }, { cookie }),
+      await post(`${url}/page/logout`, { form }, { cookie, origin: "https://evil.example" }),
+    ];
+    expect(refused.map(({ status, headers }) => [status, headers.getSetCookie()])).toEqual([
+      [403, []],
+      [403, []],
+    ]);
+    expect((await post(`${url}/page/logout`, { form })).headers.getSetCookie()).toEqual([]);
+    const { status, headers } = await post(`${url}/page/logout`, { form }, { cookie });
+    expect([status, headers.get("location")]).toEqual([303, "/page/login"]);
+    expect(headers.getSetCookie()[0]).toBe(`${cookieName(TOKEN)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax`);
   });
 
   test("has a cookie of another name for another token, since browsers share cookies between ports", () => {

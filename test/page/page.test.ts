@@ -126,6 +126,12 @@ describe("the page", () => {
     expect(parts.get("events")).toContain("–");
   });
 
+  it("offers to log out to whoever is logged in", () => {
+    expect(shown()).not.toContain("/page/logout");
+    const html = renderPage(pageData("reads"), new URLSearchParams(), { assets, formToken: "t0ken" });
+    expect(html).toMatch(/<form[^>]* method="post" action="\/page\/logout">.*value="t0ken"/);
+  });
+
   it("has no inline script, style or handler", () => {
     const html = shown({ clients: 3 });
     expect(html).not.toMatch(/\sstyle=|\son[a-z]+=|<style|<script(?![^>]*\ssrc=)/);
