@@ -245,6 +245,19 @@ describe("open pages", () => {
     one.end();
   });
 
+  test("are at most 32 of 500 that ask at once, and probes and scrapes are answered meanwhile", async () => {
+    const url = await start();
+    const asked = Array.from({ length: 500 }, () => follow(url));
+    const others = ["/healthz", "/readyz", "/metrics"].map((path) => get(`${url}${path}`, { accept: "*/*" }));
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    const all = await Promise.all(asked);
+    const followed = all.filter(({ status }) => status === 200);
+    expect([followed.length, all.filter(({ status }) => status === 503).length]).toEqual([MOST_VIEWERS, 468]);
+    await Promise.all(followed.map(({ text }) => expect.poll(text, { timeout: 5_000 }).toContain("event: part")));
+    expect((await get(`${url}/metrics`)).status).toBe(200);
+    for (const one of all) one.end();
+  });
+
   test("are at most 32, and neither displace other connections nor are displaced by them", async () => {
     const url = await start();
     const all = await Promise.all(Array.from({ length: MOST_VIEWERS }, () => follow(url)));

@@ -67,6 +67,29 @@ describe("the page", () => {
     expect(parts.get("rules")).toContain("There are no rules");
   });
 
+  it("shows a migration in which everything is translated", () => {
+    const data = pageData("reads");
+    const all = { native: 0, shadow: 0, translated: 30, v2: 5 };
+    const whole = (points: typeof data.hours.points) => points.map(({ at }) => ({ at, counts: all }));
+    const { standing } = data.status;
+    const done = {
+      ...data,
+      status: {
+        ...data.status,
+        standing: standing && { ...standing, translatedShare: 1, clients: 9, moved: 9, silent: [] },
+      },
+      hours: { ...data.hours, points: whole(data.hours.points) },
+      days: { ...data.days, points: whole(data.days.points) },
+    };
+    const headline = liveParts(done, new URLSearchParams()).get("headline") ?? "";
+    expect(headline).toContain('<p class="big">100 %</p>');
+    expect(headline).toContain('<p class="big">9<small> of 9</small></p>');
+    expect(headline).toContain("0 clients still on v1");
+    expect(headline).toContain("as the day before");
+    const progress = liveParts(done, new URLSearchParams("span=days")).get("progress") ?? "";
+    expect(progress).not.toContain("NaN");
+  });
+
   it("bounds what needs attention, and shows what to paste at its place", () => {
     const data = pageData("reads");
     const attention = Array.from({ length: 40 }, (_, at) => `trouble ${at}`);
