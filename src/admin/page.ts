@@ -177,7 +177,7 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
       const [key, session] = [secret(), sessionIn(request)];
       if (key === undefined || session === undefined) return toLogin(reply, "/");
       const sent = new URLSearchParams(String(request.body));
-      if (!isFormToken(sent.get("form") ?? "", key, session)) {
+      if (!isOfLogin(sent, key, session)) {
         return send(reply, await page.fault("Still logged in", "The form is of another login. Open it again."), 403);
       }
       return withCookie(reply, request, cookieOf(key, "", 0))
@@ -188,7 +188,7 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
       const sent = new URLSearchParams(String(request.body));
       const [key, session] = [secret(), sessionIn(request)];
       if (key === undefined || session === undefined || force === undefined) return toLogin(reply, FORCE);
-      if (!isFormToken(sent.get("form") ?? "", key, session)) {
+      if (!isOfLogin(sent, key, session)) {
         return send(
           reply,
           await page.fault("Nothing was changed", "The form is of another login. Open it again."),
@@ -217,6 +217,10 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
 function queryOf({ url }: FastifyRequest): URLSearchParams {
   const mark = url.indexOf("?");
   return new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
+}
+
+function isOfLogin(form: URLSearchParams, key: string, session: string): boolean {
+  return isFormToken(form.get("form") ?? "", key, session);
 }
 
 /** A path of this port, never an address elsewhere. */
