@@ -23,8 +23,9 @@ export interface PageOptions {
 }
 
 const LOGIN = "/page/login";
+const LOGOUT = "/page/logout";
 const FORCE = "/page/force";
-export const PAGE_CHANGES: readonly string[] = [LOGIN, FORCE];
+export const PAGE_CHANGES: readonly string[] = [LOGIN, LOGOUT, FORCE];
 const MOST_BODY_BYTES = 8 * 1024;
 
 /** No inline script or style, no other origin, no frame. */
@@ -73,11 +74,18 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
       "Without admin.tokenFile the page is shown to browsers on the same machine only, under the name localhost. Forward the port (ssh -L, kubectl port-forward), or set admin.tokenFile.";
     return send(reply, await page.fault("Not shown here", text), 401);
   };
-  const show = (path: string, render: (query: URLSearchParams) => Promise<Uint8Array | undefined>): void => {
+  const formTokenIn = (request: FastifyRequest): string | undefined => {
+    const [key, session] = [secret(), sessionIn(request)];
+    return key === undefined || session === undefined ? undefined : formToken(key, session);
+  };
+  const show = (
+    path: string,
+    render: (query: URLSearchParams, request: FastifyRequest) => Promise<Uint8Array | undefined>,
+  ): void => {
     server.get(path, async (request, reply) => {
       if (path === "/" && !/\btext\/html\b/.test(request.headers.accept ?? "")) return reply.callNotFound();
       if (!mayRead(request)) return refuse(request, reply);
-      const html = await render(queryOf(request));
+      const html = await render(queryOf(request), request);
       if (html !== undefined) return send(reply, html);
       return send(
         reply,
@@ -86,7 +94,7 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
       );
     });
   };
-  show("/", (query) => page.home(query));
+  show("/", (query, request) => page.home(query, formTokenIn(request)));
   show("/page/client", async (query) => page.client(query.get("client") ?? ""));
 
   server.get("/page/live", { exposeHeadRoute: false }, (request, reply) => {
@@ -162,15 +170,27 @@ export function addPage(server: FastifyInstance, options: PageOptions): () => vo
         return send(reply, await page.login({ to, isWrong: true, which: which() }), 401);
       }
       const { value, seconds } = newSession(key, TIME.wall());
-      const secure = isTls(request) ? "; Secure" : "";
-      const cookie = `${cookieName(key)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
-      return reply.code(303).headers(HEADERS).header("set-cookie", cookie).header("location", to).send();
+      return withCookie(reply, request, cookieOf(key, value, seconds))
+        .header("location", to)
+        .send();
+    });
+    // Only this browser forgets the cookie: nothing is kept here that could end it elsewhere.
+    forms.post(LOGOUT, async (request, reply) => {
+      const [key, session] = [secret(), sessionIn(request)];
+      if (key === undefined || session === undefined) return toLogin(reply, "/");
+      const sent = new URLSearchParams(String(request.body));
+      if (!isOfLogin(sent, key, session)) {
+        return send(reply, await page.fault("Still logged in", "The form is of another login. Open it again."), 403);
+      }
+      return withCookie(reply, request, cookieOf(key, "", 0))
+        .header("location", LOGIN)
+        .send();
     });
     forms.post(FORCE, async (request, reply) => {
       const sent = new URLSearchParams(String(request.body));
       const [key, session] = [secret(), sessionIn(request)];
       if (key === undefined || session === undefined || force === undefined) return toLogin(reply, FORCE);
-      if (!isFormToken(sent.get("form") ?? "", key, session)) {
+      if (!isOfLogin(sent, key, session)) {
         return send(
           reply,
           await page.fault("Nothing was changed", "The form is of another login. Open it again."),
@@ -204,6 +224,10 @@ function queryOf({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
 }
 
+function isOfLogin(form: URLSearchParams, key: string, session: string): boolean {
+  return isFormToken(form.get("form") ?? "", key, session);
+}
+
 /** A path of this port, never an address elsewhere. */
 function safePath(to: string | null): string {
   return to !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(to) ? to : "/";
@@ -214,6 +238,17 @@ function isSameOrigin({ headers }: FastifyRequest): boolean {
   const { origin, host } = headers;
   if (origin === undefined || host === undefined) return false;
   return origin === `http://${host}` || origin === `https://${host}`;
+}
+
+function cookieOf(key: string, value: string, seconds: number): string {
+  return `${cookieName(key)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax`;
+}
+
+function withCookie(reply: FastifyReply, request: FastifyRequest, cookie: string): FastifyReply {
+  return reply
+    .code(303)
+    .headers(HEADERS)
+    .header("set-cookie", isTls(request) ? `${cookie}; Secure` : cookie);
 }
 
 /** Behind a proxy that ends TLS, its header or the page's own address says so. */

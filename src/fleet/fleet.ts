@@ -2,6 +2,7 @@
 import { grouped } from "../model/group.ts";
 import type { RuleStatus } from "../rules/status.ts";
 import type { Progress } from "../telemetry/progress.ts";
+import { type Trouble, troubles } from "./harm.ts";
 import {
   type InstanceResult,
   isPresent,
@@ -78,16 +79,22 @@ export function differentRules(instances: readonly RespondingInstance[]): readon
 }
 
 /** What keeps a whole instance from doing as its rules say. */
-export function troublesOf({ address, progress }: RespondingInstance): readonly string[] {
+export function troublesOf({ address, progress }: RespondingInstance): readonly Trouble[] {
   const { at, force, lastReloadSuccessful, rulesFault, openBreakers = [] } = progress;
   const since = rulesFault === undefined ? "" : ` since ${clockText(rulesFault.at, at)}`;
   return [
-    ...(force === "none" ? [] : [`${address} is forced to ${forceText(progress)}: no rule decides`]),
-    ...(lastReloadSuccessful
-      ? []
-      : [
-          `${address} has an invalid rules file${since} and keeps the rules before it: ${rulesFault?.says ?? "see /rules"}`,
-        ]),
-    ...openBreakers.map((name) => `${address} gets no response from upstream ${name}: its circuit breaker is open`),
+    ...troubles("forced", force === "none" ? [] : [`${address} is forced to ${forceText(progress)}: no rule decides`]),
+    ...troubles(
+      "next-failure",
+      lastReloadSuccessful
+        ? []
+        : [
+            `${address} has an invalid rules file${since} and keeps the rules before it: ${rulesFault?.says ?? "see /rules"}`,
+          ],
+    ),
+    ...troubles(
+      "clients-fail",
+      openBreakers.map((name) => `${address} gets no response from upstream ${name}: its circuit breaker is open`),
+    ),
   ];
 }

@@ -42,7 +42,7 @@ export function judgeGate(fleet: Fleet, name: string, terms: GateTerms): GateVer
   const judged = lines.map((rule) => judgeRule(rule, terms, knownClients(fleet)));
   const has = new Set(lines.flatMap(({ on }) => on));
   const against = [
-    ...instances.flatMap(troublesOf),
+    ...instances.flatMap((one) => troublesOf(one).map(({ text }) => text)),
     ...differentRules(instances),
     ...instances.flatMap(({ address }) => (has.has(address) ? [] : [`${address} has no such rule`])),
     ...judged.flatMap(({ lacks }) => lacks.map(({ text }) => text)),

@@ -5,6 +5,7 @@ import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import { LAST_TIME } from "../model/clock.ts";
 import { grouped } from "../model/group.ts";
+import { timesNative } from "../rollout/slowness.ts";
 import { upperBound } from "../rollout/upper-bound.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { DifferenceCause, RuleEvidence, RuleGuard, RuleStatus } from "../rules/status.ts";
@@ -265,7 +266,8 @@ function mergeGuards([first, ...rest]: readonly RuleGuard[]): RuleGuard | undefi
   const [worst] = troubles.toSorted((a, b) => b.failures - a.failures);
   const slow = [first, ...rest].flatMap((one) => one.slow ?? []).toSorted((a, b) => b.v2Ms - a.v2Ms)[0];
   const past = [first, ...rest].flatMap((one) => one.past ?? []).toSorted((a, b) => b.until - a.until)[0];
-  if (worst === undefined) return { ...first, slow, past };
+  const figures = mergeFigures([first, ...rest].flatMap((one) => one.figures ?? []));
+  if (worst === undefined) return { ...first, figures, slow, past };
   const sum = (of: (one: NonNullable<RuleGuard["trouble"]>) => number) =>
     troubles.reduce((all, one) => all + of(one), 0);
   const kinds: Record<string, number> = {};
@@ -280,7 +282,26 @@ function mergeGuards([first, ...rest]: readonly RuleGuard[]): RuleGuard | undefi
     certain: troubles.some(({ certain }) => certain),
     alarm: troubles.some(({ alarm }) => alarm),
   };
-  return { ...first, slow, trouble };
+  return { ...first, figures, slow, trouble };
+}
+
+type Figures = NonNullable<RuleGuard["figures"]>;
+
+function mergeFigures(all: readonly Figures[]): Figures | undefined {
+  if (all.length < 2) return all[0];
+  const side = (of: "translated" | "native"): Figures["native"] => ({
+    requests: sum(all, (one) => one[of].requests),
+    errors: sum(all, (one) => one[of].errors),
+    denied: sum(all, (one) => one[of].denied),
+    limited: sum(all, (one) => one[of].limited),
+  });
+  return {
+    translated: side("translated"),
+    native: side("native"),
+    repeats: { asked: sum(all, ({ repeats }) => repeats.asked), served: sum(all, ({ repeats }) => repeats.served) },
+    evidence: Math.max(...all.map(({ evidence }) => evidence)),
+    longest: all.flatMap(({ longest }) => longest ?? []).toSorted((a, b) => timesNative(b) - timesNative(a))[0],
+  };
 }
 
 /** Counts add up. A client may have called several instances, so that no more are certain than the most that one of them saw. */

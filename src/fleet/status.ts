@@ -1,34 +1,22 @@
 /** Where the migration stands: what `carryover status` shows, as data. */
 import type { AskedTimes } from "../history/requests.ts";
-import { ownerText } from "../ledger/clients-view.ts";
 import { DAY_MS, dateOf, dayOf } from "../ledger/days.ts";
 import { grouped } from "../model/group.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
 import { counted } from "../rules/words.ts";
+import { attentionOf } from "./attention.ts";
 import type { Change } from "./change.ts";
-import {
-  clockText,
-  differentRules,
-  type Fleet,
-  type FleetRule,
-  forceText,
-  type SilentInstance,
-  troublesOf,
-} from "./fleet.ts";
-import { DEFAULT_TERMS, judgeRule, placeText, stateText, troubleTexts, whomText } from "./judge.ts";
-import { lostOf } from "./lost.ts";
-import { largest, latestOf, type RespondingInstance } from "./merge.ts";
+import { type Fleet, type FleetRule, forceText, type SilentInstance } from "./fleet.ts";
+import { DEFAULT_TERMS, judgeRule, placeText, stateText, whomText } from "./judge.ts";
+import { largest, type RespondingInstance } from "./merge.ts";
 import { nextStep } from "./next.ts";
 import { nameOf, shortList } from "./next-client.ts";
 import { isWhole } from "./next-rule.ts";
-import { type ReplicaStatus, replicaStatuses, sharedTroubles } from "./replicas.ts";
+import { type ReplicaStatus, replicaStatuses } from "./replicas.ts";
 import { createStanding } from "./report.ts";
 import type { MigrationReport } from "./report-lines.ts";
 import type { Standing } from "./standing.ts";
-
-/** Lost counts are mentioned for as long as `carryover report --window 14d` could rest on them. */
-const LOSS_SHOWN_MS = 14 * DAY_MS;
 
 /** The output of `--json`. Times are ISO 8601 in UTC. */
 export interface MigrationStatus {
@@ -52,7 +40,7 @@ export interface MigrationStatus {
   readonly replicas: readonly ReplicaStatus[];
   readonly silent: readonly SilentInstance[];
   readonly rules: readonly RuleLineStatus[];
-  /** Most urgent first. */
+  /** Most harm first (harm.ts). */
   readonly attention: readonly string[];
   /** What went wrong in the last 24 h, newest first, whether or not it is over. */
   readonly lately: readonly LatelyLine[];
@@ -176,108 +164,6 @@ function latelyOf(instances: readonly RespondingInstance[]): readonly LatelyLine
     .map(({ at, kind, rule, on, says }) => ({ at: new Date(at).toISOString(), kind, rule: rule ?? null, on, says }));
 }
 
-function attentionOf({ instances, gone, silent, rules }: Fleet, tooOld: readonly string[]): readonly string[] {
-  const inState = (state: FleetRule["state"]) => rules.filter((rule) => rule.state === state);
-  return [
-    ...silent.map(({ address, fault }) => `${address} ${fault}`),
-    ...commonTroubles(instances),
-    ...sharedTroubles(instances),
-    ...rules.flatMap((rule) => {
-      const [first, ...more] = troubleTexts(rule);
-      if (first === undefined) return [];
-      return [
-        `${rule.name} fails clients${endText(instances)}: ${first}`,
-        ...more.map((text) => `${rule.name}: ${text}`),
-      ];
-    }),
-    ...[...inState("unknown"), ...inState("stepped-back")].map((rule) => {
-      const why = rule.cause === undefined ? "" : `: ${rule.cause}`;
-      return `${rule.name} ${stateText(rule)}${placeText(rule, instances.length)}${why}`;
-    }),
-    ...instances.flatMap(({ address, progress: { force, forcedBy } }) =>
-      forcedBy?.command !== "native" || force === "native"
-        ? []
-        : [`${address} has no native v1: carryover force native is kept for it, and has no effect until then`],
-    ),
-    ...rules.flatMap(({ name, guard }) => (guard?.slow === undefined ? [] : [`${name}: ${guard.slow.says}`])),
-    ...rules.flatMap(differingText),
-    ...lostTexts([...instances, ...gone]),
-    ...differentRules(instances),
-    ...differentModes(instances),
-    ...tooOld.map(
-      (address) => `${address} is an older version, without counts over time: requests of a window are unknown`,
-    ),
-    ...instances.flatMap(({ address, progress: { ready, saved, changeable } }) => [
-      ...(ready === false ? [`${address} is not ready: it starts or stops`] : []),
-      ...(saved === false ? [`${address} cannot write its state.dir: a restart would lose what is new`] : []),
-      ...(changeable === false
-        ? [`${address} takes no carryover force or confirm: their token is not in its state.dir`]
-        : []),
-    ]),
-    ...instances.flatMap(({ address, progress: { at, countsLostAt } }) =>
-      countsLostAt === undefined || at - countsLostAt > LOSS_SHOWN_MS
-        ? []
-        : [
-            `${address} lost what it had counted on ${new Date(countsLostAt).toISOString().slice(0, 10)}: the file cannot be read`,
-          ],
-    ),
-    ...failingClients([...instances, ...gone]),
-    ...inState("expired").map((rule) => `${rule.name} has expired and matches nothing: remove it`),
-  ];
-}
-
-const SHOWN_LOST = 3;
-
-function lostTexts(all: readonly RespondingInstance[]): readonly string[] {
-  const at = latestOf(all);
-  const lost = lostOf(all.map(({ progress }) => progress)).filter(({ until }) => at - until <= LOSS_SHOWN_MS);
-  const more = lost.length - SHOWN_LOST;
-  return [
-    ...lost
-      .slice(0, SHOWN_LOST)
-      .map(({ name, seen }) => `lost with the store: what ${name} counted, last seen ${clockText(seen, at)}`),
-    ...(more > 0 ? [`lost with the store: what ${counted(more, "other replica")} counted`] : []),
-  ];
-}
-
-/** The same on several instances is one line: `a (and 2 more) is forced to native …`. */
-function commonTroubles(instances: readonly RespondingInstance[]): readonly string[] {
-  const all = instances.flatMap((one) =>
-    troublesOf(one).map((text) => ({ address: one.address, what: text.slice(one.address.length) })),
-  );
-  return grouped(all, ({ what }) => [what]).map(([{ address, what }, ...more]) => {
-    return `${address}${more.length === 0 ? "" : ` (and ${more.length} more)`}${what}`;
-  });
-}
-
-/** More comparisons would not help. */
-function differingText(rule: FleetRule): readonly string[] {
-  const { lacks } = judgeRule(rule, DEFAULT_TERMS);
-  const found = lacks.find(({ why, isNearer }) => why === "differences" && isNearer === false);
-  const { differences = 0, comparisons = 0 } = rule.evidence ?? {};
-  if (found === undefined || differences === 0) return [];
-  const [worst] = rule.causes ?? [];
-  const where = worst === undefined ? "" : `, most often ${worst.what} at ${worst.path} of ${worst.operation}`;
-  return [`${rule.name}: ${differences} of ${counted(comparisons, "comparison")} differed${where} (/samples)`];
-}
-
-function hasNative(instances: readonly RespondingInstance[]): boolean {
-  return instances.some(({ progress }) => progress.native !== false);
-}
-
-/** First, since a screen cuts long lines. */
-function endText(instances: readonly RespondingInstance[]): string {
-  return hasNative(instances) ? " (carryover force native ends it)" : " (there is no native v1 to go back to)";
-}
-
-function differentModes(instances: readonly RespondingInstance[]): readonly string[] {
-  const modes = grouped(instances, ({ progress }) => [progress.mode]);
-  if (modes.length < 2) return [];
-  return [
-    `instances differ in cutover.mode: ${modes.map(([{ address, progress }]) => `${address} has ${progress.mode}`).join(", ")}`,
-  ];
-}
-
 /** Whoever calls weekly still needs it. */
 const LACKING_SHOWN_MS = 8 * DAY_MS;
 
@@ -297,38 +183,6 @@ function lackingTexts(instances: readonly RespondingInstance[]): readonly string
     const last = dateOf(dayOf(largest(group.map((one) => one.last))));
     return `v2 has no ${group[0].what}, and ${who} called it, last on ${last}: agree on a way without it`;
   });
-}
-
-/** Errors are not counted by time, so those of operations that are no longer called are left out. */
-const STILL_CALLED_MS = DAY_MS;
-
-/** Most failures first. */
-function failingClients(instances: readonly RespondingInstance[]): readonly string[] {
-  const found = instances.flatMap(({ progress: { at, ledger } }) =>
-    ledger.clients.flatMap((client) =>
-      client.operations.map(({ resource, operation, errors, lastSeen }) => ({
-        name: client.name,
-        owner: ownerText(client),
-        what: `${resource} ${operation}`,
-        count: at - lastSeen < STILL_CALLED_MS ? (errors?.translation ?? 0) : 0,
-      })),
-    ),
-  );
-  const clients = grouped(
-    found.filter(({ count }) => count > 0),
-    ({ name }) => [name],
-  ).map((group) => ({
-    name: group[0].name,
-    owner: group.find(({ owner }) => owner !== "")?.owner,
-    count: group.reduce((all, one) => all + one.count, 0),
-    operations: [...new Set(group.map(({ what }) => what))].join(", "),
-  }));
-  return clients
-    .sort((a, b) => b.count - a.count)
-    .map(({ name, owner, count, operations }) => {
-      const who = owner === undefined ? name : `${name}, ${owner}`;
-      return `client ${who}: ${counted(count, "request")} failed because of translation (${operations})`;
-    });
 }
 
 /** 0; 2: an address did not respond. */

@@ -4,6 +4,7 @@ import type { MigrationStatus } from "../fleet/status.ts";
 import type { HistoryEvent } from "../history/events.ts";
 import type { Series, SeriesSource } from "../history/series.ts";
 import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
+import type { RuleGuard } from "../rules/status.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 
 /** An event, and the other replicas that have it. */
@@ -55,19 +56,28 @@ export interface PageLoad {
   readonly loopDelay: number | undefined;
 }
 
-/** What an operation cost since the start of the process. */
+/** What a v1 operation cost since the start of the process. */
 export interface OperationCost {
   readonly resource: string;
   readonly operation: string;
-  /** By mode: requests, and the seconds that they took. */
-  readonly modes: Readonly<
-    Record<"native" | "shadow" | "translate", { readonly requests: number; readonly seconds: number }>
-  >;
+  readonly translated: ServedCost;
+  /** In shadow, too: native v1 responded. */
+  readonly native: ServedCost;
+}
+
+export interface ServedCost {
+  readonly requests: number;
+  /** Calls to upstreams that they needed, comparisons not counted. */
+  readonly calls: number;
+  /** Seconds, estimated from a histogram; undefined without a request. */
+  readonly median: number | undefined;
+  readonly p99: number | undefined;
 }
 
 export interface PageCost {
   readonly operations: readonly OperationCost[];
   readonly v1Requests: number;
+  readonly v1Calls: number;
   readonly upstreamCalls: Readonly<Record<string, number>>;
   readonly comparisonCalls: number;
 }
@@ -81,8 +91,12 @@ export interface PageData {
   readonly status: MigrationStatus;
   /** In the order of the file. */
   readonly rules: readonly FleetRule[];
-  /** By name of a rule: how many of the known clients it takes requests of. Undefined where there are too many to ask for each. */
-  readonly takers: ReadonlyMap<string, number> | undefined;
+  /** By name of a rule: how many clients of `ledger` it takes requests of. */
+  readonly takers: ReadonlyMap<string, number>;
+  /** By name of a rule, what the guard of this instance counted. */
+  readonly ownGuards: ReadonlyMap<string, RuleGuard | undefined>;
+  /** By name of a rule in trouble, what the guards of all replicas find together. */
+  readonly guardsTogether: ReadonlyMap<string, { readonly replicas: number; readonly evidence: number }>;
   /** Requests of the last 24 hours by kind; undefined: unknown. */
   readonly rows: readonly RequestTotalsRow[] | undefined;
   readonly hours: Series;

@@ -1,6 +1,6 @@
 /** The login, and the one change that the page can make. */
 import { type Document, smallPage } from "./document.ts";
-import { html } from "./html.ts";
+import { type Html, html } from "./html.ts";
 import type { ForceView, LoginView } from "./views.ts";
 
 export function loginPage({ to, isWrong, which }: LoginView, look: Document["assets"]): string {
@@ -14,6 +14,11 @@ ${isWrong ? html`<p class="alert" role="alert">That is not the token. It may hav
 <label>Token <input type="password" name="token" required autocomplete="current-password" autofocus></label>
 <p class="buttons"><button type="submit">Log in</button></p></form></section>`,
   );
+}
+
+/** For a browser that is logged in. */
+export function logoutForm(formToken: string): Html {
+  return html`<form class="logout" method="post" action="/page/logout"><input type="hidden" name="form" value="${formToken}"><button type="submit">Log out</button></form>`;
 }
 
 export function forcePage(

@@ -1,10 +1,9 @@
 /** The load of this instance, what translating costs, and the instances that share the migration. */
 import { percent } from "../rules/words.ts";
-import type { PageData } from "./data.ts";
-import { html } from "./html.ts";
+import type { OperationCost, PageData } from "./data.ts";
+import { type Html, html } from "./html.ts";
 import { badge, figure, figures, nothing, type Section, scrolling } from "./parts.ts";
 import { bar } from "./plot.ts";
-import { latencyOf } from "./rules.ts";
 import { ago, bytes, count, seconds, time } from "./words.ts";
 
 export function load({ load: found, instance }: PageData): Section {
@@ -56,21 +55,16 @@ export function cost({ cost: found, instance }: PageData): Section {
   if (found === undefined || found.v1Requests === 0) {
     return { id: "cost", title: "Cost", body: nothing("No v1 request was served since this instance started.") };
   }
-  const operations = found.operations
-    .map((one) => ({
-      ...one,
-      translated: latencyOf([one], ["translate"]),
-      native: latencyOf([one], ["native", "shadow"]),
-    }))
-    .filter(({ translated, native }) => translated !== undefined || native !== undefined)
-    .toSorted((a, b) => b.modes.translate.requests - a.modes.translate.requests);
+  const operations = found.operations.toSorted(
+    (a, b) => b.translated.requests - a.translated.requests || b.native.requests - a.native.requests,
+  );
   const calls = (found.upstreamCalls["v1"] ?? 0) + (found.upstreamCalls["v2"] ?? 0);
   return {
     id: "cost",
     title: "Cost",
     aside: `of this instance, ${instance}, since its start`,
     body: html`${figures([
-      figure("Upstream calls per v1 request", (calls / found.v1Requests).toFixed(2), "direct v2 calls included"),
+      figure("Upstream calls per v1 request", (found.v1Calls / found.v1Requests).toFixed(2), "without comparisons"),
       figure("Calls to v2", count(found.upstreamCalls["v2"] ?? 0)),
       figure("Calls to native v1", count(found.upstreamCalls["v1"] ?? 0)),
       figure(
@@ -80,15 +74,25 @@ export function cost({ cost: found, instance }: PageData): Section {
       ),
     ])}
 ${scrolling(
-  "Mean time by operation",
-  html`<table><thead><tr><th scope="col">Operation</th><th scope="col" class="number">Translated</th><th scope="col" class="number">Mean time translated</th><th scope="col" class="number">Mean time native</th></tr></thead><tbody>${operations
-    .slice(0, MOST_OPERATIONS)
-    .map(
-      ({ resource, operation, modes, translated, native }) =>
-        html`<tr><th scope="row">${resource} ${operation}</th><td class="number">${count(modes.translate.requests)}</td><td class="number">${translated === undefined ? "–" : seconds(translated)}</td><td class="number">${native === undefined ? "–" : seconds(native)}</td></tr>`,
-    )}</tbody></table>`,
-)}`,
+  "Cost by operation",
+  html`<table><thead><tr><th scope="col">v1 operation</th><th scope="col">Served by</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Calls per request</th><th scope="col" class="number">Median</th><th scope="col" class="number">99th percentile</th></tr></thead><tbody>${operations.slice(0, MOST_OPERATIONS).map(operationRows)}</tbody></table>`,
+)}
+<p class="note">A list that is translated needs a call for each page of v2. Times are estimated from the histogram <code>carryover_request_duration_seconds</code>.</p>`,
   };
+}
+
+function operationRows({ resource, operation, translated, native }: OperationCost): readonly Html[] {
+  const sides = [["translated", translated] as const, ["native v1", native] as const].filter(
+    ([, { requests }]) => requests > 0,
+  );
+  return sides.map(
+    ([by, { requests, calls, median, p99 }], at) =>
+      html`<tr>${at > 0 ? "" : html`<th scope="rowgroup" rowspan="${sides.length}">${resource} ${operation}</th>`}<td>${by}</td><td class="number">${count(requests)}</td><td class="number">${(calls / requests).toFixed(2)}</td><td class="number">${timeOf(median)}</td><td class="number">${timeOf(p99)}</td></tr>`,
+  );
+}
+
+function timeOf(found: number | undefined): string {
+  return found === undefined ? "–" : seconds(found);
 }
 
 const MOST_REPLICAS = 100;

@@ -4,6 +4,7 @@ import type { PageData } from "./data.ts";
 import { differences } from "./differences.ts";
 import { type Document, documentOf } from "./document.ts";
 import { events } from "./events.ts";
+import { logoutForm } from "./forms.ts";
 import { headline } from "./headline.ts";
 import { type Html, html, link } from "./html.ts";
 import { cost, fleet, load } from "./machine.ts";
@@ -42,7 +43,7 @@ export function* liveParts(data: PageData, parameters: URLSearchParams, draw?: D
 export function renderPage(
   data: PageData,
   parameters: URLSearchParams,
-  look: Omit<Document, "title" | "body"> & { readonly draw?: Draw },
+  look: Omit<Document, "title" | "body"> & { readonly draw?: Draw; readonly formToken?: string | undefined },
 ): string {
   const query = readQuery(parameters);
   const sections = SECTIONS.map((section) => section(data, query, look.draw));
@@ -55,7 +56,7 @@ export function renderPage(
 <main id="main" data-live="${link("/page/live", queryParameters(query))}">
 ${sections.map((section) => html`<section id="${section.id}" class="panel panel-${section.id}" aria-labelledby="${section.id}-title" data-part>${sectionBody(section, data)}</section>`)}
 </main>
-<footer><p>Times are UTC. Figures cover all replicas unless a panel names one instance. <a href="/page/force">Force native v1</a></p><p>carryover ${data.version}</p></footer>`;
+<footer><p>Times are UTC. Figures cover all replicas unless a panel names one instance. <a href="/page/force">Force native v1</a></p>${look.formToken === undefined ? "" : logoutForm(look.formToken)}<p>carryover ${data.version}</p></footer>`;
   return documentOf({ assets: look.assets, title, body });
 }
 

@@ -1,14 +1,15 @@
-/** The rules in their order: what each does and why, its evidence, and how translated requests compare with native ones. */
+/** The rules in their order: what each does and why, its evidence, its guard, and its last events. */
 import type { FleetRule } from "../fleet/fleet.ts";
 import type { RuleLineStatus } from "../fleet/status.ts";
 import { counted, percent } from "../rules/words.ts";
-import type { OperationCost, PageData, PageEvent } from "./data.ts";
+import type { PageData, PageEvent } from "./data.ts";
+import { guardOf } from "./guard.ts";
 import { capital } from "./headline.ts";
 import { type Html, html } from "./html.ts";
-import { badge, figure, figures, nothing, pageOf, pager, type Section, scrolling, type Tone } from "./parts.ts";
+import { badge, figure, figures, nothing, pageOf, pager, type Section, type Tone } from "./parts.ts";
 import { bar } from "./plot.ts";
 import type { PageQuery } from "./query.ts";
-import { count, fineShare, seconds, time } from "./words.ts";
+import { count, fineShare, time } from "./words.ts";
 
 const RULES_ON_PAGE = 25;
 const MOST_EVENTS = 3;
@@ -47,7 +48,7 @@ function ruleItem(data: PageData, line: RuleLineStatus, at: number): Html {
   return html`<li class="rule"><div class="rule-head"><span class="order" aria-hidden="true">${at + 1}</span><h3>${name}</h3>${badge(doing, doing === "nothing" ? "plain" : doing)}
 ${isQuiet ? "" : badge(state.replace("-", " "), STATE_TONES[state])}${mayGoFurther ? badge("may go further", "good") : ""}</div>
 <p class="whom">Takes ${whom}. ${capital(says)}.</p>
-${rule === undefined ? "" : [takenFigures(rule, data), evidenceBar(rule), guardTable(rule, data, at)]}
+${rule === undefined ? "" : [takenFigures(rule, data), evidenceBar(rule), guardOf(rule, data, at)]}
 ${
   missing.length === 0
     ? ""
@@ -60,7 +61,7 @@ ${lastEvents(data.events, name)}</li>`;
 function takenFigures({ name, mode, evidence, since }: FleetRule, { takers }: PageData): Html | "" {
   if (evidence === undefined) return "";
   const { requests, failures, comparisons, differences, clients, clientsNeeded, stepBacks } = evidence;
-  const taken = takers?.get(name);
+  const taken = takers.get(name);
   return figures([
     ...(mode === "native"
       ? []
@@ -85,59 +86,6 @@ function evidenceBar({ mode, state, evidence }: FleetRule): Html | "" {
   const text = `At most ${fineShare(found)} of responses differ (95 %); ${isEnough ? "below" : "must be below"} ${percent(below)}`;
   const isTrouble = evidence.differences / evidence.comparisons >= below;
   return html`<div class="evidence"><p>${text}</p>${bar(below / found, isEnough ? "good" : isTrouble ? "bad" : "plain")}</div>`;
-}
-
-interface Side {
-  readonly requests: number;
-  readonly errors: number;
-  readonly denied: number;
-  readonly latency: number | undefined;
-}
-
-/** Requests of the rule's resources in the last 24 hours, by what served them. */
-function guardTable({ name, evidence, guard, mode }: FleetRule, { rows, cost }: PageData, at: number): Html | "" {
-  if (rows === undefined || evidence === undefined || mode === "native") return "";
-  const isOf = ({ resource }: { readonly resource: string }) =>
-    evidence.resources === undefined || evidence.resources.includes(resource);
-  const own = rows.filter((row) => row.apiVersion === "v1" && isOf(row));
-  const costs = cost?.operations.filter(isOf) ?? [];
-  const side = (...modes: readonly ("native" | "shadow" | "translate")[]): Side => {
-    const sum = (codes?: string) =>
-      own.reduce(
-        (all, row) =>
-          all + (modes.some((one) => one === row.mode) && (codes ?? row.codes) === row.codes ? row.requests : 0),
-        0,
-      );
-    return { requests: sum(), errors: sum("5xx"), denied: sum("4xx"), latency: latencyOf(costs, modes) };
-  };
-  const [native, translated] = [side("native", "shadow"), side("translate")];
-  if (native.requests + translated.requests === 0) return "";
-  const row = (name: string, { requests, errors, denied, latency }: Side) =>
-    html`<tr><th scope="row">${name}</th><td class="number">${count(requests)}</td><td class="number">${rate(errors, requests)}</td><td class="number">${rate(denied, requests)}</td><td class="number">${latency === undefined ? "–" : seconds(latency)}</td></tr>`;
-  const says = guard?.trouble?.says ?? (guard?.slow === undefined ? [] : [guard.slow.says]);
-  return html`<details class="guard" ${says.length > 0 ? html`open` : ""} id="guard-${at}"><summary>Translated and native side by side</summary>
-${scrolling(`Translated and native requests of rule ${name}`, html`<table><thead><tr><th scope="col">Served by</th><th scope="col" class="number">Requests, 24 h</th><th scope="col" class="number">Errors (5xx)</th><th scope="col" class="number">Denied (4xx)</th><th scope="col" class="number">Mean time</th></tr></thead><tbody>${row("native v1", native)}${row("translated", translated)}</tbody></table>`)}
-<p class="note">All v1 requests of ${evidence.resources === undefined ? "every resource" : evidence.resources.join(", ")}; times since the start of this instance. Guard: ${guard?.action ?? "unknown"}.</p>
-${says.map((text) => html`<p class="cause">${capital(text)}</p>`)}</details>`;
-}
-
-function rate(some: number, all: number): string {
-  if (all === 0) return "–";
-  return some === 0 ? "0 %" : fineShare(some / all);
-}
-
-export function latencyOf(
-  costs: readonly OperationCost[],
-  modes: readonly ("native" | "shadow" | "translate")[],
-): number | undefined {
-  let [requests, total] = [0, 0];
-  for (const { modes: found } of costs) {
-    for (const mode of modes) {
-      requests += found[mode].requests;
-      total += found[mode].seconds;
-    }
-  }
-  return requests === 0 ? undefined : total / requests;
 }
 
 function lastEvents(events: readonly PageEvent[], name: string): Html | "" {

@@ -4,7 +4,8 @@ import type { Asset } from "./assets.ts";
 
 /** Returns documents of HTML. */
 export interface AdminPage {
-  home(query: URLSearchParams): Promise<Uint8Array>;
+  /** `formToken`: of the login of whoever looks; undefined without one. */
+  home(query: URLSearchParams, formToken: string | undefined): Promise<Uint8Array>;
   /** What viewers are to be sent. `turn`: a number that is greater each time. `restMs`: how long to wait before the next time, at least. */
   news(
     turn: number,

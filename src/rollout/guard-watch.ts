@@ -6,6 +6,7 @@ import { type FailureKind, failureOfExchange } from "../model/v2-failure.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { CallerIdentity } from "./evidence-window.ts";
 import type { GuardSecond } from "./guard.ts";
+import { createGuardFigures, type RuleFigures } from "./guard-figures.ts";
 import { createGuardTally, type GuardTally } from "./guard-tally.ts";
 import { createNativeWrites } from "./native-writes.ts";
 import { createSlownessWatch, type Slowness } from "./slowness.ts";
@@ -19,6 +20,8 @@ export interface GuardWatch {
   begins(exchange: Exchange, rule: string): void;
   /** The slowest operation of `rule`, if v2 is much slower than native v1. */
   slowest(rule: string): Slowness | undefined;
+  /** What v2 and native v1 did lately with the operations of `rule`, and the one that takes longest beside native v1. */
+  figures(rule: string): (RuleFigures & { readonly longest: Slowness | undefined }) | undefined;
   /** The rate limit that v2 named last to clients of `rule`. */
   rateLimit(rule: string): string | undefined;
   /** Forgets how slow v2 was. */
@@ -72,6 +75,7 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
     for (const listener of listeners) listener(rule);
   };
   const slowness = createSlownessWatch();
+  const figures = createGuardFigures();
   const waiting = new Map<Exchange, WaitingRead>();
   const v2 = { respondedAt: Number.NEGATIVE_INFINITY, isLooking: false };
   const calls = { served: 0, failed: 0, unknown: 0 };
@@ -102,6 +106,7 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
     return (outcome: NativeOutcome): void => {
       if (outcome === "unknown") return;
       watched(rule).tally.pair({ ...failed, at: now(), nativeServed: outcome === "served" });
+      figures.repeated(failed.operation, rule, outcome === "served", now());
       learnt(rule);
     };
   };
@@ -114,7 +119,9 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
     const standIn = exchange.write === true ? writes.standIn(operation, credential, rule, at) : undefined;
     const entry = watched(rule);
     if (kind === "limited") entry.rateLimit = exchange.rateLimit;
-    if (!entry.tally.failed({ operation, at, kind, who, requestKey, standIn }) || standIn !== undefined) return;
+    if (!entry.tally.failed({ operation, at, kind, who, requestKey, standIn })) return;
+    figures.add(operation, rule, kind, at);
+    if (standIn !== undefined) return;
     const told = pair(rule, { operation, kind, who });
     if (exchange.native === undefined) ask(exchange, entry, told);
     else told(exchange.native);
@@ -176,6 +183,8 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
     const kind = failureOfExchange(exchange);
     const isServed = isSuccess(exchange);
     if (!isServed && kind === undefined) return;
+    figures.add(operationOf(exchange), undefined, kind, now());
+    if (exchange.write !== true) return;
     writes.native(operationOf(exchange), exchange.credential?.(), isServed, now());
   };
   return {
@@ -185,6 +194,10 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
       lookLater();
     },
     slowest: (rule) => slowness.slowest(rule, now()),
+    figures: (rule) => {
+      const found = figures.of(rule, now());
+      return found && { ...found, longest: slowness.longest(rule, now()) };
+    },
     rateLimit: (rule) => rules.get(rule)?.rateLimit,
     forgetTimes: slowness.forget,
     observe(exchange, rule) {
@@ -196,7 +209,7 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
       const isWrite = exchange.write === true;
       if (exchange.mode !== "translate") {
         if (isSuccess(exchange)) slowness.took(operationOf(exchange), undefined, msOf(exchange), now());
-        if (isWrite) native(exchange);
+        native(exchange);
         return;
       }
       if (rule === undefined || rule.guard.action === "off") return;
@@ -205,6 +218,7 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
       else if (isSuccess(exchange)) {
         const operation = operationOf(exchange);
         watched(rule.name).tally.served(operation, now(), isWrite);
+        figures.add(operation, rule.name, undefined, now());
         slowness.took(operation, rule.name, msOf(exchange), now());
         if (!isWrite) time(exchange, rule);
         if (isWrite) writes.translated(operation, exchange.credential?.(), rule.name, now());
@@ -217,6 +231,7 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
         if (names.has(name)) continue;
         rules.delete(name);
         slowness.forget(name);
+        figures.forget(name);
       }
     },
   };

@@ -48,7 +48,7 @@ export interface GuardSecond {
 }
 
 /** An independent error of both versions loses at most this share of requests. */
-const USUAL = 0.01;
+export const USUAL = 0.01;
 /** The share that is to be noticed. */
 const SICK = 0.05;
 /** Evidence that raises an alarm: e^27 requests at 5,000 per second, each counted twice, are 1.7 years. */
@@ -76,7 +76,7 @@ const LIKELY_SHARE = 0.2;
 /** Trouble is over after this time without a failure, in seconds. */
 export const QUIET_SECONDS = 900;
 /** Failed writes of fewer callers raise no alarm: one credential may lack a permission. */
-const CALLERS_NEEDED = 2;
+export const CALLERS_NEEDED = 2;
 /** When nothing but the rule's own writes of the day before shows that they were served. */
 const CALLERS_NEEDED_OWN_DAY = 3;
 export const CALLERS_KEPT = 10;
@@ -228,6 +228,12 @@ export function trouble(state: GuardState, now: number): GuardTrouble | undefine
     isCertain: alarm !== undefined || troubled.some((episode) => episode.troubled),
     alarm,
   };
+}
+
+/** How near the evidence is to an alarm: 0 to 1. Native v1 has a say in the alarm besides. */
+export function alarmEvidence(state: GuardState, now: number): number {
+  const present = [state.reads, state.writes, ...state.operations].filter((one) => presentEpisode(one, now));
+  return Math.min(1, Math.max(0, ...present.map(({ losing }) => losing.now)) / ALARM);
 }
 
 /** Returns failures that are over, as long as nothing shows that v2 is well again: for `QUIET_SECONDS`. */

@@ -7,7 +7,7 @@ import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceNote, ForceState, OwnRuleStatus } from "../rules/status.ts";
 import { counted, instant } from "../rules/words.ts";
-import type { GuardSecond } from "./guard.ts";
+import { alarmEvidence, type GuardSecond } from "./guard.ts";
 import { createGuardWatch, type GuardWatch } from "./guard-watch.ts";
 import { createRepeats } from "./repeats.ts";
 import {
@@ -322,7 +322,14 @@ export function createRollout(options: RolloutOptions): Rollout {
     },
     rules: () => present.rules,
     rule: (name) => present.states.get(name)?.rule,
-    states: () => currentStates().map((state) => statusOf(state, present.force, { at: wall(), reading: now() })),
+    states: () =>
+      currentStates().map((state) => {
+        const status = statusOf(state, present.force, { at: wall(), reading: now() });
+        const figures = state.rule.guard.action === "off" ? undefined : watch.figures(state.rule.name);
+        if (figures === undefined) return status;
+        const evidence = alarmEvidence(state.guard, Math.floor(now() / 1_000));
+        return { ...status, guard: { ...status.guard, figures: { ...figures, evidence } } };
+      }),
     ownStates: () => currentStates().map((state) => ownStatusOf(state, present.force, { at: wall(), reading: now() })),
     guardCalls: () => watch.calls,
     view: () => ({

@@ -2,8 +2,9 @@
 
 import { FAILURE_KINDS, type FailureKind } from "../model/v2-failure.ts";
 import { boundWords, counted, duration, neededWords, percent } from "../rules/words.ts";
+import { CALLERS_NEEDED, USUAL } from "./guard.ts";
 import type { PromotionEvidence } from "./promotion.ts";
-import type { Slowness } from "./slowness.ts";
+import { SLOW_MORE_MS, SLOW_TIMES, type Slowness, TIMES_NEEDED } from "./slowness.ts";
 import { type GuardCause, quietNeeded, type StepBack, type StepBackCause, translatedShare } from "./step-back.ts";
 
 /** `forward`, `back`, or the share of clients that are translated again. */
@@ -66,6 +67,13 @@ export function slowText({ operation, v2Ms, nativeMs }: Slowness): string {
   const [v2, native] = [v2Ms, nativeMs].map((ms) => Math.round(ms).toLocaleString("en-US"));
   return `v2 is slow for ${operation}: ${v2} ms, native v1 takes ${native} ms (95th percentiles)`;
 }
+
+/** What the guard needs before it judges, a sentence each. */
+export const GUARD_NEEDS: readonly string[] = [
+  `An alarm needs clearly more failures (errors, 401, 403, 429) than the usual ${percent(USUAL)}, second by second, and a native v1 that serves the same reads when it is asked, or fails them at most a quarter as often.`,
+  `Failed writes are not repeated: native v1 must have served such writes, and ${counted(CALLERS_NEEDED, "client")} must have failed.`,
+  `Times need ${TIMES_NEEDED} responses of each version within ten minutes. v2 is slow at ${SLOW_TIMES} times native v1's 95th percentile, if that is ${SLOW_MORE_MS} ms more.`,
+];
 
 const SHOWN_NAMES = 3;
 

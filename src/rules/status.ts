@@ -47,16 +47,33 @@ const Evidence = z.object({
   ofAll: optional(z.boolean()),
 });
 
+/** `denied`: 401 and 403; `limited`: 429; `errors`: everything else that fails. */
+const ServedCountsSchema = z.object({ requests: Count, errors: Count, denied: Count, limited: Count });
+
+/** 95th percentiles in milliseconds. */
+const TimesSchema = z.object({
+  operation: z.string(),
+  v2Ms: z.number().nonnegative(),
+  nativeMs: z.number().nonnegative(),
+});
+
 /** What v2 does to the clients of a rule that native v1 might not do. */
 const Guard = z.object({
   action: z.enum(GUARD_ACTIONS),
-  /** The slowest operation, if v2 is much slower than native v1: 95th percentiles in milliseconds. */
-  slow: optional(
+  /** The slowest operation, if v2 is much slower than native v1. */
+  slow: optional(TimesSchema.extend({ says: z.string() })),
+  /** The last ten minutes. Absent: nothing of it was translated in that time. */
+  figures: optional(
     z.object({
-      operation: z.string(),
-      v2Ms: z.number().nonnegative(),
-      nativeMs: z.number().nonnegative(),
-      says: z.string(),
+      translated: ServedCountsSchema,
+      /** Other v1 requests of the same operations. */
+      native: ServedCountsSchema,
+      /** Reads that v2 failed and that were repeated on native v1. */
+      repeats: z.object({ asked: Count, served: Count }),
+      /** How near the evidence is to an alarm. */
+      evidence: Share,
+      /** The operation that takes longest beside native v1. Absent: too few responses of both are known. */
+      longest: optional(TimesSchema),
     }),
   ),
   /** Absent: v2 fails nothing, or too little to say so. */

@@ -146,6 +146,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     catalogue: { version: catalogue.version, recordTimes: config.v1.recordTimes },
     changeable: changeToken?.isWritten(),
     openBreakers: [...upstreams.breakers()].flatMap(([name, open]) => (open ? [name] : [])),
+    refusedCertificates: [...renewal.certificates()].flatMap(([name, isInForce]) => (isInForce ? [] : [name])),
   });
   const decisions = createDecisions(config, catalogue, options.translate);
   const migration = createMigration(config, catalogue, decisions, {

@@ -71,7 +71,13 @@ export function createFleet(sources: FleetSources) {
     });
   };
   const ownTold = () => ({ instance: sources.instance, contributor, lost: sources.known.lost() });
-  const read = (): Promise<Peers> => peers?.read() ?? Promise.resolve(NO_PEERS);
+  let last: Peers | undefined;
+  const read = async (): Promise<Peers> => {
+    if (peers === undefined) return NO_PEERS;
+    const found = await peers.read();
+    last = withKept(found, last);
+    return found;
+  };
   return {
     /** Opens the store for the contributor. Resolves to what it has of the process before, which takes a moment at most. Never rejects. */
     open: async (id: string): Promise<StoredBefore | undefined> => {
@@ -128,8 +134,12 @@ export function createFleet(sources: FleetSources) {
       const head = JSON.stringify({ ...own, ...(unread.length === 0 ? {} : { unread }) }).slice(0, -1);
       return new JsonText(`${head},"peers":[${texts.join()}]}`);
     },
-    /** All others, with what they keep in the store; undefined without a store. */
-    peers: async (): Promise<Peers | undefined> => (peers === undefined ? undefined : read()),
+    /** All others as they were read lately, with what they keep in the store; undefined without a store. */
+    peers: async (): Promise<Peers | undefined> => {
+      if (peers === undefined) return undefined;
+      const reading = read();
+      return last ?? reading;
+    },
     /** The ledgers of all as one. */
     ledger: async (): Promise<{ readonly snapshot: LedgerSnapshot; readonly note: FleetNote | undefined }> => {
       const own = sources.snapshot();
@@ -165,6 +175,13 @@ export function createFleet(sources: FleetSources) {
       publisher?.close();
     },
   };
+}
+
+/** What could not be read is as it was before. */
+function withKept(found: Peers, before: Peers = NO_PEERS): Peers {
+  if (found.unread.length === 0) return found;
+  const known = new Set(found.peers.map(({ contributor }) => contributor));
+  return { ...found, peers: [...found.peers, ...before.peers.filter(({ contributor }) => !known.has(contributor))] };
 }
 
 function hasClient({ clients, bounds, samples }: FleetDocument, name: string): boolean {

@@ -40,7 +40,7 @@ import { basisOf, createCredentialDigests, createSavedState } from "./persistenc
 import { comparisonsOf, headOf, progressOf, rulesOf } from "./progress.ts";
 import type { Cutover, Decisions } from "./proxy.ts";
 import { askedRule } from "./rule-clients.ts";
-import { createSharedState } from "./shared-state.ts";
+import { createSharedState, type SharedState } from "./shared-state.ts";
 import type { UpstreamParts, Upstreams } from "./upstreams.ts";
 import { asConfigError, rulesFaultOf, warnOfLostNames, warnOfMissedNames, watchedRulesFile } from "./watched-rules.ts";
 
@@ -68,7 +68,10 @@ interface MigrationHooks {
   readonly store?: SharedStore | undefined;
 }
 
-export type InstanceStanding = Pick<Progress, "ready" | "native" | "catalogue" | "changeable" | "openBreakers">;
+export type InstanceStanding = Pick<
+  Progress,
+  "ready" | "native" | "catalogue" | "changeable" | "openBreakers" | "refusedCertificates"
+>;
 
 /** Events that belong to no request. */
 interface MigrationListener {
@@ -85,6 +88,8 @@ export interface Migration {
   readonly sources: RolloutMetricSources;
   readonly explain: ExplainCutover;
   readonly rollout: Rollout;
+  /** By name of a rule: what the guards of several replicas see together, where there is trouble. */
+  readonly guardsTogether: SharedState["guards"];
   readonly ledger: Ledger;
   readonly identity: ClientIdentity;
   readonly shadow: Shadow | undefined;
@@ -147,6 +152,7 @@ export function createMigration(
     traits: createOperationTraits(catalogue.resources, untranslatedOf(catalogue)),
   });
   const requests = createRequestHistory(wall);
+  const operations = requestedOperations(resourceNames(catalogue.resources), config.upstream.v1 !== undefined);
   const bucketOf = createBucket(salt);
   const changed: ((event: RolloutEvent) => void)[] = [];
   const rollout = createRollout({
@@ -286,6 +292,7 @@ export function createMigration(
     },
     explain: { rollout, bucketOf, nameOf: identity.nameOf, wall },
     rollout,
+    guardsTogether: sharedState.guards,
     ledger,
     identity,
     shadow,
@@ -328,8 +335,6 @@ export function createMigration(
     }),
     missedNames: missed,
     clientsRollout: (query) => {
-      const native = config.upstream.v1 !== undefined;
-      const operations = requestedOperations(resourceNames(catalogue.resources), native);
       return { bucketOf, rule: askedRule(query, { rollout, bucketOf, wall, operations }) };
     },
     observe: (exchange) => {

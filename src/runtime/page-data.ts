@@ -7,18 +7,16 @@ import { createStatus } from "../fleet/status.ts";
 import { TIERS } from "../history/buckets.ts";
 import type { AskedTimes } from "../history/requests.ts";
 import { type Series, type SeriesSource, seriesOf } from "../history/series.ts";
-import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
+import type { LedgerSnapshot } from "../ledger/entry.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import { isJsonObject, member } from "../model/json.ts";
 import type { MadeUpPast, PageData, PageSample } from "../page/data.ts";
-import type { RequestedOperation } from "../rules/conditions/condition.ts";
-import type { Rules } from "../rules/rule.ts";
 import { VERSION } from "../version.ts";
 import type { Peer } from "./fleet-peers.ts";
 import { type ClientFacts, mergedEvents, peerProgress, withFolded, withOwners } from "./fleet-views.ts";
 import type { PageFacts } from "./page-messages.ts";
 import { withBuckets } from "./progress.ts";
-import { askedRule } from "./rule-clients.ts";
+import type { Takers } from "./takers.ts";
 
 const [, HOURS, DAYS] = TIERS;
 const SHOWN_HOURS = 14 * 24;
@@ -32,18 +30,17 @@ export interface PageSources extends ClientFacts {
   readonly facts: PageFacts;
   readonly own: FleetDocument;
   readonly peers: readonly Peer[];
-  readonly rules: Rules | undefined;
-  /** All that rules decide on. */
-  readonly operations: readonly RequestedOperation[];
   readonly past: MadeUpPast | undefined;
   /** Option `shadow.values`. */
   readonly values: "redact" | "show";
 }
 
-/** Returns what makes the data of an update. */
-export function createGatherer(): (sources: PageSources) => PageData {
+/** Returns what makes the data of an update. `takersOf`: how many of the clients each rule takes requests of. */
+export function createGatherer(
+  takersOf: (clients: LedgerSnapshot["clients"]) => Promise<Takers>,
+): (sources: PageSources) => Promise<PageData> {
   let drawn: { readonly at: number; readonly hours: Series; readonly days: Series } | undefined;
-  return (sources) => {
+  return async (sources) => {
     const { facts, own: document, past } = sources;
     const { at, instance, shared } = facts;
     const times: AskedTimes = { from: -DAY_MS, to: undefined };
@@ -56,6 +53,7 @@ export function createGatherer(): (sources: PageSources) => PageData {
     const status = createStatus(fleet, times);
     const gone = fleet.gone.map((one) => one.progress.ledger);
     const ledgers = [...fleet.instances.map((one) => one.progress.ledger), ...gone];
+    const ledger = ledgers.length === 1 && ledgers[0] !== undefined ? ledgers[0] : mergeSnapshots(ledgers);
     const events = mergedEvents({ events: document.events, since: document.head.eventsSince, at }, sources.peers);
     const sourcesOf = (tier: 1 | 2): readonly SeriesSource[] => [
       ...[document, ...folded.map((peer) => peer.document)].map(({ totals, head, tiers }) => ({
@@ -79,16 +77,15 @@ export function createGatherer(): (sources: PageSources) => PageData {
       instance,
       status,
       rules: fleet.rules,
-      takers: takersOf(sources, own.ledger.clients),
+      takers: await takersOf(ledger.clients),
+      ownGuards: new Map(own.rules.map((rule) => [rule.name, rule.guard])),
+      guardsTogether: facts.guardsTogether,
       rows: rowsOf(status.window.rows),
       hours,
       days,
       events: [...(past?.events ?? []), ...events.events],
       eventsSince: past?.events[0]?.at ?? events.since,
-      ledger: withClients(
-        ledgers.length === 1 && ledgers[0] !== undefined ? ledgers[0] : mergeSnapshots(ledgers),
-        past?.clients,
-      ),
+      ledger: withClients(ledger, past?.clients),
       samples: samplesOf([document, ...sources.peers.map((peer) => peer.document)], sources.values),
       load: facts.load,
       cost: facts.cost,
@@ -98,25 +95,6 @@ export function createGatherer(): (sources: PageSources) => PageData {
       isMadeUp: past !== undefined,
     };
   };
-}
-
-/** Rules times clients, beyond which asking each would take too long. */
-const MOST_ASKED = 2_000;
-
-function takersOf(
-  { rules, bucketOf, operations, facts: { at } }: PageSources,
-  clients: readonly ClientEntry[],
-): PageData["takers"] {
-  const names = (rules?.rules ?? []).map(({ name }) => name);
-  if (names.length * clients.length > MOST_ASKED) return undefined;
-  const callers = clients.filter(({ lastV1 }) => lastV1 !== undefined);
-  const parts = { rollout: { rules: () => rules, states: () => [] }, bucketOf, wall: () => at, operations };
-  return new Map(
-    names.map((name) => {
-      const rule = askedRule(new URLSearchParams({ rule: name }), parts);
-      return [name, callers.filter((entry) => (rule?.takes(entry).taken.length ?? 0) > 0).length];
-    }),
-  );
 }
 
 function withClients(ledger: LedgerSnapshot, more: MadeUpPast["clients"] = []): LedgerSnapshot {

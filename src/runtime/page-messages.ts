@@ -1,5 +1,5 @@
 /** What the process and the thread of its page tell each other. */
-import type { MadeUpPast, PageCost, PageLoad } from "../page/data.ts";
+import type { MadeUpPast, PageCost, PageData, PageLoad } from "../page/data.ts";
 import type { AskedNews, News } from "../page/views.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { SharedStateProgress } from "../telemetry/progress.ts";
@@ -30,6 +30,7 @@ export interface PageFacts {
   readonly at: number;
   readonly instance: string;
   readonly shared: SharedStateProgress | undefined;
+  readonly guardsTogether: PageData["guardsTogether"];
   readonly load: PageLoad;
   readonly cost: PageCost;
   /** Undefined without a store. */
@@ -52,7 +53,7 @@ export interface PageFacts {
 
 /** `turn`: a number that is greater each time. */
 export interface PageQuestion {
-  readonly home: { readonly query: string };
+  readonly home: { readonly query: string; readonly formToken: string | undefined };
   readonly news: {
     readonly turn: number;
     readonly asked: readonly AskedNews[];

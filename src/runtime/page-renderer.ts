@@ -4,6 +4,7 @@ import { loadCatalogue } from "../catalogue/catalogue.ts";
 import { requestedOperations } from "../config/rules.ts";
 import { createDocumentReader, type DocumentReader } from "../fleet/document.ts";
 import { wayOut, wayOutOptions } from "../ledger/way-out.ts";
+import { TIME } from "../model/clock.ts";
 import { parsedJson } from "../model/json.ts";
 import { ASSET_PATHS } from "../page/assets.ts";
 import { clientPage } from "../page/client.ts";
@@ -24,13 +25,19 @@ import {
   type PageRows,
   type PageSettings,
 } from "./page-messages.ts";
+import { createTakers } from "./takers.ts";
 
 /** Answers what comes through `port`, one message after the other. */
 export function startRenderer(port: MessagePort, settings: PageSettings): void {
   const documents = createDocuments();
   const bucketOf = createBucket(settings.salt);
   const catalogue = loadCatalogue(settings.catalogue);
-  const gather = createGatherer();
+  let at = 0;
+  const takers = catalogue.then(({ resources }) => {
+    const operations = requestedOperations(resourceNames(resources), settings.hasNative);
+    return createTakers({ rules: () => known.rules, bucketOf, wall: () => at, now: TIME.now, operations });
+  });
+  const gather = createGatherer(async (clients) => (await takers)(clients));
   const look = { assets: ASSET_PATHS, draw: createDraw() };
   let known: { rules: Rules | undefined; owners: Owners; past: MadeUpPast | undefined } = {
     rules: undefined,
@@ -42,6 +49,7 @@ export function startRenderer(port: MessagePort, settings: PageSettings): void {
 
   const update = async (facts: PageFacts): Promise<void> => {
     const { rare } = facts;
+    at = facts.at;
     if (rare !== undefined) known = { ...rare, owners: new Map(rare.owners) };
     const own = await documents.read(OWN);
     if (own === undefined) throw new Error("the page was not told what it shows");
@@ -51,11 +59,9 @@ export function startRenderer(port: MessagePort, settings: PageSettings): void {
       if (document !== undefined) peers.push({ ...peer, document });
     }
     documents.keep([OWN, ...peers.map(({ contributor }) => contributor)]);
-    const { rules, owners, past } = known;
-    const { values, hasNative } = settings;
-    const operations = requestedOperations(resourceNames((await catalogue).resources), hasNative);
+    const { owners, past } = known;
     const ownerOf = (client: string) => owners.get(client);
-    data = gather({ facts, own, peers, rules, past, values, operations, ownerOf, bucketOf });
+    data = await gather({ facts, own, peers, past, values: settings.values, ownerOf, bucketOf });
   };
   const latest = (): PageData => {
     if (data === undefined) throw new Error("the page was not told what it shows");
@@ -74,13 +80,16 @@ export function startRenderer(port: MessagePort, settings: PageSettings): void {
     };
   };
   const answer = async (ask: PageAsk) => {
-    if (ask.do === "home") return bytesOf(renderPage(latest(), new URLSearchParams(ask.query), look));
+    if (ask.do === "home") {
+      const { query, formToken } = ask;
+      return bytesOf(renderPage(latest(), new URLSearchParams(query), { ...look, formToken }));
+    }
     if (ask.do === "news") {
       const asked = new Set(ask.asked.map(({ query }) => query));
       shown = new Map([...shown].filter(([query]) => asked.has(query)));
       return ask.asked.map((one) => newsOf(one, ask.turn));
     }
-    const { ledger, at } = latest();
+    const { ledger } = latest();
     const entry = ledger.clients.find(({ name }) => name === ask.name);
     if (entry === undefined) return undefined;
     const way = wayOut(entry, wayOutOptions(await catalogue, settings.recordTimes));

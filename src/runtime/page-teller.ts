@@ -9,13 +9,15 @@ import type { Progress } from "../telemetry/progress.ts";
 import { createDocumentRows, type RowSources } from "./document-rows.ts";
 import type { Fleet } from "./fleet.ts";
 import type { StoredPeer } from "./fleet-peers.ts";
-import { costOf, createLoad } from "./page-load.ts";
+import { pageCost } from "./page-cost.ts";
+import { createLoad } from "./page-load.ts";
 import { OWN, type PageFacts, type PageRows } from "./page-messages.ts";
 
 export interface TellerSources {
   readonly rows: RowSources;
   readonly fleet: Pick<Fleet, "peers">;
   readonly shared: () => Progress["shared"];
+  readonly guardsTogether: () => PageFacts["guardsTogether"];
   readonly rules: () => Rules | undefined;
   readonly owners: () => NonNullable<PageFacts["rare"]>["owners"];
   readonly instance: string;
@@ -93,11 +95,12 @@ export function createTeller(sources: TellerSources, tell: (message: PageRows | 
       slices.begin();
       await tellOwn(slices.pause);
       if (found !== undefined) await tellPeers(found.peers, slices.pause);
-      const cost = await costOf(metrics);
+      const cost = await pageCost(metrics);
       await slices.pause();
       const at = wall();
       tell({
         ...{ do: "facts", at, instance: name, shared: sources.shared(), cost },
+        guardsTogether: sources.guardsTogether(),
         load: await load.read(),
         peers: found?.peers.map((peer) => ({
           contributor: peer.contributor,

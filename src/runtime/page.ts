@@ -76,7 +76,7 @@ export function createPage(parts: PageParts): AdminPage {
   };
   const look = async () => (await import("../page/assets.ts")).ASSET_PATHS;
   return {
-    home: async (query) => (await fresh()).thread.ask("home", { query: query.toString() }),
+    home: async (query, formToken) => (await fresh()).thread.ask("home", { query: query.toString(), formToken }),
     news: async (turn, asked) => {
       const { thread, gatherMs } = await fresh();
       const found = await thread.ask("news", { turn, asked });
@@ -112,9 +112,12 @@ async function openPage(parts: PageParts): Promise<OpenPage> {
     hasNative: config.upstream.v1 !== undefined,
     values: config.shadow.values,
   });
-  const { rows, fleet, shared, rollout, identity } = migration;
+  const { rows, fleet, shared, guardsTogether, rollout, identity } = migration;
   const owners = () => Array.from(identity.names, (name) => [name, identity.ownerOf(name) ?? {}] as const);
-  return { thread, teller: createTeller({ ...parts, rows, fleet, shared, rules: rollout.rules, owners }, thread.tell) };
+  return {
+    thread,
+    teller: createTeller({ ...parts, rows, fleet, shared, guardsTogether, rules: rollout.rules, owners }, thread.tell),
+  };
 }
 
 function closePage({ thread, teller }: OpenPage): void {

@@ -4,7 +4,7 @@
  * configurations that make other responses, do not add up.
  */
 import { beginFleetGuard, type FleetGuard, KEPT_SECONDS, stepFleetGuard } from "../rollout/fleet-guard.ts";
-import { type GuardSecond, guardAlarm } from "../rollout/guard.ts";
+import { alarmEvidence, type GuardSecond, guardAlarm } from "../rollout/guard.ts";
 import type { Rollout } from "../rollout/rollout.ts";
 import { causeOf, type Promotes, type RuleState, translates } from "../rollout/rule-state.ts";
 import {
@@ -55,6 +55,14 @@ interface SharedRulesParts {
 interface Watched {
   readonly guard: FleetGuard;
   readonly wasBack: boolean;
+  readonly replicas: number;
+}
+
+/** What the replicas' seconds say together of a rule in trouble. */
+export interface GuardTogether {
+  readonly replicas: number;
+  /** How near the evidence is to an alarm: 0 to 1. */
+  readonly evidence: number;
 }
 
 export function createSharedRules({ rollout, basis, hide, now, rows, promote }: SharedRulesParts) {
@@ -128,7 +136,7 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
           second,
         )
       : begun;
-    watched.set(key, { guard, wasBack });
+    watched.set(key, { guard, wasBack, replicas: shares.length });
     if (!mayStepBack || state.stepBack === undefined) return;
     const windows = shares.flatMap(({ window }) => window ?? []);
     const alarm = state.stepBack.settings.guard === undefined ? undefined : guardAlarm(guard.state);
@@ -138,6 +146,15 @@ export function createSharedRules({ rollout, basis, hide, now, rows, promote }: 
     if (cause !== undefined) rollout.adopt(state.rule.name, cause);
   };
   return {
+    /** By name of a rule: what several replicas counted together, as long as one of them sees trouble. */
+    guards: (): ReadonlyMap<string, GuardTogether> =>
+      new Map(
+        present().flatMap(([key, { rule }]): (readonly [string, GuardTogether])[] => {
+          const { guard, replicas = 0 } = watched.get(key) ?? {};
+          if (guard === undefined || replicas < 2) return [];
+          return [[rule.name, { replicas, evidence: alarmEvidence(guard.state, guard.upTo) }]];
+        }),
+      ),
     /** Takes what the guard sees. Takes no time, whatever the store does. */
     guardSeconds: (rule: Rule, more: readonly GuardSecond[]): void => {
       const key = keyOf(rule);

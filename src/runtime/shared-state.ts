@@ -24,7 +24,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { SharedStateProgress } from "../telemetry/progress.ts";
 import { VERSION } from "../version.ts";
 import { createAdoption, foreignText, shared } from "./shared-adoption.ts";
-import { createSharedRules } from "./shared-rules.ts";
+import { createSharedRules, type GuardTogether } from "./shared-rules.ts";
 
 /** How long a start waits for what other replicas decided. Then this process serves, and hears of it later. */
 const START_MS = 1_500;
@@ -64,6 +64,8 @@ export interface SharedState {
   changed(event: RolloutEvent): void;
   /** Takes what the guard sees of a rule. Takes no time, whatever the store does. */
   guardSeconds(rule: Rule, seconds: readonly GuardSecond[]): void;
+  /** By name of a rule: what several replicas see together, where there is trouble. */
+  guards(): ReadonlyMap<string, GuardTogether>;
   /** Hands a command of `carryover force` to all replicas. Resolves to true once the store has it; to false if that takes too long. */
   force(command: ForceCommand, note: ForceNote): Promise<boolean>;
   /** What this contributor, and all others, keep in the store; to be called once, before `start`. Undefined without a store. */
@@ -90,6 +92,7 @@ const ALONE: SharedState = {
   start: async () => {},
   changed: () => {},
   guardSeconds: () => {},
+  guards: () => new Map(),
   force: async () => false,
   isUp: () => true,
   progress: () => undefined,
@@ -166,6 +169,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
       if (event.kind === "stepped-back" && event.rule !== undefined) adopt.own(replica, event.rule, event.reason);
     },
     guardSeconds: rules.guardSeconds,
+    guards: rules.guards,
     force: (command, { reason, by }) => {
       const detail = JSON.stringify({
         command,

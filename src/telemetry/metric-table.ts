@@ -62,6 +62,7 @@ export const METRICS = {
     VERSIONS,
   ),
   aborted_requests_total: counter("requests", "Requests whose client left early", ["api_version"], VERSIONS),
+  request_calls_total: counter("calls", "Calls to upstreams that requests needed, by kind of request", KINDS, 200),
   upstream_requests_total: counter("calls", "Calls to upstreams; code none: no response", ["upstream", "code"], 200),
   upstream_breaker_open: gauge(
     "boolean",

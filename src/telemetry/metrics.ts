@@ -162,6 +162,7 @@ interface RequestCounters {
   upstreamSeconds: number;
   ownSeconds: number;
   aborted: number;
+  calls: number;
 }
 
 /** Beyond the bounds of the table, `api_version` and `mode` stay: both have few values. */
@@ -187,11 +188,18 @@ function createRequestCounts(
       upstreamSeconds: 0,
       ownSeconds: 0,
       aborted: 0,
+      calls: 0,
     }),
     KEPT_LABELS,
   );
   const durations = make.histogram("request_duration_seconds", SECONDS);
   make.counter("requests_total", () => Array.from(requests.rows(), ([values, { count }]) => [values, count]));
+  make.counter("request_calls_total", () =>
+    Array.from(requests.rows(), ([[apiVersion, resource, operation, mode], { calls }]) => [
+      [apiVersion, resource, operation, mode],
+      calls,
+    ]),
+  );
   const sums = [
     ["request_bytes_total", "requestBytes"],
     ["response_bytes_total", "responseBytes"],
@@ -214,6 +222,7 @@ function createRequestCounts(
     ]);
     const upstream = Math.max(0, upstreamMs) / 1000;
     row.count += times;
+    row.calls += exchange.calls.length;
     row.requestBytes += Math.max(0, exchange.requestBytes);
     row.responseBytes += Math.max(0, exchange.responseBytes);
     row.upstreamSeconds += upstream;

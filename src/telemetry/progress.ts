@@ -128,6 +128,8 @@ export const OwnProgressSchema = z.object({
   catalogue: optional(z.object({ version: z.string().max(64), recordTimes: z.enum(["all", "published"]) })),
   /** Upstreams that do not respond: calls to them fail at once. */
   openBreakers: optional(z.array(z.string())),
+  /** Upstreams whose certificate files hold something that cannot be used. */
+  refusedCertificates: optional(z.array(z.string())),
   totals: TotalsSchema,
   /** Absent if no time was asked for, or if the instance is older than the member. */
   window: optional(WindowSchema),

@@ -18,7 +18,8 @@ afterEach(async () => {
 const NEWS = 'event: part\ndata: {"id":"rules","html":"<p>rules</p>"}\n\n';
 
 const page: AdminPage = {
-  home: async (query) => Buffer.from(`<h1>home ${query.get("q") ?? ""}</h1>`),
+  home: async (query, formToken) =>
+    Buffer.from(`<h1>home ${query.get("q") ?? ""}</h1>${formToken ? `form=${formToken};` : ""}`),
   news: async (_, asked) => ({
     found: asked.map(({ query }) => ({ query, before: undefined, changes: Buffer.from(""), whole: Buffer.from(NEWS) })),
     restMs: 0,
@@ -148,6 +149,25 @@ describe("the login", () => {
     expect((await get(other, { cookie: `${cookieName(TOKEN)}=${forged}` })).status).toBe(303);
   });
 
+  test("ends with the form of the page, which only the page itself can send", async () => {
+    const url = await start({ token: TOKEN });
+    const cookie = cookieOf((await post(`${url}/page/login`, { token: TOKEN })).headers);
+    const form = /form=([^;]+);/.exec((await get(url, { cookie })).body)?.[1] ?? "";
+    expect((await get(url, { authorization: `Bearer ${TOKEN}` })).body).not.toContain("form=");
+    const refused = [
+      await post(`${url}/page/logout`, { form: "x" }, { cookie }),
+      await post(`${url}/page/logout`, { form }, { cookie, origin: "https://evil.example" }),
+    ];
+    expect(refused.map(({ status, headers }) => [status, headers.getSetCookie()])).toEqual([
+      [403, []],
+      [403, []],
+    ]);
+    expect((await post(`${url}/page/logout`, { form })).headers.getSetCookie()).toEqual([]);
+    const { status, headers } = await post(`${url}/page/logout`, { form }, { cookie });
+    expect([status, headers.get("location")]).toEqual([303, "/page/login"]);
+    expect(headers.getSetCookie()[0]).toBe(`${cookieName(TOKEN)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax`);
+  });
+
   test("has a cookie of another name for another token, since browsers share cookies between ports", () => {
     expect(cookieName(TOKEN)).not.toBe(cookieName(`${TOKEN}2`));
   });
@@ -230,6 +250,19 @@ describe("open pages", () => {
     const one = await follow(url);
     await expect.poll(one.text, { timeout: 5_000 }).toContain('data: {"id":"rules","html":"<p>rules</p>"}');
     one.end();
+  });
+
+  test("are at most 32 of 500 that ask at once, and probes and scrapes are answered meanwhile", async () => {
+    const url = await start();
+    const asked = Array.from({ length: 500 }, () => follow(url));
+    const others = ["/healthz", "/readyz", "/metrics"].map((path) => get(`${url}${path}`, { accept: "*/*" }));
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    const all = await Promise.all(asked);
+    const followed = all.filter(({ status }) => status === 200);
+    expect([followed.length, all.filter(({ status }) => status === 503).length]).toEqual([MOST_VIEWERS, 468]);
+    await Promise.all(followed.map(({ text }) => expect.poll(text, { timeout: 5_000 }).toContain("event: part")));
+    expect((await get(`${url}/metrics`)).status).toBe(200);
+    for (const one of all) one.end();
   });
 
   test("are at most 32, and neither displace other connections nor are displaced by them", async () => {

@@ -79,6 +79,9 @@ describe("the tour", () => {
     expect(visible).toMatch(/client ci-bot: \d+ requests failed because of translation \(role list\)/);
     expect(visible).toMatch(/carryover_rule_step_backs\{rule="role-reads"\} 1\n/);
     expect(chapter(tour, /must change/)).toMatch(/Way out of v1 for `ci-bot`.*`GET \/iam\/v2beta1\/roles`/s);
+    expect(chapter(tour, /one page for a browser/)).toMatch(
+      /\$ xdg-open http\S+\/\n +\d+ % of v1 requests translated .*\n +0 of 3 clients moved.*\n +[\d,]+ v1 requests .*\n +Role-reads? stepped back/i,
+    );
     expect(tour).not.toMatch(UNTOLD);
 
     expect(tour).toMatch(/serve --upstream-v2-url/);
@@ -96,7 +99,7 @@ describe("the tour", () => {
     });
     expect(isTold).toBe(false);
     expect(printed.filter((scene) => !UNTOLD.test(scene))).toEqual([]);
-    expect(printed).toHaveLength(7);
+    expect(printed).toHaveLength(8);
   });
 });
 

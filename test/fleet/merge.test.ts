@@ -52,6 +52,26 @@ describe("several instances together", () => {
     ]);
   });
 
+  test("what guards counted adds up, with the operation of all that takes longest beside native", () => {
+    const figures = (v2Ms: number, evidence: number) => ({
+      translated: { requests: 10, errors: 2, denied: 1, limited: 0 },
+      native: { requests: 5, errors: 0, denied: 1, limited: 2 },
+      repeats: { asked: 2, served: 1 },
+      evidence,
+      longest: { operation: `group list ${v2Ms}`, v2Ms, nativeMs: 10 },
+    });
+    const told = [figures(20, 0.7), figures(80, 0.1)].map((one, at) =>
+      progress({ instance: `i${at}`, rules: [rule("a", { guard: { action: "stepBack", figures: one } })] }),
+    );
+    expect(merge(heard(...told))?.rules[0]?.guard?.figures).toEqual({
+      translated: { requests: 20, errors: 4, denied: 2, limited: 0 },
+      native: { requests: 10, errors: 0, denied: 2, limited: 4 },
+      repeats: { asked: 4, served: 2 },
+      evidence: 0.7,
+      longest: { operation: "group list 80", v2Ms: 80, nativeMs: 10 },
+    });
+  });
+
   test("evidence adds up, and is left out where an instance does not tell it", () => {
     const evidence = (...all: readonly (RuleEvidence | undefined)[]) =>
       merge(heard(...all.map((one, at) => progress({ instance: `i${at}`, rules: [rule("a", { evidence: one })] }))))

@@ -189,9 +189,9 @@ test("what troubles several instances in the same way is one line of the status"
   const own = progress({ instance: "a", contributor: "a", ...facts, peers });
   const { attention } = createStatus(fleetOf(asked([A, own])), times());
   expect(attention.filter((text) => /is forced|circuit breaker/.test(text))).toEqual([
-    `${A} (and 1 more) is forced to native: no rule decides`,
     `${A} (and 1 more) gets no response from upstream v2: its circuit breaker is open`,
     "web/c gets no response from upstream v1: its circuit breaker is open",
+    `${A} (and 1 more) is forced to native: no rule decides`,
   ]);
 });
 

@@ -66,7 +66,7 @@ describe("carryover status", () => {
     ]);
   });
 
-  test("names what needs attention, and what is in the way of everything comes first", async () => {
+  test("names what needs attention, most harm first", async () => {
     const note = { by: "anna", reason: "v2 returns 503" };
     const forcedBy = { effective: "native", file: "none", command: "native", commandAt: NOW, ...note } as const;
     const ill = progress({
@@ -79,23 +79,39 @@ describe("carryover status", () => {
       changeable: false,
       ready: false,
       openBreakers: ["v2"],
+      refusedCertificates: ["v2"],
+      shared: { up: false, since: NOW, replicas: [] },
+      countsLostAt: NOW - HOUR,
+      ledger: {
+        clients: [
+          client("poor", {
+            operations: [{ resource: "tag", operation: "get", requests: 9, lastSeen: NOW, errors: { translation: 2 } }],
+          }),
+        ],
+      },
       rules: [
         rule("back", "translate", {}, { state: "stepped-back", doing: "native", ...since(3) }),
         rule("over", "translate", {}, { state: "expired", doing: "nothing" }),
+        rule("sick", "translate", { requests: 40 }, { guard: TROUBLE }),
       ],
     });
     const { code, attention, next } = await status(ill, undefined);
     expect(code).toBe(2);
-    expect(next).toMatch(/^find out why http:\/\/b:1 does not respond: /);
+    expect(next).toMatch(/^find out why v2 fails clients of sick/);
     expect(attention).toEqual([
+      expect.stringMatching(/^sick fails clients /),
       "http://b:1 cannot be reached (ECONNREFUSED)",
-      "http://a:1 is forced to native (by carryover force, since 21:30Z by anna: v2 returns 503): no rule decides",
-      "http://a:1 has an invalid rules file since 2026-11-20 09:00Z and keeps the rules before it: r.yaml:1: bad",
       "http://a:1 gets no response from upstream v2: its circuit breaker is open",
+      "http://a:1 is forced to native (by carryover force, since 21:30Z by anna: v2 returns 503): no rule decides",
       "back stepped back 3 h ago, native v1 responds",
+      "client poor: 2 requests failed because of translation (tag get)",
+      "http://a:1 has an invalid rules file since 2026-11-20 09:00Z and keeps the rules before it: r.yaml:1: bad",
+      "http://a:1 cannot use the new certificate files for upstream v2: those before them stay in force, until they expire",
       "http://a:1 is not ready: it starts or stops",
       "http://a:1 cannot write its state.dir: a restart would lose what is new",
       "http://a:1 takes no carryover force or confirm: their token is not in its state.dir",
+      "http://a:1 has had no store since 21:30Z, and decides alone",
+      "http://a:1 lost what it had counted on 2026-11-21: the file cannot be read",
       "over has expired and matches nothing: remove it",
     ]);
   });

@@ -60,6 +60,13 @@ export function ruleOf(text: string, name: string): RuleStatus {
     },
     guard: {
       action: "warn",
+      figures: {
+        translated: { requests: 200, errors: 8, denied: 2, limited: 0 },
+        native: { requests: 100, errors: 1, denied: 1, limited: 0 },
+        repeats: { asked: 4, served: 3 },
+        evidence: 0.5,
+        longest: { operation: text, v2Ms: 200, nativeMs: 20 },
+      },
       slow: { operation: text, v2Ms: 200, nativeMs: 20, says: text },
       trouble: {
         since: AT - 1_000,
@@ -166,6 +173,8 @@ export function pageData(text: string, { clients = 1, rules = 2, replicas = 2 }:
     },
     rules: fleet.rules,
     takers: new Map([[text, 3]]),
+    ownGuards: new Map(progress.rules.map(({ name, guard }) => [name, guard])),
+    guardsTogether: new Map([[text, { replicas: 3, evidence: 0.7 }]]),
     rows,
     hours: seriesOf([{ ...source, buckets: [[Math.floor(AT / 3_600_000), 0, 5, 1, 7]] }], AT, {
       ms: 3_600_000,
@@ -203,14 +212,12 @@ export function pageData(text: string, { clients = 1, rules = 2, replicas = 2 }:
         {
           resource: text,
           operation: text,
-          modes: {
-            native: { requests: 10, seconds: 1 },
-            shadow: { requests: 0, seconds: 0 },
-            translate: { requests: 10, seconds: 2 },
-          },
+          translated: { requests: 10, calls: 25, median: 0.02, p99: 0.2 },
+          native: { requests: 10, calls: 10, median: 0.01, p99: 0.1 },
         },
       ],
       v1Requests: 20,
+      v1Calls: 35,
       upstreamCalls: { v1: 10, v2: 12 },
       comparisonCalls: 3,
     },

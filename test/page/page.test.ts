@@ -67,6 +67,29 @@ describe("the page", () => {
     expect(parts.get("rules")).toContain("There are no rules");
   });
 
+  it("shows a migration in which everything is translated", () => {
+    const data = pageData("reads");
+    const all = { native: 0, shadow: 0, translated: 30, v2: 5 };
+    const whole = (points: typeof data.hours.points) => points.map(({ at }) => ({ at, counts: all }));
+    const { standing } = data.status;
+    const done = {
+      ...data,
+      status: {
+        ...data.status,
+        standing: standing && { ...standing, translatedShare: 1, clients: 9, moved: 9, silent: [] },
+      },
+      hours: { ...data.hours, points: whole(data.hours.points) },
+      days: { ...data.days, points: whole(data.days.points) },
+    };
+    const headline = liveParts(done, new URLSearchParams()).get("headline") ?? "";
+    expect(headline).toContain('<p class="big">100 %</p>');
+    expect(headline).toContain('<p class="big">9<small> of 9</small></p>');
+    expect(headline).toContain("0 clients still on v1");
+    expect(headline).toContain("as the day before");
+    const progress = liveParts(done, new URLSearchParams("span=days")).get("progress") ?? "";
+    expect(progress).not.toContain("NaN");
+  });
+
   it("bounds what needs attention, and shows what to paste at its place", () => {
     const data = pageData("reads");
     const attention = Array.from({ length: 40 }, (_, at) => `trouble ${at}`);
@@ -77,6 +100,30 @@ describe("the page", () => {
     expect(headline).toContain("And 28 more");
     expect(headline).toMatch(/In rule role-reads:<\/p><pre[^>]*><code>mode: translate\n<\/code>/);
     expect(headline).toMatch(/In match of rule role-reads:<\/p><pre[^>]*><code>percent: 25\n<\/code>/);
+  });
+
+  it("shows what the guard of this replica counted, what those of all did, and what it needs before it judges", () => {
+    const data = pageData("reads");
+    const [rule] = data.rules;
+    if (rule === undefined) throw new Error("no rule");
+    const figuresOf = (on: readonly string[], guard = rule.guard) => {
+      const rules = [{ ...rule, on, guard }];
+      const status = { ...data.status, rules: data.status.rules.slice(0, 1) };
+      return liveParts({ ...data, status, rules }, new URLSearchParams()).get("rules") ?? "";
+    };
+    const alone = figuresOf(["reads"]);
+    expect(alone).toMatch(
+      /translated<\/th><td class="number">200<\/td><td class="number">4 %<\/td><td class="number">1 %/,
+    );
+    expect(alone).toContain("Native v1 served 3 of 4 failed reads");
+    expect(alone).toContain("Evidence for an alarm: 70 %, 3 replicas judging together");
+    expect(alone).toContain("Times need 20 responses of each version");
+    expect(alone).not.toContain("counted together");
+    const several = figuresOf(["reads", "other"]);
+    expect(several).toContain("This replica");
+    expect(several).toContain("2 replicas counted together");
+    expect(figuresOf(["other", "third"])).not.toContain("This replica");
+    expect(figuresOf(["reads"], { ...rule.guard, action: "off" })).toContain("guard.action: off");
   });
 
   it("marks events on the plot, and has every point in the table", () => {
@@ -100,6 +147,12 @@ describe("the page", () => {
     const events = [{ ...data.events[0]!, at: 9e15 }];
     const parts = liveParts({ ...data, events, ledger: { ...data.ledger, clients: [odd] } }, new URLSearchParams());
     expect(parts.get("events")).toContain("–");
+  });
+
+  it("offers to log out to whoever is logged in", () => {
+    expect(shown()).not.toContain("/page/logout");
+    const html = renderPage(pageData("reads"), new URLSearchParams(), { assets, formToken: "t0ken" });
+    expect(html).toMatch(/<form[^>]* method="post" action="\/page\/logout">.*value="t0ken"/);
   });
 
   it("has no inline script, style or handler", () => {

@@ -89,6 +89,57 @@ describe("v2 is much slower than native v1", () => {
   });
 });
 
+describe("the figures of the last ten minutes", () => {
+  const NO_FAILURES = { errors: 0, denied: 0, limited: 0 };
+
+  it("count what the rule had translated beside what native served of the same operations", async () => {
+    const { rollout, made, translated, state } = subject();
+    expect(state()?.guard.figures).toBeUndefined();
+    for (const status of [200, 200, 404, 503, 401, 403, 429]) {
+      rollout.observe(translated({ status, ...nativeSays(status === 503 ? "failed" : "served") }));
+    }
+    for (const status of [200, 200, 403]) rollout.observe(made({ mode: "native", status }));
+    rollout.observe(made({ mode: "native", status: 200, operation: "get" }));
+    await Promise.resolve();
+    expect(state()?.guard.figures).toMatchObject({
+      translated: { requests: 6, errors: 1, denied: 2, limited: 1 },
+      native: { requests: 3, ...NO_FAILURES, denied: 1 },
+      // Two reads in a second are repeated.
+      repeats: { asked: 2, served: 1 },
+    });
+  });
+
+  it("are those of retries once, and end after ten minutes", () => {
+    const { rollout, translated, state, clock } = subject();
+    const retried = { status: 503, path: "/iam/v1/roles/one", credential: () => "c", client: "c" };
+    for (let at = 0; at < 3; at++) rollout.observe(translated(retried));
+    expect(state()?.guard.figures?.translated).toEqual({ ...NO_FAILURES, requests: 1, errors: 1 });
+    clock.now += 601_000;
+    expect(state()?.guard.figures).toBeUndefined();
+  });
+
+  it("say how near the evidence is to an alarm", async () => {
+    const { rollout, translated, state, clock } = subject();
+    const evidence: (number | undefined)[] = [];
+    for (let second = 0; second < 3; second++) {
+      for (let at = 0; at < 8; at++)
+        rollout.observe(translated({ status: at < 4 ? 503 : 200, ...nativeSays("served") }));
+      await Promise.resolve();
+      clock.now += 1_000;
+      evidence.push(state()?.guard.figures?.evidence);
+    }
+    expect(evidence[0]).toBeGreaterThan(0);
+    expect(evidence[2]).toBeGreaterThan(evidence[0] ?? 1);
+    expect(evidence[2]).toBeLessThan(1);
+  });
+
+  it("are not counted where the guard is off", () => {
+    const { rollout, translated, state } = subject({ action: "off" });
+    rollout.observe(translated());
+    expect(state()?.guard.figures).toBeUndefined();
+  });
+});
+
 describe("reads that wait for a v2 that does not respond", () => {
   const hang = async (alsoResponds: boolean, giveUpV2?: () => void) => {
     const { rollout, translated, call, state, tick } = subject();

@@ -18,6 +18,17 @@ describe("v2 is much slower than native v1", () => {
     expect(watched(5_000, 10, 19).slowest("r", 20)).toBeUndefined();
   });
 
+  it("and names the operation that takes longest beside native v1, slow or not", () => {
+    const watch = watched(30, 20);
+    for (let at = 0; at < 20; at++) {
+      watch.took("group list", "r", 90, at);
+      watch.took("group list", undefined, 30, at);
+    }
+    expect(watch.longest("r", 20)).toEqual({ operation: "group list", v2Ms: 90, nativeMs: 30 });
+    expect(watch.slowest("r", 20)).toBeUndefined();
+    expect(watched(30, 20, 19).longest("r", 20)).toBeUndefined();
+  });
+
   it("by the times of the last ten minutes, and of the rule in question", () => {
     expect(watched(5_000, 10).slowest("r", 600_020)).toBeUndefined();
     expect(watched(5_000, 10).slowest("other", 20)).toBeUndefined();

@@ -24,6 +24,7 @@ function stage(peers?: () => Promise<readonly StoredPeer[]>) {
       rows: made.sources,
       fleet: { peers: async () => peers && { peers: await peers(), unread: [] } },
       shared: () => undefined,
+      guardsTogether: () => new Map(),
       rules: () => undefined,
       owners: () => [["ci", { owner: "Team A" }]],
       instance: "0123456789",
@@ -44,7 +45,7 @@ function stage(peers?: () => Promise<readonly StoredPeer[]>) {
     ...{ made, thread, teller, told },
     home: async (query = "") => {
       await teller.update();
-      return textOf(await thread.ask("home", { query }));
+      return textOf(await thread.ask("home", { query, formToken: undefined }));
     },
     news: async (...have: readonly number[]) => {
       await teller.update();
@@ -125,9 +126,9 @@ test("a client's own page has its way out; an unknown one has none", async () =>
 
 test("a question that cannot be answered is refused, and so is each one after the end", async () => {
   const { thread } = stage();
-  await expect(thread.ask("home", { query: "" })).rejects.toThrow("was not told");
-  const open = thread.ask("home", { query: "" });
+  await expect(thread.ask("home", { query: "", formToken: undefined })).rejects.toThrow("was not told");
+  const open = thread.ask("home", { query: "", formToken: undefined });
   thread.close();
   await expect(open).rejects.toThrow("has ended");
-  await expect(thread.ask("home", { query: "" })).rejects.toThrow("has ended");
+  await expect(thread.ask("home", { query: "", formToken: undefined })).rejects.toThrow("has ended");
 });

@@ -103,6 +103,9 @@ describe("what is counted", () => {
       sampleValue(parsed, `carryover_${name}`, labels);
     expect(value("upstream_requests_total", { upstream: "v2", code: "200" })).toBe(2);
     expect(value("upstream_requests_total", { upstream: "v2", code: "none" })).toBe(1);
+    expect(
+      value("request_calls_total", { api_version: "v1", resource: "group", operation: "list", mode: "translate" }),
+    ).toBe(3);
     expect(value("lists_total", { resource: "group", witness: "count", outcome: "complete" })).toBe(1);
     expect(value("list_pages_sum")).toBe(2);
     expect(value("list_records_bucket", { le: "200" })).toBe(0);

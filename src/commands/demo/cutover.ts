@@ -188,6 +188,15 @@ const SCENES: readonly ((tour: Tour) => Promise<Scene>)[] = [
       isTold: page.output.includes("/iam/v2beta1/roles"),
     };
   },
+  async (tour) => {
+    const page = await openPage(tour);
+    return {
+      title: "All of this is on one page for a browser: its first figures, and what needs attention first",
+      steps: [page],
+      means: "Below them: requests over time, rules, clients, differences, events, load, cost and replicas.",
+      isTold: /^\d+ % of v1 requests translated/.test(page.output) && page.output.includes("stepped back"),
+    };
+  },
 ];
 
 const STEPPED_BACK = "cutover: stepped-back";
@@ -290,6 +299,17 @@ async function readAdmin(
   const response = await io.fetch(url);
   const output = filter.apply(await response.text()).join("\n");
   return { command: `curl -s '${url}' | ${filter.shell}`, output };
+}
+
+/** Opens the page of the admin port as a browser does, and keeps the text of its cards and of the first trouble. */
+async function openPage({ front, io }: Tour): Promise<SceneStep> {
+  const response = await io.fetch(`${front.adminUrl}/`, { headers: { accept: "text/html" } });
+  const html = await response.text();
+  const cards = html.matchAll(/<p class="big">(.*?)<\/p>\s*<p>(.*?)<\/p>/gs);
+  const trouble = /<ol class="troubles"><li>(.*?)<\/li>/s.exec(html)?.slice(1) ?? [];
+  const texts = [...Array.from(cards, ([, figure, says]) => `${figure} ${says}`), ...trouble];
+  const output = texts.map((text) => text.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ")).join("\n");
+  return { command: `xdg-open ${front.adminUrl}/`, output };
 }
 
 /** Runs `carryover status` or `carryover gate`, as a shell would. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { runCommand } from "../../../scripts/command.ts";
+import { StoreError } from "../../../src/state/shared/protocol.ts";
 import { createMemoryStore, textOf } from "../../state/shared/memory-store.ts";
 import { startCarryover } from "../../support/carryover.ts";
 import { later, type Rig, rigForTest, send, takeDownAfterEach } from "../app/rig.ts";
@@ -15,7 +16,18 @@ takeDownAfterEach();
 async function fleet() {
   const made: Rig = await rigForTest();
   let random = 0;
-  const store = createMemoryStore(Date.now, () => `fresh-${random++}`);
+  const memory = createMemoryStore(Date.now, () => `fresh-${random++}`);
+  const state = { isAway: false };
+  const store = new Proxy(memory, {
+    get: (target, name) => {
+      const found = Reflect.get(target, name);
+      if (typeof found !== "function") return found;
+      return (...words: unknown[]) =>
+        state.isAway && name !== "close"
+          ? Promise.reject(new StoreError("away", "no response"))
+          : found.apply(target, words);
+    },
+  });
   const start = async (dir?: string) => {
     const one = await startCarryover({
       v2Url: made.sandboxUrl,
@@ -30,10 +42,11 @@ async function fleet() {
         for (let n = 0; n < times; n++) await send(one.url, made.sandbox, "GET", "/iam/v1/groups", {});
       },
       get: async (path: string) => (await fetch(`${one.adminUrl}${path}`)).text(),
+      page: async () => (await fetch(one.adminUrl, { headers: { accept: "text/html" } })).text(),
       told: async (path: string) => JSON.parse(await (await fetch(`${one.adminUrl}${path}`)).text()),
     };
   };
-  return { start, store, made };
+  return { start, store, made, state };
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
@@ -73,6 +86,22 @@ test("one replica tells of all, also of one that was stopped: requests, clients 
   expect(JSON.parse(report.out)).toMatchObject({ complete: true, requests: { v1: 4 } });
   const said = await runCommand(["events", a.adminUrl, "--json"]);
   expect(JSON.parse(said.out).events).toHaveLength(3);
+});
+
+test("the page still shows what the others counted while the store does not respond, and says so", async () => {
+  const { start, made, state } = await fleet();
+  const [a, b] = [await start(), await start()];
+  await send(b.url, made.sandbox, "GET", "/iam/v1/groups", { headers: { "user-agent": "of-another-replica/1.0" } });
+  await until(async () => (await a.page()).includes("of-another-replica"));
+  state.isAway = true;
+  await until(async () => (await a.page()).includes("has had no store since"));
+  // What is shown is of the second before, and was read before that.
+  for (let look = 0; look < 3; look++) {
+    await setTimeout(1_000);
+    expect(await a.page()).toContain("of-another-replica");
+  }
+  state.isAway = false;
+  await until(async () => !(await a.page()).includes("has had no store since"));
 });
 
 test("a process that starts again with its state.dir continues its own counts, and does not count a second time", async () => {

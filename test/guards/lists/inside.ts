@@ -43,7 +43,7 @@ export const INSIDE = [
     ["test/admin/page.test.ts"],
     [
       ["a form of the page's own origin", "if (isSameOrigin(request)) done();", "if (true) done();"],
-      ["a form of this login", 'if (!isFormToken(sent.get("form") ?? "", key, session)) {', "if (false) {"],
+      ["a form of this login", 'return isFormToken(form.get("form") ?? "", key, session);', "return true;"],
       [
         "a session for a change",
         "if (key === undefined || session === undefined || force === undefined) return",
