@@ -2,7 +2,7 @@
 import { calledV1, isUnseenOnV2 } from "../fleet/next-client.ts";
 import { difficultyOf, difficultyWords } from "../ledger/difficulty.ts";
 import { addErrors, type ClientEntry, countErrors, DIFFICULTIES, type Difficulty } from "../ledger/entry.ts";
-import { FAULT_ORIGINS } from "../model/problem.ts";
+import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
 import type { PageData } from "./data.ts";
 import { type Html, html, link } from "./html.ts";
 import { badge, nothing, pageOf, pager, type Section, type Tone } from "./parts.ts";
@@ -139,10 +139,18 @@ function errorsOf({ operations }: ClientEntry) {
   return addErrors(operations.map(({ errors }) => errors));
 }
 
+const CAUSED: Readonly<Record<FaultOrigin, string>> = {
+  client: "by the client",
+  platform: "by the platform",
+  capacity: "for lack of capacity",
+  translation: "by the translation",
+  v2: "by v2",
+};
+
 export function errorWords(entry: ClientEntry): string {
   const errors = errorsOf(entry);
   if (errors === undefined) return "none";
   return FAULT_ORIGINS.flatMap((fault) =>
-    errors[fault] === undefined ? [] : [`${count(errors[fault])} ${fault}`],
+    errors[fault] === undefined ? [] : [`${count(errors[fault])} ${CAUSED[fault]}`],
   ).join(", ");
 }

@@ -3,7 +3,7 @@ import type { FleetRule } from "../fleet/fleet.ts";
 import type { MigrationStatus } from "../fleet/status.ts";
 import type { HistoryEvent } from "../history/events.ts";
 import type { Series, SeriesSource } from "../history/series.ts";
-import type { ClientEntry, LedgerSnapshot } from "../ledger/entry.ts";
+import type { LedgerSnapshot } from "../ledger/entry.ts";
 import type { RuleGuard } from "../rules/status.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 
@@ -122,5 +122,4 @@ export interface MadeUpPast {
   readonly hours: SeriesSource;
   readonly days: SeriesSource;
   readonly events: readonly PageEvent[];
-  readonly clients: readonly ClientEntry[];
 }

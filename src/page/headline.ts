@@ -3,6 +3,7 @@ import { changeLines } from "../fleet/change.ts";
 import { sumOfSeries, translatedShareOf } from "../history/series.ts";
 import { grouped } from "../model/group.ts";
 import { counted } from "../rules/words.ts";
+import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import type { PageData } from "./data.ts";
 import { type Html, html, lines, link } from "./html.ts";
 import { badge, type Section } from "./parts.ts";
@@ -36,7 +37,7 @@ function shareCard({ status, days, hours, at }: PageData): Html {
       ? html`No v1 request was served ${window.says ?? "yet"}`
       : html`of v1 requests translated to v2 ${unbroken(window.says)}${window.limits === null ? "" : html` (${window.limits})`}`;
   return html`<div class="card card-share"><p class="big">${figure}</p><p>${says}</p>
-<p class="trend">${trend(today, before)}</p>
+<p class="trend">${window.limits === null ? trend(today, before) : ""}</p>
 ${daily.some((one) => one !== undefined) ? sparkline(daily, `Share translated per day over 14 days, now ${figure}`) : ""}</div>`;
 }
 
@@ -60,18 +61,24 @@ ${bar(moved / clients, "good")}
 <p class="trend"><a href="${link("/", { state: "left" }, "clients")}">${counted(left, "client")} still on v1</a>${silent.length === 0 ? "" : `, ${silent.length} silent`}</p></div>`;
 }
 
-function requestsCard({ hours, at }: PageData): Html {
-  const sum = sumOfSeries(hours, at - DAY, at + 1);
-  if (sum === undefined)
-    return html`<div class="card"><p class="big">–</p><p>Nothing was counted in the last 24 h</p></div>`;
-  const v1 = sum.translated + sum.shadow + sum.native;
-  return html`<div class="card"><p class="big">${count(v1)}</p><p>v1 requests in the last 24 h</p>
-<p class="trend">${count(sum.native + sum.shadow)} served by native v1 · ${count(sum.v2)} calls went to v2 directly</p></div>`;
+/** Of the same time as the share. */
+function requestsCard({ rows, status: { window } }: PageData): Html {
+  if (rows === undefined)
+    return html`<div class="card"><p class="big">–</p><p>Nothing was counted ${window.says ?? "yet"}</p></div>`;
+  const sum = (isOf: (row: RequestTotalsRow) => boolean) =>
+    rows.reduce((all, row) => all + (isOf(row) ? row.requests : 0), 0);
+  const [translated, native] = [
+    sum(({ apiVersion, mode }) => apiVersion === "v1" && mode === "translate"),
+    sum(({ apiVersion, mode }) => apiVersion === "v1" && (mode === "native" || mode === "shadow")),
+  ];
+  const direct = sum(({ apiVersion }) => apiVersion === "v2");
+  return html`<div class="card"><p class="big">${count(translated + native)}</p><p>v1 requests served ${unbroken(window.says)}</p>
+<p class="trend">${count(native)} by native v1, ${count(translated)} translated · ${counted(direct, "call")} to v2 directly</p></div>`;
 }
 
 function nextCard({ status, force }: PageData): Html {
   const { next, change } = status;
-  return html`<div class="card card-next"><h3>Next</h3><p class="next">${capital(next)}.</p>
+  return html`<div class="card card-next"><h3>Next</h3><p class="next">${withLink(capital(next))}.</p>
 ${pastesOf(changeLines(change)).map(
   ({ where, what }, at) =>
     html`<div class="paste-block"><p class="where" id="paste-${at}">${capital(where)}:</p><pre class="paste" tabindex="0" role="region" aria-labelledby="paste-${at}"><code>${lines(what)}</code></pre><p class="copy" data-copy hidden><button type="button">Copy</button></p></div>`,
@@ -100,7 +107,7 @@ function attentionCard(attention: readonly string[], ahead: readonly string[]): 
 ${
   attention.length === 0
     ? html`<p class="calm">Nothing needs attention.</p>`
-    : html`<ol class="troubles">${attention.slice(0, MOST_TROUBLES).map((text) => html`<li>${capital(text)}</li>`)}</ol>`
+    : html`<ol class="troubles">${attention.slice(0, MOST_TROUBLES).map((text) => html`<li>${withLink(capital(text))}</li>`)}</ol>`
 }
 ${more > 0 ? html`<p class="note">And ${more} more: <code>carryover status --json</code> lists them.</p>` : ""}
 ${ahead.length === 0 ? "" : html`<h4>Takes long: begin early</h4><ul class="ahead">${ahead.slice(0, 5).map((text) => html`<li>${capital(text)}</li>`)}</ul>`}</div>`;
@@ -108,6 +115,12 @@ ${ahead.length === 0 ? "" : html`<h4>Takes long: begin early</h4><ul class="ahea
 
 export function capital(text: string): string {
   return /^[a-z][a-z]* /.test(text) && !text.includes("://", 0) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
+
+/** Where samples are meant, a link to them. */
+function withLink(text: string): Html {
+  const [before = "", ...rest] = text.split("(/samples)");
+  return html`${before}${rest.map((after) => html`(<a href="#differences">samples</a>)${after}`)}`;
 }
 
 /** A number stays with its unit. */

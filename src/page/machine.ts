@@ -70,7 +70,7 @@ export function cost({ cost: found, instance }: PageData): Section {
       figure(
         "Calls for comparisons",
         count(found.comparisonCalls),
-        calls === 0 ? undefined : percent(found.comparisonCalls / calls, 2),
+        calls === 0 ? undefined : `${percent(found.comparisonCalls / calls, 2)} of all calls`,
       ),
     ])}
 ${scrolling(

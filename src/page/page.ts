@@ -26,6 +26,9 @@ const SECTIONS: readonly ((data: PageData, query: PageQuery, draw?: Draw) => Sec
   fleet,
 ];
 
+/** Sections that show what was before the start. */
+const WITH_PAST: ReadonlySet<string> = new Set(["headline", "progress", "rules", "events"]);
+
 /** `id` and content of a part that changes. */
 export type LivePart = readonly [id: string, content: string];
 
@@ -61,7 +64,7 @@ ${sections.map((section) => html`<section id="${section.id}" class="panel panel-
 }
 
 function sectionBody({ id, title, aside, body }: Section, { isMadeUp }: PageData): Html {
-  return html`<div class="panel-head"><h2 id="${id}-title">${title}</h2>${aside === undefined || aside === "" ? "" : html`<div class="aside">${aside}</div>`}${isMadeUp ? html`<span class="badge badge-demo">demo, its past is made up</span>` : ""}</div>
+  return html`<div class="panel-head"><h2 id="${id}-title">${title}</h2>${aside === undefined || aside === "" ? "" : html`<div class="aside">${aside}</div>`}${isMadeUp ? html`<span class="badge badge-demo">${WITH_PAST.has(id) ? "demo, its past is made up" : "demo"}</span>` : ""}</div>
 ${body}`;
 }
 

@@ -99,7 +99,7 @@ export interface AppOptions {
   /** The store of `state.url`. Tests hand in their own. */
   readonly store?: SharedStore;
   /** A past for the page of the demo; it is shown there, and counted nowhere. */
-  readonly past?: (at: number) => MadeUpPast;
+  readonly past?: MadeUpPast;
   /** Makes the translations. Tests share those of one catalogue. */
   readonly translate?: Translate;
 }

@@ -85,7 +85,7 @@ export function createGatherer(
       days,
       events: [...(past?.events ?? []), ...events.events],
       eventsSince: past?.events[0]?.at ?? events.since,
-      ledger: withClients(ledger, past?.clients),
+      ledger,
       samples: samplesOf([document, ...sources.peers.map((peer) => peer.document)], sources.values),
       load: facts.load,
       cost: facts.cost,
@@ -95,11 +95,6 @@ export function createGatherer(
       isMadeUp: past !== undefined,
     };
   };
-}
-
-function withClients(ledger: LedgerSnapshot, more: MadeUpPast["clients"] = []): LedgerSnapshot {
-  const known = new Set(ledger.clients.map(({ name }) => name));
-  return { ...ledger, clients: [...ledger.clients, ...more.filter(({ name }) => !known.has(name))] };
 }
 
 function rowsOf(rows: ReturnType<typeof createStatus>["window"]["rows"]): PageData["rows"] {

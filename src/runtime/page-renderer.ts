@@ -89,11 +89,11 @@ export function startRenderer(port: MessagePort, settings: PageSettings): void {
       shown = new Map([...shown].filter(([query]) => asked.has(query)));
       return ask.asked.map((one) => newsOf(one, ask.turn));
     }
-    const { ledger } = latest();
+    const { ledger, samples } = latest();
     const entry = ledger.clients.find(({ name }) => name === ask.name);
     if (entry === undefined) return undefined;
     const way = wayOut(entry, wayOutOptions(await catalogue, settings.recordTimes));
-    return bytesOf(clientPage(entry, way, at, look.assets));
+    return bytesOf(clientPage({ entry, wayOut: way, at, samples: samples.samples }, look.assets));
   };
 
   let busyMs = 0;

@@ -26,7 +26,7 @@ export interface TellerSources {
   readonly now: () => number;
   readonly metrics: Pick<Metrics, "values">;
   /** Of the demo: a past that is shown here only. */
-  readonly past: ((at: number) => MadeUpPast) | undefined;
+  readonly past: MadeUpPast | undefined;
   readonly load: () => Omit<PageLoad, "refused" | "loopDelay" | "residentBytes">;
 }
 
@@ -80,12 +80,12 @@ export function createTeller(sources: TellerSources, tell: (message: PageRows | 
     }
     toldOfPeers = new Map(peers.map(({ contributor, rows: found }) => [contributor, found]));
   };
-  const rare = (at: number): PageFacts["rare"] => {
+  const rare = (): PageFacts["rare"] => {
     const rules = sources.rules();
     if (now() - rareAt < RARE_MS && rules === rulesTold) return undefined;
     rareAt = now();
     rulesTold = rules;
-    return { rules, owners: sources.owners(), past: sources.past?.(at) };
+    return { rules, owners: sources.owners(), past: sources.past };
   };
   return {
     /** Returns how many milliseconds no request could pass, in all. */
@@ -108,7 +108,7 @@ export function createTeller(sources: TellerSources, tell: (message: PageRows | 
           goneSince: peer.goneSince,
         })),
         unread: found?.unread ?? [],
-        rare: rare(at),
+        rare: rare(),
       });
       return slices.end();
     },

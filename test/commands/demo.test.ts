@@ -137,7 +137,7 @@ describe("the demo", () => {
     // The past of the page is made up, and is in no other view.
     const page = /^The page of the demo: open (\S+) in a browser$/m.exec(text.split("\n")[0] ?? "")?.[1] ?? "";
     const html = await (await fetch(page, { headers: { accept: "text/html" } })).text();
-    expect(html).toMatch(/demo, its past is made up.*billing/s);
+    expect(html).toMatch(/demo, its past is made up.*rehearsal of the way back \(made up\)/s);
     for (const view of ["metrics", "progress", "clients", "events"]) {
       expect([view, await (await fetch(`${address("admin")}/${view}`)).text()]).toEqual([
         view,

@@ -41,7 +41,7 @@ const SMALL: readonly ((text: string) => string)[] = [
       { command: "native", reason: text, by: text, formToken: text, fault: text, force: text, hasNative: true },
       assets,
     ),
-  (text) => clientPage(clientOf(text), "", AT, assets),
+  (text) => clientPage({ entry: clientOf(text), wayOut: "", at: AT, samples: pageData(text).samples.samples }, assets),
 ];
 
 it("the corpus has 200 texts, each once", () => {
@@ -95,7 +95,15 @@ describe("the smaller pages", () => {
     const allowed =
       /^<\/?(?:h[1-4]|p|ul|ol|li|code|pre|table|thead|tbody|tr|th|td|div|strong|em|a|hr|br|blockquote|s)(?: (?:class|href|tabindex|start|title|id|aria-[a-z]+|role|datetime))*\s*\/?>$/;
     for (const text of HOSTILE_TEXTS) {
-      const whole = clientPage(clientOf(text), wayOut(clientOf(text), options), AT, assets);
+      const whole = clientPage(
+        {
+          entry: clientOf(text),
+          wayOut: wayOut(clientOf(text), options),
+          at: AT,
+          samples: pageData(text).samples.samples,
+        },
+        assets,
+      );
       const section = whole.slice(whole.indexOf('<section class="panel markdown"'), whole.lastIndexOf("</section>"));
       const { tags, addresses } = skeleton(section.slice(section.indexOf(">") + 1));
       expect([text, tags.split("\n").filter((tag) => !allowed.test(tag))]).toEqual([text, []]);

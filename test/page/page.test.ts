@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { clientPage } from "../../src/page/client.ts";
 import { liveParts as eachPart, renderPage } from "../../src/page/page.ts";
 import { type Amounts, AT, pageData } from "./data.ts";
 
@@ -132,11 +133,33 @@ describe("the page", () => {
     expect(count(progress, '<th scope="row">')).toBe(10);
   });
 
-  it("says on every panel that the past of the demo is made up, and nowhere else", () => {
+  it("says on a client's page which of its responses differ when translated, and no other client's", () => {
+    const data = pageData("reads");
+    const [entry] = data.ledger.clients;
+    if (entry === undefined) throw new Error("no client");
+    const [sample] = data.samples.samples;
+    const pageOf = (client: string) =>
+      clientPage({ entry, wayOut: "", at: AT, samples: [{ ...sample!, client }] }, assets);
+    expect(pageOf(entry.name)).toMatch(
+      /Responses that differ when translated.*reads reads: <code>reads<\/code>, in 1 sample/s,
+    );
+    expect(pageOf("another")).not.toContain("Responses that differ");
+  });
+
+  it("says on every panel that it is a demo, and where its past is made up; a real page says neither", () => {
     const demo = liveParts(pageData("reads"), new URLSearchParams());
-    for (const [id, html] of demo) if (id !== "state") expect([id, html.includes("made up")]).toEqual([id, true]);
+    const badges = [...demo]
+      .filter(([id]) => id !== "state")
+      .map(([id, html]) => [id, />(demo[^<]*)</.exec(html)?.[1]]);
+    const madeUp = "demo, its past is made up";
+    expect(badges).toEqual([
+      ...["headline", "progress", "rules"].map((id) => [id, madeUp]),
+      ...["clients", "differences"].map((id) => [id, "demo"]),
+      ["events", madeUp],
+      ...["load", "cost", "fleet"].map((id) => [id, "demo"]),
+    ]);
     const real = liveParts({ ...pageData("reads"), isMadeUp: false }, new URLSearchParams());
-    expect([...real.values()].join("")).not.toContain("made up");
+    expect([...real.values()].join("")).not.toMatch(/made up|>demo/);
   });
 
   it("survives clocks that jump: times outside of all dates, and a last call in the future", () => {

@@ -3,13 +3,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TIME } from "../../model/clock.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { CommandIo } from "../command.ts";
 import { demoCalls, makeCall, toCurl } from "./calls.ts";
 import { showCutover } from "./cutover.ts";
 import { madeUpPast } from "./past.ts";
 import { type Demo, type DemoPorts, FREE_PORTS, startDemo } from "./stage.ts";
-import { DEMO_RULES, rewordOneRole, startTraffic } from "./traffic.ts";
+import { DEMO_CLIENTS, DEMO_RULES, rewordOneRole, startTraffic } from "./traffic.ts";
 
 /** Starts both, and prints what to try and how to stop. */
 export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "onStop" | "fetch">): Promise<void> {
@@ -18,7 +19,8 @@ export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "o
   await writeFile(rulesFile, DEMO_RULES);
   const demo = await startDemo(ports, createLog({ level: "warn" }), {
     rulesFile,
-    past: madeUpPast,
+    past: madeUpPast(TIME.wall()),
+    config: DEMO_CLIENTS,
     sandbox: { faults: rewordOneRole },
   });
   const endTraffic = startTraffic(demo, io);

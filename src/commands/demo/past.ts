@@ -1,6 +1,5 @@
-/** A fortnight that never was, for the page of the demo: traffic that moves from native v1 to v2, what happened meanwhile, and further clients. */
+/** A fortnight that never was, for the page of the demo: traffic that moves from native v1 to v2, and what happened meanwhile. */
 import type { SeriesSource } from "../../history/series.ts";
-import type { ClientEntry } from "../../ledger/entry.ts";
 import type { MadeUpPast, PageEvent } from "../../page/data.ts";
 import type { RequestTotalsRow } from "../../telemetry/progress.ts";
 
@@ -32,7 +31,6 @@ export function madeUpPast(at: number): MadeUpPast {
       since,
     ),
     events: eventsOf(at),
-    clients: CLIENTS.map((client) => entryOf(client, at)),
   };
 }
 
@@ -55,13 +53,20 @@ function bucketOf(number: number, progress: number): readonly number[] {
   // The same for the same hour, and uneven enough to look like people.
   const uneven = 0.85 + 0.3 * (((number * 2_654_435_761) >>> 16) % 100) * 0.01;
   const all = BUSIEST * byDay * uneven * (isWeekend ? 0.45 : 1);
-  const isBack = progress > 0.52 && progress < 0.56;
-  const translated = isBack ? 0.05 : Math.min(0.62, Math.max(0, (progress - 0.3) * 1.1));
+  const hoursAgo = (1 - progress) * DAYS_BACK * 24;
+  const isOut = OUT.some(({ from, to }) => hoursAgo <= from && hoursAgo > to);
+  const translated = isOut ? 0 : Math.min(0.62, Math.max(0, (progress - 0.3) * 1.1));
   const direct = 0.05 + 0.22 * progress;
   const compared = progress < 0.12 ? 0 : Math.min(0.4, 1 - translated - direct);
   const shares = [Math.max(0, 1 - translated - direct - compared), compared, translated, direct];
   return [number, ...shares.map((share) => Math.round(share * all))];
 }
+
+/** Hours before now in which nothing was translated: a step back until its return, and a force. */
+const OUT = [
+  { from: 160, to: 149 },
+  { from: 97, to: 96 },
+];
 
 /** Hours before now, and what happened. */
 const HAPPENED: readonly (readonly [
@@ -76,12 +81,11 @@ const HAPPENED: readonly (readonly [
   [236, "could-promote", "group-reads", "at most 1.4 % differ (95 %), below 2 %"],
   [232, "rules", undefined, "2 rules: 1 changed (group-reads: translate, 10 % of clients)"],
   [184, "rules", undefined, "2 rules: 1 changed (group-reads: 50 % of clients)"],
-  [161, "alarm", "group-reads", "v2 answered 503 to 41 of 300 requests of 7 clients that native v1 serves"],
-  [160, "stepped-back", "group-reads", "v2 answered 503 to 41 of 300 requests of 7 clients"],
-  [149, "returned", "group-reads", "1,200 comparisons without a failure"],
+  [160, "stepped-back", "group-reads", "v2 failed 41 of 300 requests of 7 clients with 503, and native v1 served them"],
+  [149, "returned", "group-reads", "v2 responded for 11 h"],
   [97, "forced", undefined, "rehearsal of the way back", "anna"],
   [96, "forced", undefined, "rehearsal is over", "anna"],
-  [44, "promoted", "role-reads", "at most 0.4 % differ (95 %), below 2 %; 6 clients, 3 needed"],
+  [44, "rules", undefined, "2 rules: 1 changed (group-reads: all clients)"],
 ];
 
 function eventsOf(at: number): readonly PageEvent[] {
@@ -93,52 +97,4 @@ function eventsOf(at: number): readonly PageEvent[] {
     ...(rule === undefined ? {} : { rule }),
     ...(by === undefined ? {} : { by }),
   }));
-}
-
-interface MadeUpClient {
-  readonly name: string;
-  readonly owner: string;
-  readonly contact: string;
-  /** A day. */
-  readonly v1: number;
-  readonly v2: number;
-  /** Days since its last v1 call. */
-  readonly lastV1: number;
-  readonly zeroed?: true;
-}
-
-const CLIENTS: readonly MadeUpClient[] = [
-  { name: "billing", owner: "Finance systems", contact: "#billing", v1: 820, v2: 40, lastV1: 0, zeroed: true },
-  { name: "inventory-sync", owner: "Logistics", contact: "logistics@example.com", v1: 410, v2: 390, lastV1: 0 },
-  { name: "mobile-app", owner: "Mobile team", contact: "#mobile", v1: 160, v2: 2_300, lastV1: 3 },
-  { name: "data-export", owner: "Analytics", contact: "#analytics", v1: 90, v2: 610, lastV1: 6 },
-];
-
-function entryOf({ name, owner, contact, v1, v2, lastV1, zeroed }: MadeUpClient, at: number): ClientEntry {
-  const last = Math.floor(at / DAY);
-  const days = Array.from({ length: 14 }, (_, back) => back);
-  const calledV1 = days.map((back) => (back < lastV1 ? 0 : v1));
-  return {
-    name,
-    label: name,
-    owner,
-    contact,
-    firstSeen: at - DAYS_BACK * DAY,
-    lastSeen: at - HOUR,
-    lastV1: at - lastV1 * DAY - HOUR,
-    requests: { v1: calledV1.reduce((sum, one) => sum + one, 0), v2: v2 * 14 },
-    days: { last, v1: calledV1, v2: days.map(() => v2), calledV1: "3fff", calledV2: "3fff" },
-    over: 0,
-    operations: [
-      { resource: "group", operation: "list", requests: v1 * 9, lastSeen: at - lastV1 * DAY - HOUR },
-      { resource: "group", operation: "update", requests: v1, lastSeen: at - lastV1 * DAY - HOUR },
-    ],
-    needs: {
-      longLists: [{ resource: "group", records: 1_040 }],
-      zeroedFields: zeroed === true ? [{ resource: "group", field: "description" }] : [],
-      lacking: [],
-      unknownFields: [],
-      unseen: [],
-    },
-  };
 }

@@ -46,8 +46,13 @@ export interface Demo {
 interface DemoShow extends Pick<AppOptions, "past"> {
   /** Rules by which it is in the middle of a migration. */
   readonly rulesFile?: string;
+  /** Text of a configuration file. */
+  readonly config?: string;
   readonly sandbox?: Parameters<typeof createSandbox>[0];
 }
+
+/** Names the configuration file of the demo, which is in no folder. */
+const CONFIG = "the demo's";
 
 /** A platform, and carryover that translates every v1 request, but for those that rules take. */
 export async function startDemo(ports: DemoPorts, log: Log, show: DemoShow = {}): Promise<Demo> {
@@ -68,9 +73,10 @@ export async function startDemo(ports: DemoPorts, log: Log, show: DemoShow = {})
         listenGrpcPort: "0",
         grpcDescriptors: "the sandbox's",
         ...(show.rulesFile === undefined ? {} : { cutoverRulesFile: show.rulesFile }),
+        ...(show.config === undefined ? {} : { config: CONFIG }),
       },
       { log, ...(show.past === undefined ? {} : { past: show.past }) },
-      () => sandbox.descriptors(),
+      (path) => (path === CONFIG ? new TextEncoder().encode(show.config) : sandbox.descriptors()),
     );
     const close = async (graceMs?: number) => {
       await app.close(graceMs);
@@ -95,7 +101,7 @@ export async function startFront(
   ports: Omit<DemoPorts, "sandbox">,
   flags: Readonly<Record<string, string>>,
   options: Pick<AppOptions, "log" | "past">,
-  readFile: () => Uint8Array = () => new Uint8Array(),
+  readFile: (path: string) => Uint8Array = () => new Uint8Array(),
 ): Promise<Front> {
   const all = {
     listenHost: "127.0.0.1",

@@ -18,6 +18,14 @@ rules:
     mode: translate
 `;
 
+/** Who answers for them, in a configuration file. */
+export const DEMO_CLIENTS = `clients:
+  names:
+    - { name: portal, identity: portal, owner: Web team, contact: "#web" }
+    - { name: ci-bot, identity: ci-bot, owner: Build team, contact: build@example.com }
+    - { name: moved-already, identity: moved-already, owner: Mobile team, contact: "#mobile" }
+`;
+
 /** v2 describes one role in other words than native v1 does: a difference to look at. */
 export const rewordOneRole: SendLayer = (next) => async (request, options) => {
   const response = await next(request, options);

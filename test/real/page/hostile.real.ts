@@ -26,7 +26,12 @@ test("no hostile text runs a script, loads anything, or leaves the page", async 
       }),
       restMs: 0,
     }),
-    client: async () => Buffer.from(clientPage(clientOf(text), `# ${text}\n\n${text}\n\n\`${text}\``, AT, ASSET_PATHS)),
+    client: async () => {
+      const wayOut = `# ${text}\n\n${text}\n\n\`${text}\``;
+      return Buffer.from(
+        clientPage({ entry: clientOf(text), wayOut, at: AT, samples: pageData(text).samples.samples }, ASSET_PATHS),
+      );
+    },
     login: async (view) => loginPage(view, ASSET_PATHS),
     force: async (view) => forcePage({ ...view, force: text, hasNative: true }, ASSET_PATHS),
     fault: async (title, why) => faultPage(title, why, ASSET_PATHS),

@@ -63,6 +63,7 @@ const BANS: readonly Ban[] = [
     sample: 'await fetch("http://a")',
     but: [
       ["ledger/way-out.ts", "text that is shown to people, not code that runs"],
+      ["commands/demo/traffic.ts", "clients of the demo call the demo"],
       ["commands/report/ask.ts", "`carryover report` asks the instances that its operator names"],
     ],
   },
@@ -99,6 +100,7 @@ const BANS: readonly Ban[] = [
       ["grpc/descriptors.ts", "names of the operator's descriptors and of the catalogue"],
       ["history/events.ts", "a kind of event, which has no blank, and the name of a rule"],
       ["rollout/native-writes.ts", "an operation of the catalogue, and a digest or the name of a rule"],
+      ["runtime/takers.ts", "operations of the catalogue"],
       ["shadow/tally.ts", "names of the catalogue"],
       ["state/shared/packing.ts", "the name of a row, and the number of its part"],
       ["telemetry/unknown-fields.ts", "one of two words, a blank, and the rest"],
