@@ -59,7 +59,7 @@ ${differencesOf(samples.filter(({ client }) => client === entry.name))}
 function differencesOf(samples: readonly PageSample[]): Html | "" {
   if (samples.length === 0) return "";
   const all = samples.flatMap(({ resource, operation, differences }) =>
-    differences.map(({ path }) => ({ resource, operation, path })),
+    [...new Set(differences.map(({ path }) => path))].map((path) => ({ resource, operation, path })),
   );
   const kinds = grouped(all, ({ resource, operation, path }) => [resource, operation, path]);
   return html`<h3>Responses that differ when translated</h3><ul>${kinds
