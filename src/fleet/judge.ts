@@ -1,6 +1,7 @@
 /** Judges a rule by what instances tell of it, in words for people. */
+import { countsText } from "../rollout/brownout.ts";
 import { comparisonsNeeded, RISK, upperBound } from "../rollout/upper-bound.ts";
-import type { RuleEvidence } from "../rules/status.ts";
+import type { BrownoutStatus, RuleEvidence } from "../rules/status.ts";
 import { boundWords, counted, neededWords, percent, plural } from "../rules/words.ts";
 import type { FleetRule } from "./fleet.ts";
 import { durationText } from "./merge.ts";
@@ -54,6 +55,7 @@ export function judgeRule(rule: FleetRule, terms: GateTerms, clientsKnown?: numb
   const young: readonly Lack[] = isYoung(age, terms)
     ? [{ why: "young", text: `it has been so for ${lastingText(age)}, not for ${lastingText(terms.minAge)}` }]
     : [];
+  if (mode === "brownout") return { lacks: young, evidence: [] };
   if (mode === "native") return { lacks: young, evidence: ["native v1 responds to all of it, and still would"] };
   if (evidence === undefined) {
     const text = `an instance is older, and tells no evidence (on ${on.join(", ")})`;
@@ -208,7 +210,9 @@ function judgeShare(
 }
 
 /** `translate for 2 h`, `stepped back 2 h ago, native responds`. */
-export function stateText({ mode, doing, state, age }: FleetRule): string {
+export function stateText(rule: FleetRule): string {
+  const { mode, doing, state, age } = rule;
+  if (rule.brownout !== undefined && state !== "expired") return brownoutText(rule.brownout);
   const lasting = age === undefined ? "" : ` for ${lastingText(age)}`;
   const ago = age === undefined ? "" : ` ${lastingText(age)} ago`;
   switch (state) {
@@ -227,6 +231,14 @@ export function stateText({ mode, doing, state, age }: FleetRule): string {
     default:
       return doing === mode ? `${mode}${lasting}` : `${mode}, but ${doing} is forced`;
   }
+}
+
+/** Its next windows are shown apart. */
+function brownoutText({ phase, window, why, counts = { requests: 0, refused: 0 } }: BrownoutStatus): string {
+  if (window === undefined) return "waits for its next window";
+  const until = `${new Date(window.end).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  if (phase === "running") return `refuses v1 until ${until}: ${countsText(counts)}`;
+  return `refuses nothing until ${until}, in its window: ${why ?? "it is held"}`;
 }
 
 /** `reads of group, client ci-bot, 10 % of clients`. */

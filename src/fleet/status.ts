@@ -3,8 +3,9 @@ import type { AskedTimes } from "../history/requests.ts";
 import { ownerText } from "../ledger/clients-view.ts";
 import { DAY_MS, dateOf, dayOf } from "../ledger/days.ts";
 import { grouped } from "../model/group.ts";
-import type { CutoverMode } from "../model/rules.ts";
+import type { CutoverMode, RuleMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
+import { windowWords } from "../rules/schedule.ts";
 import { counted } from "../rules/words.ts";
 import type { Change } from "./change.ts";
 import {
@@ -82,7 +83,7 @@ interface InstanceStatus {
 
 export interface RuleLineStatus {
   readonly name: string;
-  readonly mode: CutoverMode;
+  readonly mode: RuleMode;
   readonly doing: FleetRule["doing"];
   readonly state: FleetRule["state"];
   /** Addresses. */
@@ -95,6 +96,8 @@ export interface RuleLineStatus {
   /** Nothing is missing, and there is something further. */
   readonly mayGoFurther: boolean;
   readonly evidence: readonly string[];
+  /** Of a brownout: its next windows, in UTC and its time zone. Empty for any other rule. */
+  readonly windows: readonly string[];
 }
 
 /** `asked`: the times that the instances were asked for. */
@@ -102,7 +105,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
   const { instances, silent } = fleet;
   const { at, standing, window, allTime } = createReport(fleet.results, asked);
   const rules = fleet.rules.map((rule): RuleLineStatus => {
-    const { name, mode, doing, state, on } = rule;
+    const { name, mode, doing, state, on, brownout } = rule;
     const { lacks, evidence } = judgeRule(rule, DEFAULT_TERMS);
     const says = `${stateText(rule)}${placeText(rule, instances.length)}${guardWord(rule)}`;
     return {
@@ -115,8 +118,12 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
       says,
       missing: lacks.map(({ text }) => text),
       mayGoFurther:
-        lacks.length === 0 && !isWhole(rule) && instances.every(({ progress }) => progress.lastReloadSuccessful),
+        lacks.length === 0 &&
+        mode !== "brownout" &&
+        !isWhole(rule) &&
+        instances.every(({ progress }) => progress.lastReloadSuccessful),
       evidence,
+      windows: (brownout?.next ?? []).map((window) => windowWords(window, brownout?.zone ?? "UTC")),
     };
   });
   return {
@@ -198,6 +205,11 @@ function attentionOf({ instances, gone, silent, rules }: Fleet, tooOld: readonly
       forcedBy?.command !== "native" || force === "native"
         ? []
         : [`${address} has no native v1: carryover force native is kept for it, and has no effect until then`],
+    ),
+    ...rules.flatMap(({ name, brownout }) =>
+      brownout?.phase === "held" || brownout?.phase === "stopped"
+        ? [`brownout ${name} refuses nothing: ${brownout.why ?? "it is held"}`]
+        : [],
     ),
     ...rules.flatMap(({ name, guard }) => (guard?.slow === undefined ? [] : [`${name}: ${guard.slow.says}`])),
     ...rules.flatMap(differingText),

@@ -4,7 +4,7 @@ import type { ApiRequest, ApiResponse, ClientResponse, HeaderList } from "../../
 import { PROBLEMS, Problem, problemBody } from "../../src/model/problem.ts";
 import type { OperationMatch, PassThroughObserver, Plan, RequestHead, RouteResult } from "../../src/model/request.ts";
 import type { Operation, Resource } from "../../src/model/resource.ts";
-import type { ModeDecision } from "../../src/model/rules.ts";
+import type { ServingDecision } from "../../src/model/rules.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../../src/runtime/proxy.ts";
 import type { ComparisonRequest } from "../../src/shadow/request.ts";
 import type { V1Request } from "../../src/translate/operation.ts";
@@ -351,7 +351,7 @@ const RULE = makeRule("ci-reads", {}, { shadow: { sample: 0.5, control: 0 }, evi
 const WATCH: PassThroughObserver = { sent: () => {}, head: () => {}, data: () => {}, over: () => {} };
 
 /** What the rules say, and what was asked of whom. */
-function cutover(choice: Partial<ModeDecision>, fallback?: "native" | "refuse") {
+function cutover(choice: Partial<ServingDecision>, fallback?: "native" | "refuse") {
   const asked: unknown[] = [];
   const watched: ComparisonRequest[] = [];
   const followed: [ComparisonRequest, ClientResponse][] = [];
@@ -427,7 +427,7 @@ describe("the rules in force", () => {
 
   it("DIFF-41: a guessed operation goes to native with the headers of its rule, and is translated without a native v1", () => {
     const guessed: RouteResult = { kind: "match", match: { ...MATCH, operation: { ...LIST, guessed: true } } };
-    const asking = (world: Partial<World>, choice: Partial<ModeDecision> = {}) => {
+    const asking = (world: Partial<World>, choice: Partial<ServingDecision> = {}) => {
       const { asked, parts } = cutover(choice);
       const { plan, exchange } = decide({ routed: guessed, ...world, cutover: parts });
       return { plan: plan(), rule: exchange.rule, asked };
