@@ -246,6 +246,6 @@ function notStarted(state: BrownoutState, reason: string): BrownoutStep {
 
 /** `12 of 340 v1 requests were refused (3.5 %)`. */
 export function countsText({ requests, refused }: BrownoutCounts): string {
-  const share = requests === 0 ? "" : ` (${percent(refused / requests)})`;
+  const share = requests === 0 ? "" : ` (${percent(refused / requests, 3)})`;
   return `${refused} of ${counted(requests, "v1 request")} were refused${share}`;
 }
