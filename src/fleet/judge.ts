@@ -1,7 +1,7 @@
 /** Judges a rule by what instances tell of it, in words for people. */
-import { countsText } from "../rollout/brownout.ts";
+import { brownoutText } from "../rollout/brownout.ts";
 import { comparisonsNeeded, RISK, upperBound } from "../rollout/upper-bound.ts";
-import type { BrownoutStatus, RuleEvidence } from "../rules/status.ts";
+import type { RuleEvidence } from "../rules/status.ts";
 import { boundWords, counted, neededWords, percent, plural } from "../rules/words.ts";
 import type { FleetRule } from "./fleet.ts";
 import { durationText } from "./merge.ts";
@@ -231,14 +231,6 @@ export function stateText(rule: FleetRule): string {
     default:
       return doing === mode ? `${mode}${lasting}` : `${mode}, but ${doing} is forced`;
   }
-}
-
-/** Its next windows are shown apart. */
-function brownoutText({ phase, window, why, counts = { requests: 0, refused: 0 } }: BrownoutStatus): string {
-  if (window === undefined) return "waits for its next window";
-  const until = `${new Date(window.end).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-  if (phase === "running") return `refuses v1 until ${until}: ${countsText(counts)}`;
-  return `refuses nothing until ${until}, in its window: ${why ?? "it is held"}`;
 }
 
 /** `reads of group, client ci-bot, 10 % of clients`. */

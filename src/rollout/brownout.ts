@@ -4,6 +4,7 @@
  */
 import type { EventKind } from "../model/event.ts";
 import type { BrownoutSettings, TimeSpan } from "../model/rules.ts";
+import type { BrownoutStatus } from "../rules/status.ts";
 import { counted, percent } from "../rules/words.ts";
 
 /** Requests of a window: all of v1, and those of them that were refused. */
@@ -244,8 +245,16 @@ function notStarted(state: BrownoutState, reason: string): BrownoutStep {
   return { state, report: { kind: "brownout-not-started", from: "nothing", to: "nothing", reason } };
 }
 
+/** What a brownout does now, for people. Its next windows are shown apart. */
+export function brownoutText({ phase, window, why, counts = NO_COUNTS }: BrownoutStatus): string {
+  if (window === undefined) return "waits for its next window";
+  const until = `${new Date(window.end).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  if (phase === "running") return `refuses v1 until ${until}: ${countsText(counts)}`;
+  return `refuses nothing until ${until}, in its window: ${why ?? "it is held"}`;
+}
+
 /** `12 of 340 v1 requests were refused (3.5 %)`. */
-export function countsText({ requests, refused }: BrownoutCounts): string {
+function countsText({ requests, refused }: BrownoutCounts): string {
   const share = requests === 0 ? "" : ` (${percent(refused / requests, 3)})`;
   return `${refused} of ${counted(requests, "v1 request")} were refused${share}`;
 }

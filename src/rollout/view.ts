@@ -2,7 +2,7 @@
 import { matchView, matchWords, type Rule, type Rules } from "../rules/rule.ts";
 import type { BrownoutStatus, OwnRuleStatus, RuleEvidence, RuleGuard } from "../rules/status.ts";
 import { counted, duration, instant, percent } from "../rules/words.ts";
-import { type BrownoutState, refusesAt } from "./brownout.ts";
+import { type BrownoutState, brownoutText, refusesAt } from "./brownout.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
 import { addKinds, pastTrouble, QUIET_SECONDS, trouble } from "./guard.ts";
 import { canPromote, evidence } from "./promotion.ts";
@@ -196,6 +196,7 @@ export function viewOf(own: RuleState, force: Rules["force"], { at, reading }: M
     guard: { ...rule.guard, ...status.guard },
     onFailure: rule.onFailure,
     promoteWhen: rule.promoteWhen,
+    brownout: rule.brownout && { ...rule.brownout, exempt: [...rule.brownout.exempt], ...status.brownout },
     // What would make it step back, as counted so far.
     window: stepBack && countsIn(stepBack.window, elapse(stepBack.time, reading, stepBack.settings.window).now),
   };
@@ -213,6 +214,7 @@ function isExpired({ expires }: Rule, now: number): boolean {
 /** What the rule does, in a sentence or two. */
 export function stateText(state: RuleState): string {
   const { rule, stepBack, promotion } = state;
+  if (state.brownout !== undefined) return brownoutText(brownoutOf(rule, state.brownout));
   const compared = rule.shadow.sample > 0 ? `, ${percent(rule.shadow.sample)} of requests are compared` : "";
   if (!translates(state)) {
     const unknown =

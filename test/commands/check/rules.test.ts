@@ -58,7 +58,7 @@ rules:
     match: { percent: 20, time: { from: 2199-03-20 } }
     mode: brownout
     schedule: { cron: "0 9 * * 2", zone: Europe/Vienna, duration: 10m }
-    brownout: { contact: a, exempt: billing, singleReplica: true }
+    brownout: { contact: a, exempt: billing }
     headers: { sunset: 2199-06-01 }
 `;
     const { code, out } = await only(["--rules", "rules.yaml"], { "rules.yaml": text });
