@@ -41,6 +41,7 @@ const FENCES = {
   zod: "config|commands/report|history|ledger|rollout|rules|telemetry",
   "close-with-grace": "main\\.ts",
   commander: "cli\\.ts|commands",
+  croner: "rules",
   yaml: "config",
   "@bufbuild/protobuf": "grpc",
 };

@@ -63,9 +63,9 @@ export interface CarryoverStatus {
   readonly rules: readonly {
     readonly name: string;
     /** As the file says. */
-    readonly mode: "native" | "shadow" | "translate";
-    /** `nothing`: it has expired. */
-    readonly doing: "native" | "shadow" | "translate" | "nothing";
+    readonly mode: "native" | "shadow" | "translate" | "brownout";
+    /** `nothing`: it has expired, or it is a brownout outside of its windows. */
+    readonly doing: "native" | "shadow" | "translate" | "brownout" | "nothing";
     readonly state: "as-written" | "stepped-back" | "returning" | "could-move" | "promoted" | "expired";
     /** One sentence: why, and what would change it; may be empty. */
     readonly detail: string;

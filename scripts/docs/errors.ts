@@ -50,6 +50,12 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
     act: "client: speak plain HTTP/1.1; WebSockets are not served",
     again: NO,
   },
+  BROWNOUT: {
+    means:
+      "v1 is refused for a short time to find the clients that still need it: a rule with `mode: brownout` ([brownouts.md](brownouts.md)). The metadata names the rule, the window and whom to ask. 410 if the rule says so",
+    act: "client's team: move to v2; operator, to end it: `carryover force native`, or another `mode` for the rule",
+    again: "yes, after `Retry-After`",
+  },
   UNAUTHENTICATED: {
     means:
       "`Authorization` came twice, or holds bytes that no header may hold. Any other one, or none, is passed on, so the platform's own 401 comes without domain `carryover`. On the admin port: no or a wrong token",
@@ -210,6 +216,7 @@ const METADATA: readonly (readonly [key: string, says: string])[] = [
   ["option", "the options that change this refusal; `*` stands for an upstream (`v1`, `v2`, `sts`)"],
   ["required, witness", "the witness that was required, and the one reached"],
   ["resource, operation", "the operation of `NOT_TRANSLATABLE`"],
+  ["rule, from, until, successor, contact", "of `BROWNOUT`: its rule, its window, what replaces v1, and whom to ask"],
   ["status", "the platform's status for a page of a list that had begun (in the log only: the response is cut off)"],
 ];
 

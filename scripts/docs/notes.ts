@@ -234,6 +234,12 @@ const HEADERS: Words<(typeof OurHeader)[keyof typeof OurHeader]> = {
     means: "what a write of several calls had written before a further call was refused",
     act: "client: repeat the request",
   },
+  [OurHeader.BROWNOUT]: {
+    means:
+      "the brownout that refused a v1 request: its rule, and the window in which it refuses ([brownouts.md](brownouts.md))",
+    act: "client's team: move to v2",
+    options: ["cutover.rulesFile"],
+  },
 };
 
 const DIFFICULTIES: Words<Difficulty> = {

@@ -30,6 +30,23 @@ force: none # native: back to native v1 with the next request, whatever the rule
 fallback: native
 endMark: true
 rules:
+  # A fifth of the clients is refused for ten minutes each Tuesday. At all other times this rule matches nothing.
+  - name: brownout-tuesdays
+    match: { percent: 20, time: { from: 2098-12-01, until: 2099-06-30 } }
+    mode: brownout
+    schedule: { cron: "0 9 * * 2", zone: Europe/Vienna, duration: 10m }
+    brownout:
+      status: 400
+      message: v1 ends in June. It is switched off for ten minutes to find the clients that still need it
+      successor: https://example.com/migrate
+      contact: api-team@example.com
+      exempt: [billing, emergency-console]
+      stopAbove: 0.3
+      minRequests: 200
+      singleReplica: true
+      allowLong: false
+    headers: { sunset: 2099-06-30 }
+
   # A developer tries v2 with a header, or a browser with a cookie.
   - name: volunteers
     match: { header: { x-carryover: v2 }, cookie: { carryover: v2 } }
@@ -74,7 +91,8 @@ const HEAD = [
   "This page is generated from the rules' schema by `npm run docs`.",
   "",
   "The file named by `cutover.rulesFile` decides what serves each v1 request: `native` v1, `shadow` (native v1 responds, and carryover",
-  "compares its own response in the background), or `translate`. The first rule that matches decides. Requests that match no rule get",
+  "compares its own response in the background), or `translate`. A rule with `mode: brownout` refuses v1 in the windows of its `schedule`",
+  "([brownouts.md](brownouts.md)). The first rule that matches decides. Requests that match no rule get",
   "`cutover.mode`. Editors check the file against [`rules.schema.json`](rules.schema.json).",
   "",
 ];
@@ -103,7 +121,8 @@ const MEANING = [
   "carryover applies a file as a whole or not at all. It reports all faults at once, with line, column and remedy, and keeps the rules",
   "in force. Besides the schema's rules, these are refused: names of resources and operations that are not there, two rules of one name, a mode, `force`,",
   "`fallback`, step back, `onFailure` or comparison that needs `upstream.v1.url` without it, times that are empty or over, `sunset` before `deprecation`, settings that can",
-  "have no effect (`stepBack`, `guard` or `onFailure` of a rule that never translates, differences that are never measured), and rules that can",
+  "have no effect (`stepBack`, `guard` or `onFailure` of a rule that never translates, differences that are never measured),",
+  "brownouts that never begin, hardly end, or overlap ([brownouts.md](brownouts.md#what-is-refused)), and rules that can",
   "never match because earlier ones always match first. A rule that has expired since it was loaded is no reason to refuse a file, neither at start nor when something else in it changes (`force`, say). It matches nothing, and a",
   "warning names it. An expired rule that is new or was changed is refused. Of more than 20 faults the first 20 are printed, and the",
   "number of the rest.",

@@ -4,15 +4,16 @@ import { member } from "../model/json.ts";
 import type { GuardSettings, StepBackSettings } from "../model/rules.ts";
 import type { RuleCircumstances, RuleRemark } from "../rules/conditions/condition.ts";
 import { buildMatch, CONDITIONS, type Rule, subjectOf } from "../rules/rule.ts";
+import { brownoutOf, brownoutRemarks } from "./brownout-rule.ts";
 import type { RuleText } from "./rules-schema.ts";
 
 /** The rule, complete and frozen. */
 export function buildRule(text: RuleText, line: number, given: RuleCircumstances): Rule {
   const match = buildMatch(text.match, given.resources);
   const most = match.clients?.size ?? Number.POSITIVE_INFINITY;
-  const { promoteWhen } = text;
+  const { schedule: _, promoteWhen, ...rest } = text;
   const rule: Omit<Rule, "line" | "identity" | "evidenceKey"> = {
-    ...text,
+    ...rest,
     match,
     expires: text.expires,
     shadow: comparesAtAll(text, given) ? text.shadow : { ...text.shadow, sample: 0 },
@@ -21,12 +22,14 @@ export function buildRule(text: RuleText, line: number, given: RuleCircumstances
     onFailure: text.onFailure && { statuses: text.onFailure.statuses },
     promoteWhen: promoteWhen && { ...promoteWhen, minClients: Math.min(promoteWhen.minClients, most) },
     headers: text.headers,
+    brownout: brownoutOf(text),
   };
   return freezeRule({ ...rule, line, identity: keyOf(rule), evidenceKey: keyOf(subjectOf(match)) });
 }
 
 /** A translating rule calls native only where it sets a sample or needs differences: v1 is to be relieved. Without native v1 nothing is compared. */
 function comparesAtAll({ mode, stepBack }: RuleText, { native, saysSample }: RuleCircumstances): boolean {
+  if (mode === "brownout") return false;
   return native && (mode !== "translate" || saysSample || stepBack?.differences !== undefined);
 }
 
@@ -77,6 +80,7 @@ export function remarksOn(rule: RuleText, given: RuleCircumstances): readonly Ru
     ...guardContradictions(rule, given),
     ...CONDITIONS.flatMap((condition) => condition.remarks?.(rule, given) ?? []),
     ...headerContradictions(rule),
+    ...brownoutRemarks(rule, given),
     ...withoutEffect(rule, given),
   ];
 }
@@ -85,7 +89,7 @@ const NO_NATIVE = "needs the platform's own v1, and upstream.v1.url is not set";
 
 function withoutNative(rule: RuleText, { saysSample, given }: RuleCircumstances): readonly RuleRemark[] {
   const found: RuleRemark[] = [];
-  if (rule.mode !== "translate") {
+  if (rule.mode === "native" || rule.mode === "shadow") {
     found.push({ path: ["mode"], what: `${rule.mode} ${NO_NATIVE}`, remedy: "set upstream.v1.url, or translate" });
   }
   if (rule.mode === "translate" && rule.stepBack !== undefined) {
@@ -116,7 +120,7 @@ function stepBackContradictions(
   { reads }: RuleCircumstances,
 ): readonly RuleRemark[] {
   // A rule may go back to native, and forward again, by this one word.
-  if (stepBack === undefined || mode === "native") return [];
+  if (stepBack === undefined || mode === "native" || mode === "brownout") return [];
   const at = (what: string, remedy: string, ...path: string[]): readonly RuleRemark[] => [
     { path: ["stepBack", ...path], what, remedy },
   ];

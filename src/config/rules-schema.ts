@@ -4,6 +4,7 @@ import { FORCES, GUARD_ACTIONS } from "../model/rules.ts";
 import { form, instantLeaf } from "../rules/leaves.ts";
 import { MATCH_SHAPE } from "../rules/rule.ts";
 import { Mode } from "../rules/status.ts";
+import { brownout, schedule } from "./brownout-schema.ts";
 import { linkLeaf, oneOf, positiveShare, seconds, shareLeaf, whole, yesNo } from "./values.ts";
 
 /** Limits of a file: 500 large rules fit. */
@@ -117,7 +118,7 @@ export const RuleSchema = z.strictObject({
     .describe("Unique name of the rule; a label in metrics"),
   match,
   mode: oneOf(...Mode.options).describe(
-    "What responds: native v1; native v1, compared in the background; carryover from v2",
+    "What responds: native v1; native v1, compared in the background; carryover from v2; brownout: a refusal, in the windows of schedule only",
   ),
   expires: instantLeaf.optional().describe("From then on the rule matches nothing"),
   shadow: comparisons,
@@ -126,6 +127,8 @@ export const RuleSchema = z.strictObject({
   onFailure: onFailure.optional(),
   promoteWhen: promoteWhen.optional(),
   headers: headers.optional(),
+  schedule: schedule.optional(),
+  brownout: brownout.optional(),
 });
 /** A rule as the file has it: with defaults, before its names are looked up. */
 export type RuleText = z.output<typeof RuleSchema>;

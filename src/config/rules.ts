@@ -5,7 +5,9 @@ import { didYouMean, nearest } from "../model/text.ts";
 import type { RequestedOperation, RuleRemark } from "../rules/conditions/condition.ts";
 import { type ResourceNames, readNames } from "../rules/conditions/subject.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
+import { windowWords } from "../rules/schedule.ts";
 import { findUnreachable } from "../rules/unreachable.ts";
+import { MAX_BROWNOUTS, overlappingBrownouts, TOO_MANY } from "./brownout-rule.ts";
 import { ConfigError, type ConfigFault, faultText, faultWords, valueAt } from "./faults.ts";
 import { buildRule, digestOf, remarksOn } from "./rule.ts";
 import { MAX_BYTES, MAX_RULES, OutlineSchema, RuleSchema, type RulesSchema, rulesJsonSchema } from "./rules-schema.ts";
@@ -36,6 +38,7 @@ export function readRules(
     ...read.flatMap((rule) => rule.faults),
     ...namedTwice(all, file, context.name),
     ...hidden(read, file, context),
+    ...brownoutsTogether(read, file, context),
   ];
   if (faults.length > 0 || !whole.success) throw refuse(faults);
   const { force, fallback } = whole.data;
@@ -138,6 +141,27 @@ function hidden(
   }));
 }
 
+/** Brownout rules that refuse the same clients at the same time, and too many of them. */
+function brownoutsTogether(
+  read: readonly ReadRule[],
+  file: ConfigFile,
+  { name, now }: RulesContext,
+): readonly LazyFault[] {
+  const all = read.flatMap(({ rule, at }) => (rule?.brownout === undefined ? [] : [{ rule, at }]));
+  const placeOf = (rule: Rule | undefined) =>
+    locate(file, name, ["rules", all.find((one) => one.rule === rule)?.at ?? 0]);
+  if (all.length > MAX_BROWNOUTS) {
+    const where = placeOf(all[MAX_BROWNOUTS]?.rule);
+    return [() => ({ where, what: TOO_MANY, remedy: "remove those whose windows are over" })];
+  }
+  const rules = all.map(({ rule }) => rule);
+  return overlappingBrownouts(rules, now).map(({ rule, other, window }) => () => ({
+    where: placeOf(rule),
+    what: `${rule.name} and ${other.name} (line ${other.line}) refuse the same clients in overlapping windows: ${windowWords(window, rule.brownout?.schedule.zone ?? "UTC")}`,
+    remedy: "move one of them, name other clients, or set brownout.allowLong: true in both",
+  }));
+}
+
 /** What a rules file is judged by. */
 export interface RulesContext {
   /** Of the file, for messages. */
@@ -148,6 +172,8 @@ export interface RulesContext {
   readonly native: boolean;
   /** The option of that name; undefined where it is not known. */
   readonly fallback?: "native" | "refuse" | undefined;
+  /** Whether `state.url` is set; undefined where it is not known. */
+  readonly shared?: boolean | undefined;
   /** The names of `clients.names`; undefined where they are not known. */
   readonly clients?: ReadonlySet<string> | undefined;
   /** Milliseconds since 1970. */
@@ -194,9 +220,9 @@ export function readRule(given: unknown, at: number, { file, context, explain }:
     return { rule: undefined, at, faults: [...found, ...misnamed], warnings: [] };
   }
   const text = parsed.data;
-  const { native, now, clients = new Set() } = context;
+  const { native, now, shared, clients = new Set() } = context;
   const saysSample = valueAt(given, ["shadow", "sample"]) !== undefined;
-  const circumstances = { ...names, given, native, now, saysSample, clients };
+  const circumstances = { ...names, given, native, now, saysSample, clients, shared };
   const remarks = remarksOn(text, circumstances);
   const [wrong = [], aged = [], doubtful = []] = [undefined, "aged", "doubtful"].map((kind) =>
     remarks.filter((remark) => remark.kind === kind),

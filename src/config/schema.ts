@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { plainName } from "../model/text.ts";
 import { form } from "../rules/leaves.ts";
-import { Mode } from "../rules/status.ts";
+import { DefaultMode } from "../rules/status.ts";
 import {
   bytes,
   days,
@@ -164,7 +164,7 @@ export const shadow = z.strictObject({
 
 export const cutover = z.strictObject({
   rulesFile: file.optional().describe("YAML file with rules for v1 requests; reloaded when it changes").meta(USUAL),
-  mode: oneOf(...Mode.options)
+  mode: oneOf(...DefaultMode.options)
     .optional()
     .describe(
       "What serves v1 requests that no rule matches. Required with upstream.v1.url or cutover.rulesFile; without both it is translate",

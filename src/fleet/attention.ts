@@ -44,6 +44,11 @@ function textsByHarm(
         const why = rule.cause === undefined ? "" : `: ${rule.cause}`;
         return `${rule.name} ${stateText(rule)}${placeText(rule, instances.length)}${why}`;
       }),
+      ...rules.flatMap(({ name, brownout }) =>
+        brownout?.phase === "held" || brownout?.phase === "stopped"
+          ? [`brownout ${name} refuses nothing: ${brownout.why ?? "it is held"}`]
+          : [],
+      ),
       ...rules.flatMap(({ name, guard }) => (guard?.slow === undefined ? [] : [`${name}: ${guard.slow.says}`])),
     ],
     forced: ofAll("forced"),

@@ -68,7 +68,7 @@ function knownClients({ instances, gone }: Fleet): number {
 function nextOf(fleet: Fleet, lines: readonly FleetRule[], terms: GateTerms): Next | null {
   const { instances, gone, rules } = fleet;
   const merged = merge([...instances, ...gone]);
-  if (merged === undefined) return null;
+  if (merged === undefined || lines.some(({ mode }) => mode === "brownout")) return null;
   const first = stepOfInstances(fleet);
   if (first !== undefined) return first;
   const known = { ...merged, rules, counts: merged.rows, clients: merged.ledger.clients };
@@ -77,6 +77,7 @@ function nextOf(fleet: Fleet, lines: readonly FleetRule[], terms: GateTerms): Ne
 
 /** What further means. */
 function furtherText({ mode, state, evidence }: FleetRule): string {
+  if (mode === "brownout") return "none: a brownout goes by its schedule";
   if (mode === "native") return "to compare it with native v1: mode: shadow";
   if (state === "promoted") return "to stay so: write mode: translate into the rules file, it translates by itself now";
   if (mode === "shadow") return "to translate what it compares: mode: translate, for a few clients first (percent)";

@@ -1,4 +1,5 @@
 /** Judges a rule by what instances tell of it, in words for people. */
+import { brownoutText } from "../rollout/brownout.ts";
 import { comparisonsNeeded, RISK, upperBound } from "../rollout/upper-bound.ts";
 import type { RuleEvidence } from "../rules/status.ts";
 import { boundWords, counted, neededWords, percent, plural } from "../rules/words.ts";
@@ -54,6 +55,7 @@ export function judgeRule(rule: FleetRule, terms: GateTerms, clientsKnown?: numb
   const young: readonly Lack[] = isYoung(age, terms)
     ? [{ why: "young", text: `it has been so for ${lastingText(age)}, not for ${lastingText(terms.minAge)}` }]
     : [];
+  if (mode === "brownout") return { lacks: young, evidence: [] };
   if (mode === "native") return { lacks: young, evidence: ["native v1 responds to all of it, and still would"] };
   if (evidence === undefined) {
     const text = `an instance is older, and tells no evidence (on ${on.join(", ")})`;
@@ -208,7 +210,9 @@ function judgeShare(
 }
 
 /** `translate for 2 h`, `stepped back 2 h ago, native responds`. */
-export function stateText({ mode, doing, state, age }: FleetRule): string {
+export function stateText(rule: FleetRule): string {
+  const { mode, doing, state, age } = rule;
+  if (rule.brownout !== undefined && state !== "expired") return brownoutText(rule.brownout);
   const lasting = age === undefined ? "" : ` for ${lastingText(age)}`;
   const ago = age === undefined ? "" : ` ${lastingText(age)} ago`;
   switch (state) {

@@ -380,11 +380,16 @@ function setClock(instance: RespondingInstance, at: number): RespondingInstance 
 }
 
 function shiftClient(client: ClientEntry, shift: (time: number) => number, byDays: number): ClientEntry {
-  const { days } = client;
+  const { days, refused } = client;
   return {
     ...seenAt(client, shift),
     firstSeen: shift(client.firstSeen),
     lastV1: client.lastV1 === undefined ? undefined : shift(client.lastV1),
+    ...(client.lastV2 === undefined ? {} : { lastV2: shift(client.lastV2) }),
+    // A window begins and ends as the schedule says, by every clock.
+    ...(refused === undefined
+      ? {}
+      : { refused: { ...refused, first: shift(refused.first), last: shift(refused.last) } }),
     days: days && { ...days, last: Math.max(0, days.last + byDays) },
     operations: client.operations.map((one) => seenAt(one, shift)),
   };

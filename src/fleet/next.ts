@@ -18,7 +18,9 @@ const UNTRANSLATED = new Set(natives.flatMap(({ operations }) => operations.map(
 const FEW_REQUESTS = 10_000;
 
 /** The most urgent step of the whole migration. Undefined without an instance that responded. */
-export function nextStep(fleet: Fleet, given: Omit<Surroundings, "rules">): Next {
+export function nextStep(all: Fleet, given: Omit<Surroundings, "rules">): Next {
+  // A brownout goes by its schedule, and moves nothing.
+  const fleet = { ...all, rules: all.rules.filter(({ mode }) => mode !== "brownout") };
   const known = { ...given, rules: fleet.rules };
   return (
     stepOfNobody(fleet) ??

@@ -4,6 +4,7 @@ import type { CutoverMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import type { BreakLine } from "./breaks.ts";
+import type { BrownoutLine } from "./brownouts.ts";
 import type { Change } from "./change.ts";
 import type { MergedRule } from "./merge.ts";
 import type { Standing } from "./standing.ts";
@@ -53,6 +54,8 @@ export interface MigrationReport extends V1Verdict {
   readonly comparedSince: string | null;
   readonly bounds: readonly BoundLine[];
   readonly rules: readonly RuleLine[];
+  /** Clients that the last brownout of each refused, whatever the window; by owner. */
+  readonly brownouts: readonly BrownoutLine[];
   /** What would break if carryover were removed now. */
   readonly breaks: readonly BreakLine[];
 }

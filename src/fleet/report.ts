@@ -6,13 +6,23 @@ import type { ClientEntry, OperationErrors } from "../ledger/entry.ts";
 import { grouped } from "../model/group.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
 import { type BreakLine, breaksOf } from "./breaks.ts";
+import { brownoutLines } from "./brownouts.ts";
 import { type Fleet, fleetOf } from "./fleet.ts";
 import { lostOf } from "./lost.ts";
-import { type InstanceResult, largest, latestOf, merge, type RespondingInstance, sharerOf, sum } from "./merge.ts";
+import {
+  type InstanceResult,
+  largest,
+  latestOf,
+  type MergedProgress,
+  merge,
+  type RespondingInstance,
+  sharerOf,
+  sum,
+} from "./merge.ts";
 import { nextStep } from "./next.ts";
 import { isAbout } from "./next-percent.ts";
 import type { ClientLine, InstanceLine, MigrationReport, NamedNext, ResourceLine, WindowLine } from "./report-lines.ts";
-import { type CountedRequests, type ReportScope, scoped } from "./scope.ts";
+import { type CountedRequests, matching, type ReportScope, scoped } from "./scope.ts";
 import { type Standing, sharesOf, standingOf } from "./standing.ts";
 import { callsOf, judgeV1, type ReportView } from "./verdict.ts";
 import { callsV1, clientDaysWords, limitsOf, requestsIn, windowOf, windowWords } from "./window.ts";
@@ -70,6 +80,7 @@ export function createReport(
     comparedSince: timeOf(merged?.comparedSince),
     bounds: (merged?.bounds ?? []).map((bound) => ({ ...bound, client: bound.client ?? null })),
     rules: (merged?.rules ?? []).map(({ age: _, ...rule }) => ({ ...rule, since: timeOf(rule.since) })),
+    brownouts: whole === undefined ? [] : brownoutsIn(whole, scope),
     breaks: view === undefined ? [] : breaksIn(view, scope),
     ...judgeV1({ view, complete, calls: callsOf(scope) }),
   };
@@ -148,6 +159,18 @@ function clientRequests(
 /** The ledger does not tell what served a request. */
 function knownModes({ rows, byLedger }: CountedRequests): readonly RequestTotalsRow[] | undefined {
   return byLedger ? undefined : rows;
+}
+
+/** Who did not come back has called nothing in the window of the report. */
+function brownoutsIn({ ledger }: MergedProgress, { client }: ReportScope): MigrationReport["brownouts"] {
+  const isWanted = matching(
+    client,
+    ledger.clients.map(({ name }) => name),
+  );
+  return brownoutLines(
+    ledger.clients.filter(({ name }) => isWanted(name)),
+    ledger.at,
+  );
 }
 
 function breaksIn({ merged, window }: ReportView, { resource, client }: ReportScope): readonly BreakLine[] {

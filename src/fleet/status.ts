@@ -2,8 +2,9 @@
 import type { AskedTimes } from "../history/requests.ts";
 import { DAY_MS, dateOf, dayOf } from "../ledger/days.ts";
 import { grouped } from "../model/group.ts";
-import type { CutoverMode } from "../model/rules.ts";
+import type { CutoverMode, RuleMode } from "../model/rules.ts";
 import type { Rules } from "../rules/rule.ts";
+import { windowWords } from "../rules/schedule.ts";
 import { counted } from "../rules/words.ts";
 import { attentionOf } from "./attention.ts";
 import type { Change } from "./change.ts";
@@ -70,7 +71,7 @@ interface InstanceStatus {
 
 export interface RuleLineStatus {
   readonly name: string;
-  readonly mode: CutoverMode;
+  readonly mode: RuleMode;
   readonly doing: FleetRule["doing"];
   readonly state: FleetRule["state"];
   /** Addresses. */
@@ -83,6 +84,8 @@ export interface RuleLineStatus {
   /** Nothing is missing, and there is something further. */
   readonly mayGoFurther: boolean;
   readonly evidence: readonly string[];
+  /** Of a brownout: its next windows, in UTC and its time zone. Empty for any other rule. */
+  readonly windows: readonly string[];
 }
 
 /** `asked`: the times that the instances were asked for. */
@@ -90,7 +93,7 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
   const { instances, silent } = fleet;
   const { at, standing, window, allTime } = createStanding(fleet, asked);
   const rules = fleet.rules.map((rule): RuleLineStatus => {
-    const { name, mode, doing, state, on } = rule;
+    const { name, mode, doing, state, on, brownout } = rule;
     const { lacks, evidence } = judgeRule(rule, DEFAULT_TERMS);
     const says = `${stateText(rule)}${placeText(rule, instances.length)}${guardWord(rule)}`;
     return {
@@ -103,8 +106,12 @@ export function createStatus(fleet: Fleet, asked: AskedTimes): MigrationStatus {
       says,
       missing: lacks.map(({ text }) => text),
       mayGoFurther:
-        lacks.length === 0 && !isWhole(rule) && instances.every(({ progress }) => progress.lastReloadSuccessful),
+        lacks.length === 0 &&
+        mode !== "brownout" &&
+        !isWhole(rule) &&
+        instances.every(({ progress }) => progress.lastReloadSuccessful),
       evidence,
+      windows: (brownout?.next ?? []).map((window) => windowWords(window, brownout?.zone ?? "UTC")),
     };
   });
   return {

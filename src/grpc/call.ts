@@ -189,6 +189,11 @@ function begunToEnd(call: GrpcCall): void {
   if (!call.stream.readableEnded) throwAwayRest(call.stream);
 }
 
+/** Over HTTP every error says how long it may be kept. */
+function brownoutFields({ retryAfter = 0, headers }: Problem): HeaderList {
+  return [["cache-control", "no-store"], ["retry-after", String(Math.ceil(retryAfter))], ...headers];
+}
+
 /** Stops what is under way for `call`, and ends it with `problem`. */
 export function failCall(call: GrpcCall, problem: Problem): void {
   if (call.ended) return;
@@ -198,6 +203,7 @@ export function failCall(call: GrpcCall, problem: Problem): void {
   const served = apiVersion === "v1" && mode !== "refused" && mode !== "pass";
   const headers: HeaderField[] = served ? [[OurHeader.MODE, mode]] : [];
   if (problem.reason === "GRPC_UNSUPPORTED") headers.push(ENCODINGS);
+  if (problem.reason === "BROWNOUT") headers.push(...brownoutFields(problem));
   // INTERNAL for a client's mistake counts as one of the client's, too.
   const isOwn = problem.code === RpcCode.INTERNAL && problem.fault === "client";
   endCall(call, call.codec.ofProblem(problem), headers, isOwn ? problem.http : undefined);

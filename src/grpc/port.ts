@@ -9,6 +9,7 @@ import type { ProcessorShare } from "../edge/processor-share.ts";
 import { recordCredential } from "../edge/record.ts";
 import { later } from "../model/clock.ts";
 import type { CredentialShares } from "../model/credential-shares.ts";
+import { withoutSuccessor } from "../model/deprecation.ts";
 import type { RecordEvent } from "../model/event.ts";
 import type { Upstream } from "../model/exchange.ts";
 import { type HeaderList, OurHeader } from "../model/http.ts";
@@ -69,7 +70,7 @@ export interface GrpcPortParts {
   /** Which operation an HTTP target asks for. */
   readonly route: Router;
   /** Decides on a v1 request as if it had come over HTTP. */
-  readonly proxy: Pick<RequestProxy, "choose" | "plan" | "servesNative">;
+  readonly proxy: Pick<RequestProxy, "choose" | "plan" | "servesNative" | "checkBrownouts">;
   readonly memory: MemoryBudget;
   /** The turns of callers that the platform has not accepted, those over HTTP included. */
   readonly processorShare: ProcessorShare;
@@ -143,6 +144,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   };
   const serveV1 = (call: GrpcCall, rpc: Rpc | undefined): void => {
     if (unary === undefined || rpc?.route === undefined || rpc.method.methodKind !== "unary") {
+      parts.proxy.checkBrownouts(call);
       if (!parts.proxy.servesNative()) throw untranslated(call, descriptors === undefined);
       native(call, [[OurHeader.MODE, "native"]]);
       return;
@@ -276,11 +278,6 @@ function unknownService(): Problem {
   return new Problem("METHOD_NOT_ALLOWED", "unknown service", {
     options: ["upstream.v1.url", "fallback", "listen.grpc.extraServices"],
   });
-}
-
-/** What replaces a request in v2 is named by an HTTP path, which is not known before its message is read. */
-function withoutSuccessor(headers: HeaderList): HeaderList {
-  return headers.filter(([name, value]) => name !== "link" || !value.includes("successor-version"));
 }
 
 type GrpcTarget = RelayTarget & { readonly sessions: GrpcSessions };

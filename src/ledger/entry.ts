@@ -59,6 +59,16 @@ const Needs = z.object({
   unseen: z.array(OperationName).max(MAX_OPERATIONS),
 });
 
+/** The last brownout that refused v1 requests of a client. Times are when they were refused. */
+const RefusedSchema = z.object({
+  rule: Word,
+  start: Time,
+  end: Time,
+  requests: Count,
+  first: Time,
+  last: Time,
+});
+
 const Entry = z
   .object({
     /** As rules name it; hashed if the operator asks for that. */
@@ -75,6 +85,10 @@ const Entry = z
     lastSeen: Time,
     /** When it last called v1; absent: never. */
     lastV1: optional(Time),
+    /** When it last called v2. Absent: never, or an older release counted it. */
+    lastV2: optional(Time),
+    /** Absent: no brownout refused it. */
+    refused: optional(RefusedSchema),
     /** v1: too high by `over` at most, too low by `bound` at most, and only if it is 0 or ledgers were merged. v2: since `firstSeen`. */
     requests: Versions,
     /** The days on which it called. Absent: on none since `daysSince`. */
@@ -123,6 +137,7 @@ export type ClientEntry = Read<typeof Entry>;
 export type ClientOperation = Read<typeof Operation>;
 /** Counts above 0 only. */
 export type OperationErrors = Readonly<Partial<Record<FaultOrigin, number>>>;
+export type RefusedRequests = Read<typeof RefusedSchema>;
 export type ClientNeeds = Read<typeof Needs>;
 
 /** The number of failed requests, all faults together. */

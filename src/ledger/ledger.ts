@@ -3,8 +3,8 @@ import type { IsUntranslated } from "../catalogue/catalogue.ts";
 import { type Exchange, faultOf, firstFaultOf, isTurnedAway, wasLetIn } from "../model/exchange.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { plainField } from "../model/text.ts";
-import { createDayPool, type DayPool, dayOf } from "./days.ts";
-import type { ClientEntry, LedgerSnapshot, VersionCounts } from "./entry.ts";
+import { createDayPool, DAY_MS, type DayPool, dayOf } from "./days.ts";
+import type { ClientEntry, LedgerSnapshot, RefusedRequests, VersionCounts } from "./entry.ts";
 import type { ClientIdentity } from "./identity.ts";
 import {
   blameV2,
@@ -58,6 +58,8 @@ export interface Ledger {
    * Counts of the head are then no smaller than those of the entries.
    */
   stream(): { readonly entries: Iterable<ClientEntry>; head(): Omit<LedgerSnapshot, "clients"> };
+  /** Why v1 cannot be taken from a client yet: requests of the last day failed because of the translation. Cheap. */
+  failingByTranslation(client: string): string | undefined;
   /** The clients, and when each called last; cheap. */
   seen(): Iterable<{ readonly name: string; readonly lastSeen: number }>;
   /** The clients that have changed since the revision; cheap. Of 0: all. */
@@ -153,6 +155,12 @@ export function createLedger(options: LedgerOptions): Ledger {
     stream: () => {
       const streamed = state;
       return { entries: entriesOf(streamed), head: () => headOf(streamed) };
+    },
+    failingByTranslation: (client) => {
+      const since = options.wall() - DAY_MS;
+      const record = state.clients.find(client);
+      const found = record?.operations.find(({ at, errors }) => at >= since && (errors?.translation ?? 0) > 0);
+      return found && `requests of ${found.resource} ${found.name} failed because of the translation`;
     },
     seen: () => state.clients.items(),
     changedSince: (revision) => changedSince(state, revision),
@@ -260,6 +268,7 @@ function observe(state: LedgerState, exchange: Exchange): void {
     if (user === undefined) return;
     user.v2 += 1;
     user.lastSeen = at;
+    user.lastV2 = at;
     user.revision = state.revision;
     state.days.note(user.slot, "v2", dayOf(at));
     return;
@@ -276,6 +285,7 @@ function observe(state: LedgerState, exchange: Exchange): void {
   operation.amount += 1;
   operation.at = at;
   if (isInspected(exchange)) operation.inspected += 1;
+  record.refused = withRefusal(record.refused, exchange, at);
   const fault = faultOf(exchange);
   if (fault !== undefined) noteErrors(operation, fault, 1);
   // Without valid credentials a request may use anyone's name: it shows nothing of the client's needs.
@@ -302,8 +312,22 @@ function isLacking({ options }: LedgerState, { resource, operation, status }: Ex
   return options.traits.isLackingInV2(resource, operation) && (resource !== "unknown" || status < 400);
 }
 
+function withRefusal(
+  before: RefusedRequests | undefined,
+  { brownout, rule }: Exchange,
+  at: number,
+): RefusedRequests | undefined {
+  if (brownout === undefined || rule === undefined) return before;
+  const { start, end } = brownout;
+  const isSame = before?.rule === rule && before.start === start;
+  return isSame
+    ? { ...before, end, requests: before.requests + 1, last: at }
+    : { rule, start, end, requests: 1, first: at, last: at };
+}
+
 /** Carryover sees only the head of what native v1 serves. */
-function isInspected({ mode, list, defaultedFields }: Exchange): boolean {
+function isInspected({ mode, list, defaultedFields, brownout }: Exchange): boolean {
+  if (brownout !== undefined) return false;
   if (mode !== "native" && mode !== "shadow") return true;
   return list !== undefined || defaultedFields.length > 0;
 }

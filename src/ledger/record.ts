@@ -10,6 +10,7 @@ import {
   countErrors,
   MAX_NEEDS,
   MAX_OPERATIONS,
+  type RefusedRequests,
 } from "./entry.ts";
 import type { MonitoredItem } from "./space-saving.ts";
 
@@ -21,6 +22,9 @@ export interface ClientRecord extends MonitoredItem {
   readonly slot: number;
   lastSeen: number;
   lastV1: number | undefined;
+  lastV2: number | undefined;
+  /** By the last brownout. */
+  refused: RefusedRequests | undefined;
   v1: number;
   v2: number;
   /** Revision of the ledger at its last change. */
@@ -52,6 +56,8 @@ export function createRecord(name: string, label: string, at: number, slot: numb
     slot,
     lastSeen: at,
     lastV1: undefined,
+    lastV2: undefined,
+    refused: undefined,
     v1: 0,
     v2: 0,
     revision: 0,
@@ -88,7 +94,7 @@ export function entryOf(
   days: Pick<DayPool, "read">,
   { isLackingInV2, revealsNeeds }: OperationTraits,
 ): ClientEntry {
-  const { name, label, firstSeen, lastSeen, lastV1, v1, v2, over, operations, others } = record;
+  const { name, label, firstSeen, lastSeen, lastV1, lastV2, refused, v1, v2, over, operations, others } = record;
   const all = others === undefined ? operations : [...operations, others];
   return {
     name,
@@ -96,6 +102,8 @@ export function entryOf(
     firstSeen,
     lastSeen,
     lastV1,
+    ...(lastV2 === undefined ? {} : { lastV2 }),
+    ...(refused === undefined ? {} : { refused }),
     requests: { v1, v2 },
     days: days.read(record.slot),
     over,
@@ -160,6 +168,8 @@ export function fillRecord(
   record.over = over;
   record.lastSeen = entry.lastSeen;
   record.lastV1 = entry.lastV1;
+  record.lastV2 = entry.lastV2;
+  record.refused = entry.refused;
   for (const { resource, operation, requests: amount, lastSeen, errors } of entry.operations) {
     const fact = operationOf(record, resource, operation, budget);
     const unseen = needs.unseen.some((one) => one.resource === resource && one.operation === operation);

@@ -83,13 +83,39 @@ function mergeEntries(a: ClientEntry, b: ClientEntry): ClientEntry {
     ...(a.bucket === undefined || a.bucket !== b.bucket ? {} : { bucket: a.bucket }),
     firstSeen: Math.min(a.firstSeen, b.firstSeen),
     lastSeen: Math.max(a.lastSeen, b.lastSeen),
-    lastV1: a.lastV1 === undefined || b.lastV1 === undefined ? (a.lastV1 ?? b.lastV1) : Math.max(a.lastV1, b.lastV1),
+    lastV1: laterOf(a.lastV1, b.lastV1),
+    ...mergeRefusals(a, b),
     requests: addCounts([a.requests, b.requests]),
     days: mergeDays(a.days, b.days),
     over: a.over + b.over,
     operations: mergeOperations([...a.operations, ...b.operations]),
     needs: mergeNeeds(a, b),
   };
+}
+
+function laterOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}
+
+/** The last brownout counts; one that several replicas saw counts once. */
+function mergeRefusals(a: ClientEntry, b: ClientEntry): Pick<ClientEntry, "lastV2" | "refused"> {
+  const lastV2 = laterOf(a.lastV2, b.lastV2);
+  const refused = laterRefusal(a.refused, b.refused);
+  return { ...(lastV2 === undefined ? {} : { lastV2 }), ...(refused === undefined ? {} : { refused }) };
+}
+
+function laterRefusal(a: ClientEntry["refused"], b: ClientEntry["refused"]): ClientEntry["refused"] {
+  if (a === undefined || b === undefined) return a ?? b;
+  if (a.rule === b.rule && a.start === b.start) {
+    return {
+      ...a,
+      end: Math.max(a.end, b.end),
+      requests: a.requests + b.requests,
+      first: Math.min(a.first, b.first),
+      last: Math.max(a.last, b.last),
+    };
+  }
+  return a.start > b.start || (a.start === b.start && a.rule < b.rule) ? a : b;
 }
 
 /** The same, unless replicas have different configurations: then one of them, whatever the order. */

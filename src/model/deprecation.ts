@@ -22,6 +22,11 @@ export function deprecationHeaders(headers: RuleHeaders, successor: string | und
   return fields;
 }
 
+/** What replaces a request in v2 is named by an HTTP path, which a gRPC call does not have before its message is read. */
+export function withoutSuccessor(headers: HeaderList): HeaderList {
+  return headers.filter(([name, value]) => name !== "link" || !value.includes("successor-version"));
+}
+
 /** Those of `ours` that a response with the headers `existing` lacks. Headers of the platform stay, and so does a more exact mode. */
 export function missingHeaders(existing: HeaderList, ours: HeaderList): HeaderList {
   const isSaid = (name: string, value: string, theirs: string): boolean =>

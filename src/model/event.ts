@@ -15,6 +15,11 @@ export const EVENT_KINDS = [
   "alarm",
   "failing",
   "guard-cleared",
+  // A brownout refuses v1, or does not.
+  "brownout-began",
+  "brownout-ended",
+  "brownout-stopped",
+  "brownout-not-started",
   // All rules are concerned.
   "forced",
   "rules",

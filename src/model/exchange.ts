@@ -1,6 +1,7 @@
 /** The one wide record of a request, which metrics, log line and ledger read. */
 import { type ApiRequest, pathOf } from "./http.ts";
 import { type FaultOrigin, PROBLEMS } from "./problem.ts";
+import type { TimeSpan } from "./rules.ts";
 
 export type Upstream = "v1" | "v2" | "sts";
 /** What served the request: `pass` is untouched v2 or token exchange, `refused` never left carryover. */
@@ -131,6 +132,8 @@ export interface Exchange {
   fault?: FaultOrigin | undefined;
   /** The options that change it. */
   options?: readonly string[] | undefined;
+  /** The window of the brownout that refused it. */
+  brownout?: TimeSpan | undefined;
   /** For the log only: why. */
   cause: unknown;
   requestBytes: number;
@@ -180,6 +183,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     reason: undefined,
     fault: undefined,
     options: undefined,
+    brownout: undefined,
     cause: undefined,
     requestBytes: 0,
     responseBytes: 0,
@@ -224,9 +228,12 @@ export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
   return calls.some(({ status }) => isRecognised(status));
 }
 
+/** Reasons of refusals that carryover decides on when it knows whose the request is. */
+const KNOWN_ALL_THE_SAME: ReadonlySet<string | undefined> = new Set(["NOT_TRANSLATABLE", "NOT_FOUND", "BROWNOUT"]);
+
 /** True for a request that was refused before carryover knew what serves it, and mostly before it knew whose it is. */
 export function isTurnedAway({ mode, reason }: Pick<Exchange, "mode" | "reason">): boolean {
-  return mode === "refused" && reason !== "NOT_TRANSLATABLE" && reason !== "NOT_FOUND";
+  return mode === "refused" && !KNOWN_ALL_THE_SAME.has(reason);
 }
 
 /** Note of an exchange: v2 refused what only carryover can have said. */

@@ -149,6 +149,8 @@ export const OurHeader = {
   MISMATCH: "carryover-mismatch",
   /** What was written before a further write was refused. */
   PARTIAL: "carryover-partial",
+  /** The brownout that refused a request: its rule and window. */
+  BROWNOUT: "carryover-brownout",
 } as const;
 
 /** The mode of a read that native v1 served after v2 had failed it. */

@@ -69,6 +69,7 @@ export const PROBLEMS = {
   INVALID_BODY: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: ["unknownFields.request"] },
   INVALID_FILTER: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: [] },
   UPGRADE_REFUSED: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client", options: [] },
+  BROWNOUT: { http: 400, code: RpcCode.FAILED_PRECONDITION, fault: "client", options: ["cutover.rulesFile"] },
   UNAUTHENTICATED: { http: 401, code: RpcCode.UNAUTHENTICATED, fault: "client", options: ["admin.tokenFile"] },
   UNKNOWN_PATH: {
     http: 404,
@@ -144,12 +145,19 @@ export interface FieldViolation {
   readonly description: string;
 }
 
+/** Names are in lower case. */
+type ProblemHeaders = readonly (readonly [name: string, value: string, spelling?: string | undefined])[];
+
 export interface ProblemOptions {
   /** Details for the client: a limit, a count, `state: unknown`. Never an address, a token or the text of a cause. */
-  readonly metadata?: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, string | undefined>>;
   readonly fieldViolations?: readonly FieldViolation[];
   /** Seconds, for `Retry-After`. */
   readonly retryAfter?: number;
+  /** The HTTP status, if it is not the usual one. */
+  readonly http?: number;
+  /** Further fields of the response: as headers over HTTP, as metadata over gRPC. */
+  readonly headers?: ProblemHeaders;
   /** The RPC code, if it is not the usual one. */
   readonly code?: RpcCode;
   /** The origin, if it is not the usual one. */
@@ -164,9 +172,11 @@ export interface ProblemOptions {
 export class Problem extends Error {
   readonly reason: ProblemReason;
   readonly code: number;
-  readonly metadata: Readonly<Record<string, string>>;
+  readonly metadata: Readonly<Record<string, string | undefined>>;
   readonly fieldViolations: readonly FieldViolation[];
   readonly retryAfter: number | undefined;
+  readonly http: number;
+  readonly headers: ProblemHeaders;
   readonly fault: FaultOrigin;
   readonly options: readonly ProblemOption[];
 
@@ -179,12 +189,10 @@ export class Problem extends Error {
     this.metadata = options.metadata ?? {};
     this.fieldViolations = options.fieldViolations ?? [];
     this.retryAfter = options.retryAfter;
+    this.http = options.http ?? PROBLEMS[reason].http;
+    this.headers = options.headers ?? [];
     this.fault = options.fault ?? PROBLEMS[reason].fault;
     this.options = options.options ?? PROBLEMS[reason].options;
-  }
-
-  get http(): number {
-    return PROBLEMS[this.reason].http;
   }
 
   /** Any other error becomes the cause of `INTERNAL`, whose text does not reveal it. */

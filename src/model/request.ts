@@ -2,7 +2,7 @@ import type { Exchange, Mode, Upstream } from "./exchange.ts";
 import type { ApiRequest, ClientResponse, HeaderList } from "./http.ts";
 import type { Problem } from "./problem.ts";
 import type { Operation, Resource } from "./resource.ts";
-import type { ModeDecision } from "./rules.ts";
+import type { ServingDecision } from "./rules.ts";
 import type { Signal } from "./signal.ts";
 
 /** A v1 request recognised as an operation of the catalogue. */
@@ -153,7 +153,7 @@ export interface Choice {
   readonly route: RouteResult | undefined;
   readonly mode: Exclude<Mode, "refused">;
   /** Undefined where no rule decides. */
-  readonly decision: ModeDecision | undefined;
+  readonly decision: ServingDecision | undefined;
 }
 
 /** The sentence in two steps, for requests whose target is not known from the start. `decide` is both at once. */
@@ -163,6 +163,8 @@ export interface RequestProxy {
   /** Carries `choice` out; the target may be another one of the same operation. `compares` false: nothing is compared. */
   plan(choice: Choice, request: RequestContext, compares?: boolean): SettledPlan;
   readonly decide: Decide;
+  /** Throws `Problem` BROWNOUT for a v1 request of an operation that is not known, and that a brownout refuses. */
+  checkBrownouts(request: RequestContext): void;
   /** Whether native v1 serves what v2 lacks, as the rules in force and the configuration say. */
   servesNative(): boolean;
 }

@@ -4,6 +4,16 @@
 export const CUTOVER_MODES = ["native", "shadow", "translate"] as const;
 export type CutoverMode = (typeof CUTOVER_MODES)[number];
 
+/** What a rule does. `brownout`: it refuses v1 in the windows of its schedule, and matches nothing outside of them. */
+export const RULE_MODES = [...CUTOVER_MODES, "brownout"] as const;
+export type RuleMode = (typeof RULE_MODES)[number];
+
+/** A period of time, in milliseconds since 1970; `end` is outside of it. */
+export interface TimeSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** What overrides every rule and `cutover.mode`; `none`: nothing. A command cannot force a translation. */
 export const FORCE_COMMANDS = ["native", "none"] as const;
 export const FORCES = ["none", "native", "translate"] as const;
@@ -17,7 +27,7 @@ export interface RuleSettings {
   readonly name: string;
   /** Line in the file, from 1. */
   readonly line: number;
-  readonly mode: CutoverMode;
+  readonly mode: RuleMode;
   /** When it stops matching, in milliseconds since 1970. */
   readonly expires: number | undefined;
   readonly shadow: ShadowSettings;
@@ -26,6 +36,8 @@ export interface RuleSettings {
   readonly onFailure: OnFailureSettings | undefined;
   readonly promoteWhen: PromoteSettings | undefined;
   readonly headers: RuleHeaders | undefined;
+  /** Set for a rule of mode `brownout`, and for no other. */
+  readonly brownout: BrownoutSettings | undefined;
   /** Changes with every change of the rule. */
   readonly identity: string;
   /**
@@ -96,8 +108,59 @@ export interface RuleHeaders {
   readonly successor: boolean;
 }
 
+/** A refusal of v1 for a short time, to find the clients that still need it. */
+export interface BrownoutSettings {
+  /** The HTTP status of a refusal. Over gRPC the code is always FAILED_PRECONDITION. */
+  readonly status: 400 | 410;
+  /** For the client's team. */
+  readonly message: string;
+  /** A URL of what replaces v1. */
+  readonly successor: string | undefined;
+  /** Who answers questions: an address, a channel or a URL. */
+  readonly contact: string | undefined;
+  /** Clients that are never refused, as the ledger names them. */
+  readonly exempt: ReadonlySet<string>;
+  /** Share of v1 requests above which the brownout stops. */
+  readonly stopAbove: number;
+  /** v1 requests in a window below which `stopAbove` decides nothing. */
+  readonly minRequests: number;
+  /** The operator states that no other process serves v1. */
+  readonly singleReplica: boolean;
+  /** Windows may last for more than an hour, and may overlap. */
+  readonly allowLong: boolean;
+  readonly schedule: ScheduleSettings;
+}
+
+/** When the windows of a brownout begin, and how long each lasts. */
+export interface ScheduleSettings {
+  /** Five fields, or a nickname such as `@weekly`. */
+  readonly cron: string;
+  /** IANA name of a time zone. */
+  readonly zone: string;
+  /** Milliseconds. */
+  readonly duration: number;
+  /** No window begins before this time, in milliseconds since 1970. */
+  readonly from: number | undefined;
+  /** No window lasts beyond this time, in milliseconds since 1970. */
+  readonly until: number | undefined;
+}
+
 /** The mode of a request, after the evidence about its rule. */
-export interface ModeDecision {
+export type ModeDecision = ServingDecision | RefusingDecision;
+
+/** A brownout refuses the request. */
+export interface RefusingDecision {
+  readonly mode: "brownout";
+  readonly rule: RuleSettings;
+  readonly brownout: BrownoutSettings;
+  readonly window: TimeSpan;
+  /** When it was decided, in milliseconds since 1970. */
+  readonly at: number;
+  readonly shadow: ShadowSettings;
+  readonly why: "rule";
+}
+
+export interface ServingDecision {
   readonly mode: CutoverMode;
   /** Undefined: no rule matched, or `force` decided, or v1's response is a guess and no rule names the operation. */
   readonly rule: RuleSettings | undefined;

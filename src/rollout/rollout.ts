@@ -2,11 +2,13 @@ import { later, type Timer } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, ShadowSettings } from "../model/rules.ts";
-import { createChooser } from "../rules/choose.ts";
+import { createChooser, type Refuses } from "../rules/choose.ts";
 import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceNote, ForceState, OwnRuleStatus } from "../rules/status.ts";
 import { counted, instant } from "../rules/words.ts";
+import type { BrownoutCounts, BrownoutState } from "./brownout.ts";
+import { createBrownouts, type Spared } from "./brownouts.ts";
 import { alarmEvidence, type GuardSecond } from "./guard.ts";
 import { createGuardWatch, type GuardWatch } from "./guard-watch.ts";
 import { createRepeats } from "./repeats.ts";
@@ -59,6 +61,10 @@ export interface RolloutOptions {
   readonly isShared?: boolean;
   /** Takes what the guard sees of translated requests, by second; must not throw. */
   readonly guardSeconds?: (rule: Rule, seconds: readonly GuardSecond[]) => void;
+  /** With a shared store: false while it does not respond. No brownout runs then. */
+  readonly isStoreUp?: () => boolean;
+  /** Why a client may not be refused by a brownout, though a rule names it. */
+  readonly spared?: Spared;
 }
 
 export interface Rollout {
@@ -76,6 +82,14 @@ export interface Rollout {
   observe(exchange: Exchange): void;
   /** A translated read that `rule` decided on begins. */
   begins(exchange: Exchange, rule: string): void;
+  /** Begins, stops and ends brownouts whose time has come, also without a request. */
+  lookAtBrownouts(): void;
+  /** By the name of the rule. */
+  brownouts(): ReadonlyMap<string, BrownoutState>;
+  /** What all replicas counted in the window that begins at `start`. `stopped`: why one of them stopped it. */
+  brownoutTogether(name: string, start: number, counts: BrownoutCounts, stopped: string | undefined): void;
+  /** Whether a brownout rule refuses a client at a time. */
+  readonly refuses: Refuses;
   /** Takes every finished comparison, and what stands for the credential of its request; ignores what `observe` ignores. */
   compared(comparison: Comparison, credential: string | undefined): void;
   /** In force from the next request on. A rule of the same name continues what was learnt of it (`continuedRuleState`). */
@@ -177,7 +191,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   };
   const standard = choiceWithoutRule(mode, "default");
   let byHand: ForcedByHand = NOT_FORCED;
-  let present = rulesInForce(options.rules, { rules: [], lost }, options, byHand);
+  const refuses: Refuses = (rule, client, at) => brownouts.refuses(rule, client, at);
+  let present = rulesInForce(options.rules, { rules: [], lost }, options, byHand, refuses);
   const forceState = (): ForceState => ({
     effective: present.force,
     file: present.rules?.force ?? "none",
@@ -193,6 +208,15 @@ export function createRollout(options: RolloutOptions): Rollout {
     return after;
   };
   const apply = (state: RuleState, event: RuleEvent): RuleState => transition(state, event).state;
+  const brownouts = createBrownouts({
+    states: () => present.states,
+    apply,
+    force: forceState,
+    isShared: options.isShared === true,
+    isStoreUp: options.isStoreUp,
+    spared: options.spared,
+    second: () => Math.floor(now() / 1_000),
+  });
   /** Rules that had expired when they came into force are not reported: the file's warnings name them. */
   const reportExpiries = (at: number): void => {
     if (at < present.nextExpiry) return;
@@ -239,6 +263,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       if (present.fixed !== undefined) return present.fixed.why === "default" ? other : present.fixed;
       const at = wall();
       reportExpiries(at);
+      brownouts.look(at);
       // Spelled out: a copy by spreading costs more than choosing.
       const { resource, operation, write, guessed, client, head } = input;
       const rule = present.chooser({ resource, operation, write, guessed, client, head, at });
@@ -246,11 +271,20 @@ export function createRollout(options: RolloutOptions): Rollout {
       if (state === undefined) return other;
       // While the rule is forward, time alone changes nothing that the next observation would not.
       const waits = state.stepBack !== undefined && state.stepBack.phase.kind !== "forward";
-      return choiceFor(waits ? apply(state, { kind: "tick", at, reading: now() }) : state, input, bucketOf);
+      return choiceFor(waits ? apply(state, { kind: "tick", at, reading: now() }) : state, input, bucketOf, at);
     },
     begins: watch.begins,
+    lookAtBrownouts: () => brownouts.lookAgain(wall()),
+    brownouts: brownouts.states,
+    brownoutTogether: (name, start, counts, stopped) => {
+      const state = present.states.get(name);
+      const event = { kind: "together", start, counts, stopped } as const;
+      if (state !== undefined) apply(state, { kind: "brownout", at: wall(), event });
+    },
+    refuses: brownouts.refuses,
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {
+      brownouts.observe(exchange, wall());
       const state = decidedBy(exchange);
       if (state !== undefined) apply(state, { kind: "request", at: wall(), reading: now(), exchange });
       watch.observe(exchange, state?.rule);
@@ -266,14 +300,16 @@ export function createRollout(options: RolloutOptions): Rollout {
     replace: (rules) => {
       const before = present;
       const memories = before.rules === undefined ? restored : [...before.states.values()].map(memoryOf);
-      present = rulesInForce(rules, { rules: memories, lost }, options, byHand);
+      present = rulesInForce(rules, { rules: memories, lost }, options, byHand, refuses);
       watch.keep(present.states);
+      brownouts.replaced();
       restored = [];
       lost = new Map();
       const at = wall();
       const digest = before.rules?.digest ?? restoredDigest;
       if (rules.digest !== digest) report(replaced(before, present, { digest, memories }, at));
       if (present.force !== before.force) report(forced(before.force, forceState(), at));
+      brownouts.lookAgain(at);
       if (before.rules !== undefined) return;
       for (const state of present.states.values()) if (state.unknown !== undefined) report(unknownReport(state, at));
     },
@@ -288,6 +324,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       const where = note.replica === undefined ? "" : ` on replica ${note.replica}`;
       const said = `carryover force ${command}${where}${note.reason === undefined ? "" : `: ${note.reason}`}`;
       if (isNew) report({ ...forced(before, forceState(), at, said), by: note.by });
+      brownouts.lookAgain(wall());
     },
     force: forceState,
     adopt: (name, cause) => {
@@ -367,6 +404,7 @@ function rulesInForce(
   before: Pick<RolloutMemory, "rules" | "lost">,
   { wall, mode, bucketOf, native }: RolloutOptions,
   byHand: ForcedByHand,
+  refuses: Refuses,
 ): RulesInForce {
   const at = wall();
   const list = rules?.rules ?? [];
@@ -381,7 +419,7 @@ function rulesInForce(
   return {
     rules,
     ...forcedOf(rules, { mode, native }, byHand),
-    chooser: createChooser(list, bucketOf),
+    chooser: createChooser(list, bucketOf, refuses),
     states,
     checkedAt: at,
     nextExpiry: firstExpiry(states.values(), at),

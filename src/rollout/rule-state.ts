@@ -1,10 +1,17 @@
 import { type Comparison, type ComparisonFailure, isConclusive, isDifference } from "../model/comparison.ts";
 import type { EventKind, NewEvent } from "../model/event.ts";
 import { CLIENT_LEFT, type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
-import type { CutoverMode, ModeDecision, ShadowSettings, StepBackSettings } from "../model/rules.ts";
+import type { CutoverMode, ModeDecision, RuleMode, ShadowSettings, StepBackSettings } from "../model/rules.ts";
 import { failureOfExchange } from "../model/v2-failure.ts";
 import type { Rule } from "../rules/rule.ts";
 import { percent } from "../rules/words.ts";
+import {
+  type BrownoutEvent,
+  type BrownoutEventKind,
+  type BrownoutState,
+  initialBrownout,
+  stepBrownout,
+} from "./brownout.ts";
 import { type Example, examplesOf, withExample } from "./examples.ts";
 import {
   type CountedFailures,
@@ -90,6 +97,8 @@ export interface RuleState {
   readonly since: number;
   /** Set while the evidence about the rule is lost, until a person confirms that it may go on. */
   readonly unknown: UnknownState | undefined;
+  /** Set for a rule with mode brownout. */
+  readonly brownout: BrownoutState | undefined;
   /** Members of its saved state that only another version knows. */
   readonly kept: Readonly<Record<string, unknown>>;
 }
@@ -145,6 +154,9 @@ export type RuleEvent =
   /** Another replica stepped the rule back. */
   | { readonly kind: "adopted"; readonly at: number; readonly reading: number; readonly cause: StepBackCause }
   | { readonly kind: "tick"; readonly at: number; readonly reading: number }
+  /** Something that concerns a brownout. */
+  | { readonly kind: "brownout"; readonly at: number; readonly event: BrownoutEvent }
+  | { readonly kind: "brownout"; readonly at: number; readonly event: BrownoutEvent }
   | { readonly kind: "expired"; readonly at: number };
 
 type RolloutEventKind = Extract<
@@ -162,6 +174,7 @@ type RolloutEventKind = Extract<
   | "rules"
   | "unknown"
   | "confirmed"
+  | BrownoutEventKind
 >;
 
 /** A change to report, once. `at`: milliseconds since 1970; `rule`: undefined where all rules are concerned. */
@@ -202,6 +215,8 @@ export function next(state: RuleState, event: RuleEvent): RuleTransition {
       return afterStepBackEvent(state, { kind: "alarm", at: event.reading, cause: event.cause }, event.at);
     case "tick":
       return afterStepBackEvent(state, { kind: "tick", at: event.reading }, event.at);
+    case "brownout":
+      return afterBrownoutEvent(state, event);
     case "expired":
       return afterExpiry(state, event.at);
     default:
@@ -230,6 +245,7 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
     together: undefined,
     since: at,
     unknown: undefined,
+    brownout: rule.mode === "brownout" ? initialBrownout() : undefined,
     kept: {},
   };
 }
@@ -237,6 +253,7 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
 /** The state of a rule that lost everything learnt about it. `entry`: as it was found. Where it never translates, nothing protected it. */
 export function unknownRuleState(fresh: RuleState, unknown: UnknownState): RuleState {
   const { mode, promoteWhen } = fresh.rule;
+  if (mode === "brownout") return { ...fresh, brownout: initialBrownout(true) };
   return mode === "translate" || (mode === "shadow" && promoteWhen?.automatic === true) ? { ...fresh, unknown } : fresh;
 }
 
@@ -271,7 +288,7 @@ export interface RuleMemory
   > {
   readonly name: string;
   readonly evidenceKey: string;
-  readonly mode: CutoverMode;
+  readonly mode: RuleMode;
   readonly percent?: number | undefined;
   readonly stepBack?: StepBackMemory | undefined;
   readonly promotion: PromotionMemory;
@@ -302,6 +319,9 @@ export function memoryOf(state: RuleState): RuleMemory {
 export function continuedRuleState(rule: Rule, before: RuleMemory | undefined, at: number): RuleState {
   const fresh = initialRuleState(rule, at);
   const isSameMode = before?.mode === rule.mode;
+  // Whatever it is about now: a window that was stopped stays so.
+  if (rule.mode === "brownout" && isSameMode)
+    return { ...fresh, brownout: before.brownout ?? fresh.brownout, kept: before.kept };
   // Whatever it is about now, as after a start: its past is unknown.
   if (isSameMode && before.unknown !== undefined)
     return unknownRuleState({ ...fresh, since: before.since }, before.unknown);
@@ -392,15 +412,17 @@ function translatesOperation(state: RuleState, operation: OperationName): boolea
 }
 
 /**
- * What the rule does for a request of this client. While it returns, its clients are divided by a bucket of its own, since the
+ * What the rule does for a request of this client at `at`, in milliseconds since 1970. While it returns, its clients are divided by a bucket of its own, since the
  * rule may match low buckets only. A client stays on its side, and a later step moves none back.
  */
 export function choiceFor(
   state: RuleState,
   operation: OperationName & { readonly client: string },
   bucketOf: (client: string) => number,
+  at: number,
 ): ModeDecision {
   const { rule, stepBack, promotion } = state;
+  if (rule.mode === "brownout") return refusalOf(state, at);
   const declared: ModeDecision = {
     mode: rule.mode,
     rule,
@@ -414,6 +436,15 @@ export function choiceFor(
     return promotion.promoted ? { ...declared, mode: "translate", why: "promoted" } : declared;
   }
   return { ...declared, mode: modeWhenBack(state), shadow: shadowWhenBack(state), why: "stepped-back" };
+}
+
+/** Of a brownout that runs: no other takes a request. */
+function refusalOf({ rule, brownout }: RuleState, at: number): ModeDecision {
+  if (rule.brownout === undefined || brownout === undefined || brownout.phase.kind === "waiting") {
+    throw new Error(`rule ${rule.name} took a request, and its brownout does not run`);
+  }
+  const { window } = brownout.phase;
+  return { mode: "brownout", rule, brownout: rule.brownout, window, at, shadow: NO_SHADOW, why: "rule" };
 }
 
 /** Native responds. Comparisons go on where the rule makes them: they show when the translation is right again. */
@@ -431,7 +462,7 @@ function shadowWhenBack({ rule: { shadow }, stepBack }: RuleState): ShadowSettin
 }
 
 /** The mode of the clients and operations that are furthest ahead. */
-export function effectiveMode(state: RuleState): CutoverMode {
+export function effectiveMode(state: RuleState): RuleMode {
   if (!translates(state)) return state.rule.mode;
   return state.unknown?.native === true || state.stepBack?.phase.kind === "back" ? modeWhenBack(state) : "translate";
 }
@@ -639,6 +670,18 @@ function phaseChange({ phase: from }: StepBack, { phase: to }: StepBack): Rollou
   if (to.kind === "returning") return from.kind === "returning" && from.step === to.step ? undefined : "returning";
   if (from.kind === to.kind) return undefined;
   return to.kind === "back" ? "stepped-back" : "returned";
+}
+
+function afterBrownoutEvent(
+  state: RuleState,
+  { at, event }: RuleEvent & { readonly kind: "brownout" },
+): RuleTransition {
+  const { rule, brownout: before } = state;
+  if (before === undefined || rule.brownout === undefined) return { state };
+  const { state: brownout, report } = stepBrownout(before, event, rule.brownout);
+  if (brownout === before) return { state };
+  if (report === undefined) return { state: { ...state, brownout } };
+  return { state: { ...state, brownout, since: at }, report: { ...report, rule: rule.name, at } };
 }
 
 function afterExpiry(state: RuleState, at: number): RuleTransition {

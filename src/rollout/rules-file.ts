@@ -139,7 +139,10 @@ export function readGivenRules(source: RulesSource): ParsedRules | undefined {
   // Without a native v1 the default says nothing of how it would be with one.
   const fallback = config.upstream.v1 === undefined ? undefined : config.fallback;
   const clients = new Set(config.clients.names.map((entry) => namedClient(entry).name));
-  return readRules(bytes, rulesContext(catalogue, { name: given.name, native, fallback, clients, now, expired }));
+  // A command that assumes a native v1 was given no configuration.
+  const shared = source.native === undefined ? config.state.url !== undefined : undefined;
+  const context = { name: given.name, native, fallback, clients, shared, now, expired };
+  return readRules(bytes, rulesContext(catalogue, context));
 }
 
 function readRulesBytes({ name, option }: GivenRulesFile, readFile: ConfigInput["readFile"]): Uint8Array {

@@ -9,6 +9,7 @@ import { faultIn } from "../rules/record.ts";
 import { ForceStateSchema, Mode } from "../rules/status.ts";
 import { checkOf, jsonArray } from "../state/section.ts";
 import { type ComparisonCounts, ComparisonCountsSchema } from "../telemetry/progress.ts";
+import { type BrownoutState, initialBrownout } from "./brownout.ts";
 import type { DistinctCallers } from "./evidence-window.ts";
 import { LOST_FORCE, type LostRules, type RolloutMemory } from "./rollout.ts";
 import type { RolloutEvent, RuleMemory } from "./rule-state.ts";
@@ -20,6 +21,8 @@ const MAX_RULES = 10_000;
 const MAX_CALLERS = 100_000;
 const MAX_ROWS = 100_000;
 const MAX_NAMES = 100_000;
+/** Longest reason of an event. */
+const MAX_REASON = 10_000;
 
 const text = z.string().max(MAX_TEXT);
 const count = z.int().nonnegative();
@@ -107,6 +110,19 @@ const operation = z.object({
   failure: failure.optional(),
 });
 
+const moment = time.min(0);
+const window = z.object({ start: moment, end: moment });
+/** A process that starts counts from zero. */
+const brownout = z.object({
+  phase: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("waiting") }),
+    z.object({ kind: z.literal("running"), window, why: text }),
+    z.object({ kind: z.literal("stopped"), window, why: z.string().max(MAX_REASON), hasRun: z.boolean() }),
+  ]),
+  over: z.array(moment).max(100),
+  isLost: z.boolean(),
+});
+
 const rule = z.looseObject({
   name: text,
   evidenceKey: text,
@@ -127,6 +143,7 @@ const rule = z.looseObject({
   failures: count,
   since: time,
   unknown: z.object({ entry: z.unknown() }).optional(),
+  brownout: brownout.optional(),
   check: z.string().optional(),
 });
 
@@ -150,7 +167,7 @@ const transition = z.object({
   at: time,
   from: text,
   to: text,
-  reason: z.string().max(10_000),
+  reason: z.string().max(MAX_REASON),
 });
 
 const keyText = z.string().regex(/^[0-9a-f]{64}$/);
@@ -209,7 +226,7 @@ export function* savedRollout({ key, basis, force, digest, lost, rules, kept }: 
 
 /** Each with a check. The reading of the clock is left out: the time in which no process ran is no quiet time. */
 function* savedRules(rules: readonly RuleMemory[]): Generator<unknown> {
-  for (const { stepBack, operations, promotedOperations, kept, unknown, ...rest } of rules) {
+  for (const { stepBack, operations, promotedOperations, kept, unknown, brownout, ...rest } of rules) {
     const saved = {
       ...kept,
       ...rest,
@@ -217,9 +234,32 @@ function* savedRules(rules: readonly RuleMemory[]): Generator<unknown> {
       operations: Array.from(operations, ([name, evidence]) => ({ name, ...evidence })),
       promotedOperations: [...promotedOperations],
       unknown: unknown && { entry: unknown.entry },
+      brownout: brownout && savedBrownout(brownout),
     };
     yield { ...saved, check: checkOf(JSON.stringify(saved)) };
   }
+}
+
+/** A brownout that is held begins again once the process knows that its cause is gone. */
+function savedBrownout({ phase, over, isLost }: BrownoutState): z.infer<typeof brownout> {
+  switch (phase.kind) {
+    case "waiting":
+    case "held":
+      return { phase: { kind: "waiting" }, over: [...over], isLost };
+    case "running":
+    case "stopped": {
+      const { counts: _, ...saved } = phase;
+      return { phase: saved, over: [...over], isLost };
+    }
+    default:
+      return phase satisfies never;
+  }
+}
+
+function readBrownout({ phase, over, isLost }: z.infer<typeof brownout>): BrownoutState {
+  const fresh = initialBrownout(isLost);
+  if (phase.kind === "waiting") return { ...fresh, over };
+  return { ...fresh, over, phase: { ...phase, counts: { requests: 0, refused: 0 } } };
 }
 
 /**
@@ -364,6 +404,7 @@ function ruleMemory(found: z.infer<typeof rule>, nameNow: (name: string) => stri
     failures: found.failures,
     since: found.since,
     // An earlier version drops the member, and keeps the made-up step back.
+    brownout: found.brownout && readBrownout(found.brownout),
     unknown: isUnknown ? { entry: found.unknown?.entry ?? null, native: true } : undefined,
     kept: keptMembers(found, Object.keys(rule.shape)),
     stepBack,

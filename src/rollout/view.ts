@@ -1,7 +1,8 @@
 /** Makes the record of a rule from its state, and the page `GET /rules`. */
 import { matchView, matchWords, type Rule, type Rules } from "../rules/rule.ts";
-import type { OwnRuleStatus, RuleEvidence, RuleGuard } from "../rules/status.ts";
+import type { BrownoutStatus, OwnRuleStatus, RuleEvidence, RuleGuard } from "../rules/status.ts";
 import { counted, duration, instant, percent } from "../rules/words.ts";
+import { type BrownoutState, brownoutText, refusesAt } from "./brownout.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
 import { addKinds, pastTrouble, QUIET_SECONDS, trouble } from "./guard.ts";
 import { canPromote, evidence } from "./promotion.ts";
@@ -80,7 +81,7 @@ function recordOf(state: RuleState, force: Rules["force"], moment: Moment): OwnR
   return {
     name,
     mode,
-    doing: expired ? "nothing" : force === "none" ? effectiveMode(state) : force,
+    doing: expired ? "nothing" : force === "none" ? presentMode(state, now) : force,
     state: expired ? "expired" : stateWord({ phase, couldMove, promoted }),
     ...(phase === "unknown" ? { unknown: true } : {}),
     since,
@@ -94,7 +95,20 @@ function recordOf(state: RuleState, force: Rules["force"], moment: Moment): OwnR
     step,
     promoted,
     couldMove,
+    ...(state.brownout === undefined ? {} : { brownout: brownoutOf(rule, state.brownout) }),
   };
+}
+
+function presentMode(state: RuleState, now: number): OwnRuleStatus["doing"] {
+  const { brownout } = state;
+  return brownout === undefined || refusesAt(brownout, now) ? effectiveMode(state) : "nothing";
+}
+
+function brownoutOf({ brownout }: Rule, { phase, next, together }: BrownoutState): BrownoutStatus {
+  const common = { phase: phase.kind, next, zone: brownout?.schedule.zone ?? "UTC" };
+  if (phase.kind === "waiting") return common;
+  const { window, why, counts } = phase;
+  return { ...common, window, ...(why === "" ? {} : { why }), counts: together ?? counts };
 }
 
 const MOST_SENTENCES = 5;
@@ -182,6 +196,7 @@ export function viewOf(own: RuleState, force: Rules["force"], { at, reading }: M
     guard: { ...rule.guard, ...status.guard },
     onFailure: rule.onFailure,
     promoteWhen: rule.promoteWhen,
+    brownout: rule.brownout && { ...rule.brownout, exempt: [...rule.brownout.exempt], ...status.brownout },
     // What would make it step back, as counted so far.
     window: stepBack && countsIn(stepBack.window, elapse(stepBack.time, reading, stepBack.settings.window).now),
   };
@@ -199,6 +214,7 @@ function isExpired({ expires }: Rule, now: number): boolean {
 /** What the rule does, in a sentence or two. */
 export function stateText(state: RuleState): string {
   const { rule, stepBack, promotion } = state;
+  if (state.brownout !== undefined) return brownoutText(brownoutOf(rule, state.brownout));
   const compared = rule.shadow.sample > 0 ? `, ${percent(rule.shadow.sample)} of requests are compared` : "";
   if (!translates(state)) {
     const unknown =

@@ -11,6 +11,12 @@ export interface RuleJudgement {
   readonly why: string;
 }
 
+/** Whether a brownout rule refuses a client at a time. It matches nothing else. */
+export type Refuses = (rule: Rule, client: string, at: number) => boolean;
+
+/** No brownout runs. */
+const NOBODY: Refuses = () => false;
+
 /**
  * Returns a function that finds the first rule that matches a request, by an index of `rules` that is built once.
  * `bucketOf`: 0 to 100, by client alone.
@@ -18,6 +24,7 @@ export interface RuleJudgement {
 export function createChooser(
   rules: readonly Rule[],
   bucketOf: (client: string) => number,
+  refuses: Refuses = NOBODY,
 ): (input: RuleInput) => Rule | undefined {
   if (rules.length === 0) return () => undefined;
   // The index knows what each rule is about.
@@ -26,7 +33,7 @@ export function createChooser(
     rules.map((rule) => ({
       rule,
       match: rule.match,
-      holds: all(others.flatMap((condition) => condition.holds(rule) ?? [])),
+      holds: all([...brownoutTest(rule, refuses), ...others.flatMap((condition) => condition.holds(rule) ?? [])]),
     })),
   );
   return (input) => {
@@ -35,6 +42,10 @@ export function createChooser(
     const request = new RuleRequest(input, bucketOf);
     return candidates.find(({ holds }) => holds(request))?.rule;
   };
+}
+
+function brownoutTest(rule: Rule, refuses: Refuses): readonly Test[] {
+  return rule.brownout === undefined ? [] : [({ input: { client, at } }) => refuses(rule, client, at)];
 }
 
 /** Most rules have one condition or none, and then nothing is in between. */
@@ -50,18 +61,24 @@ export function judgeRules(
   rules: readonly Rule[],
   bucketOf: (client: string) => number,
   input: RuleInput,
+  refuses: Refuses = NOBODY,
 ): readonly RuleJudgement[] {
   const request = new RuleRequest(input, bucketOf);
   const judged: RuleJudgement[] = [];
   for (const rule of rules) {
-    judged.push(judge(rule, request));
+    judged.push(judge(rule, request, refuses));
     if (judged.at(-1)?.matched === true) break;
   }
   return judged;
 }
 
-function judge(rule: Rule, request: RuleRequest): RuleJudgement {
+function judge(rule: Rule, request: RuleRequest, refuses: Refuses): RuleJudgement {
   let why = "everything it asks for holds";
+  const { client, at } = request.input;
+  if (rule.brownout !== undefined && !refuses(rule, client, at)) {
+    const isExempt = rule.brownout.exempt.has(client);
+    return { rule, matched: false, why: isExempt ? `client ${client} is exempt` : "its brownout does not run now" };
+  }
   for (const condition of ASKED) {
     const matched = condition.holds(rule)?.(request);
     if (matched === undefined) continue;

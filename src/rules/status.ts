@@ -3,11 +3,14 @@
  * merges the records of several instances, `carryover gate` judges them, and `carryover status` prints them.
  */
 import * as z from "zod";
-import { CUTOVER_MODES, FORCE_COMMANDS, FORCES, GUARD_ACTIONS } from "../model/rules.ts";
+import { CUTOVER_MODES, FORCE_COMMANDS, FORCES, GUARD_ACTIONS, RULE_MODES } from "../model/rules.ts";
 import { Count, optional, type Read, Share, Time } from "./record.ts";
 
-export const Mode = z.enum(CUTOVER_MODES);
-/** `nothing`: the rule has expired, and matches no request. */
+/** Option `cutover.mode`. */
+export const DefaultMode = z.enum(CUTOVER_MODES);
+/** Of a rule. */
+export const Mode = z.enum(RULE_MODES);
+/** `nothing`: the rule matches no request. It has expired, or it is a brownout outside of its windows. */
 export const Doing = z.enum([...Mode.options, "nothing"]);
 
 /** What decides whether a rule may go further. */
@@ -98,6 +101,25 @@ const Guard = z.object({
   past: optional(z.object({ until: Time, quietAt: Time, says: z.string() })),
 });
 
+const Span = z.object({ start: Time, end: Time });
+const Refusals = z.object({ requests: Count, refused: Count });
+
+/** Where a rule with mode brownout is. */
+const Brownout = z.object({
+  /** `held`: a cause that may pass keeps it from refusing. `stopped`: it refuses nothing more in this window. */
+  phase: z.enum(["waiting", "held", "running", "stopped"]),
+  /** Absent while it waits. */
+  window: optional(Span),
+  /** Why it is held or stopped. */
+  why: optional(z.string()),
+  /** v1 requests of the window, and those that it refused: of all replicas, if they share a store that responds. */
+  counts: optional(Refusals),
+  /** The next windows. */
+  next: z.array(Span).max(10),
+  /** The time zone of its schedule. */
+  zone: z.string().max(64),
+});
+
 const Cause = z.object({
   /** `group list`. */
   operation: z.string(),
@@ -138,8 +160,11 @@ export const RuleStatusSchema = z.object({
   promoted: optional(z.boolean()),
   /** It may become `translate` by its `promoteWhen`, and has not. */
   couldMove: optional(z.boolean()),
+  /** Absent for a rule of another mode. */
+  brownout: optional(Brownout),
 });
 
+export type BrownoutStatus = Read<typeof Brownout>;
 export type RuleStatus = Read<typeof RuleStatusSchema>;
 export type DifferenceCause = Read<typeof Cause>;
 export type RuleGuard = Read<typeof Guard>;

@@ -32,6 +32,8 @@ export function findUnreachable(
     for (const other of rules.slice(0, at)) {
       const any = left[0];
       if (any === undefined) break;
+      // Outside of its windows it matches nothing.
+      if (other.mode === "brownout") continue;
       if (!FOR_ALL.every((condition) => condition.covers(other, rule, any))) continue;
       const rest = left.filter((one) => !BY_OPERATION.every((condition) => condition.covers(other, rule, one)));
       if (rest.length < left.length) by.push(other);

@@ -63,8 +63,8 @@ export function shortDay(day: number): string {
 }
 
 const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** `expires in 41 days`; empty for a rule without an end. `now`: milliseconds since 1970. */
@@ -141,7 +141,7 @@ export function shortInstant(at: number): string {
 }
 
 /** `90s`, `5m`, `2h`, `3d`: the largest unit that says it exactly. */
-function durationWords(ms: number): string {
+export function durationWords(ms: number): string {
   const units = [
     [DAY, "d"],
     [HOUR, "h"],

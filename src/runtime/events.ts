@@ -8,7 +8,17 @@ import type { Log } from "../telemetry/log.ts";
 import { VERSION } from "../version.ts";
 
 /** Changes of rules that operators want an alert for are warnings. */
-const LOUD: ReadonlySet<EventKind> = new Set(["stepped-back", "alarm", "failing", "unknown", "forced", "expired"]);
+const LOUD: ReadonlySet<EventKind> = new Set([
+  "stepped-back",
+  "alarm",
+  "failing",
+  "unknown",
+  "forced",
+  "expired",
+  "brownout-began",
+  "brownout-stopped",
+  "brownout-not-started",
+]);
 
 /** `id`: as the history calls it. */
 export function logRolloutEvent(

@@ -44,6 +44,9 @@ import { createSharedState, type SharedState } from "./shared-state.ts";
 import type { UpstreamParts, Upstreams } from "./upstreams.ts";
 import { asConfigError, rulesFaultOf, warnOfLostNames, warnOfMissedNames, watchedRulesFile } from "./watched-rules.ts";
 
+/** Milliseconds between two looks at brownouts, besides those of requests. */
+const BROWNOUTS_MS = 1_000;
+
 interface MigrationHooks {
   readonly log: Log;
   readonly history: EventHistory;
@@ -169,6 +172,8 @@ export function createMigration(
     },
     isShared: config.state.url !== undefined,
     guardSeconds: (rule, seconds) => sharedState.guardSeconds(rule, seconds),
+    isStoreUp: () => sharedState.isUp(),
+    spared: (client) => ledger.failingByTranslation(client),
   });
   const digests = createCredentialDigests(config);
   const { credentialOf } = digests;
@@ -273,6 +278,11 @@ export function createMigration(
     const id = history.record(event);
     saved.afterSaving(() => logRolloutEvent(log, event, id));
   }, sharedState.changed);
+  let endWatch = (): void => {};
+  const watchBrownouts = (): void => {
+    rollout.lookAtBrownouts();
+    endWatch = hooks.later(BROWNOUTS_MS, watchBrownouts);
+  };
   return {
     cutover: { nameOf: identity.nameOf, credentialOf, rollout, shadow, native: nativeReads(hooks) },
     sources: {
@@ -351,6 +361,7 @@ export function createMigration(
       await rulesFile?.start().catch(asConfigError);
       await sharedState.start();
       await fleet.start();
+      watchBrownouts();
     },
     reload: async () => rulesFile?.check(),
     rename: (names) => {
@@ -361,6 +372,7 @@ export function createMigration(
       warnOfMissedNames(missed(), log);
     },
     close: async () => {
+      endWatch();
       forgetting.close();
       rulesFile?.close();
       await shadow?.close();

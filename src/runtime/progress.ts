@@ -106,6 +106,8 @@ const GRAVE: ReadonlySet<string> = new Set([
   "returned",
   "alarm",
   "unknown",
+  "brownout-stopped",
+  "brownout-not-started",
   "forced",
   "rules-refused",
   "config-refused",

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Config } from "../config/config.ts";
+import { withoutSuccessor } from "../model/deprecation.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
 import { type ClientResponse, type HeaderList, OurHeader, withValue } from "../model/http.ts";
 import { Problem, problemBody, tooLarge } from "../model/problem.ts";
@@ -18,8 +19,9 @@ import type {
   SettledPlan,
 } from "../model/request.ts";
 import type { Operation } from "../model/resource.ts";
-import type { ModeDecision, RuleSettings } from "../model/rules.ts";
+import type { ModeDecision, RuleSettings, ServingDecision } from "../model/rules.ts";
 import type { Signal } from "../model/signal.ts";
+import { brownoutProblem } from "../rollout/brownout-problem.ts";
 import type { Rollout } from "../rollout/rollout.ts";
 import { formAsGet, formTooLong, runsAsGet } from "../router/form.ts";
 import { createRouter, isV1, type Router } from "../router/router.ts";
@@ -131,7 +133,10 @@ export function createProxy(parts: ProxyParts): RequestProxy {
       ? deferExchange(settled, request, parts)
       : settled;
   };
-  return { choose, plan, decide, servesNative: () => servesNative(parts) };
+  const checkBrownouts = (request: RequestContext): void => {
+    if (parts.cutover !== undefined) unlessBrownout(rulesOn(request, parts.cutover), request, parts);
+  };
+  return { choose, plan, decide, checkBrownouts, servesNative: () => servesNative(parts) };
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -242,7 +247,7 @@ const MODES = { v2: "pass", sts: "pass", native: "native", options: "native", ma
  * The operation that a request asks for. Undefined where v1's own response to a bad request is due: a client that is not translated must
  * not notice carryover. `known`: what the rules said of it before.
  */
-function routeOf(request: RequestContext, parts: ProxyParts, known?: ModeDecision): Choice {
+function routeOf(request: RequestContext, parts: ProxyParts, known?: ServingDecision): Choice {
   try {
     const route = parts.route(request.method, request.target);
     return { route, mode: MODES[route.kind], decision: undefined };
@@ -252,7 +257,7 @@ function routeOf(request: RequestContext, parts: ProxyParts, known?: ModeDecisio
     const isOfV1 = error instanceof Problem && OF_V1.has(error.reason) && exchange.apiVersion === "v1";
     if (!isOfV1 || cutover === undefined || !parts.upstreams.has("v1")) throw error;
     exchange.client = cutover.nameOf(request.headers);
-    const decision = known ?? rulesOn(request, cutover);
+    const decision = known ?? unlessBrownout(rulesOn(request, cutover), request, parts);
     if (decision.mode === "translate") throw error;
     noteRule(exchange, decision.rule);
     return { route: undefined, mode: "native", decision };
@@ -264,6 +269,20 @@ function rulesOn(head: RequestContext, { rollout }: Cutover, guessed = false): M
   const { resource, operation, client } = head.exchange;
   const write = head.method !== "GET" && head.method !== "HEAD";
   return rollout.choose({ resource, operation, write, guessed, client, head });
+}
+
+/**
+ * Whatever serves the request otherwise, a brownout refuses it: throws `Problem` BROWNOUT. A browser's question whether it may call
+ * (OPTIONS) is not a call.
+ */
+function unlessBrownout(decision: ModeDecision, request: RequestContext, { notice }: ProxyParts): ServingDecision {
+  if (decision.mode !== "brownout") return decision;
+  const { rule, shadow, why } = decision;
+  noteRule(request.exchange, rule);
+  if (request.method === "OPTIONS") return { mode: "native", rule, shadow, why };
+  request.exchange.brownout = decision.window;
+  const fields = notice?.(request) ?? [];
+  throw brownoutProblem(decision, request.exchange.rpc === undefined ? fields : withoutSuccessor(fields));
 }
 
 function noteRule(exchange: Exchange, rule: RuleSettings | undefined): void {
@@ -282,7 +301,11 @@ function serverOf(route: RouteResult & { kind: "match" }, request: RequestContex
   if (!parts.translations.has(operation)) return { route, mode: "native", decision: undefined };
   const { cutover } = parts;
   if (cutover === undefined) return { route, mode: "translate", decision: undefined };
-  const decision = rulesOn(request, cutover, operation.guessed === true && servesNative(parts));
+  const decision = unlessBrownout(
+    rulesOn(request, cutover, operation.guessed === true && servesNative(parts)),
+    request,
+    parts,
+  );
   if (decision.why === "guessed") return { route, mode: "native", decision: undefined };
   const { exchange, headers } = request;
   const { mode, rule } = decision;
@@ -295,7 +318,7 @@ function serverOf(route: RouteResult & { kind: "match" }, request: RequestContex
 /** The operation as `decision` has it served, and whether the other version's response is compared. */
 function serve(
   match: OperationMatch,
-  decision: ModeDecision | undefined,
+  decision: ServingDecision | undefined,
   request: RequestContext,
   parts: ProxyParts,
   compares: boolean,
@@ -425,9 +448,9 @@ function native(
   const { exchange, method } = request;
   const { resource, operation } = exchange;
   if (servesNative(parts) || (named && parts.upstreams.has("v1"))) {
-    // No rule decides on what only v1 has; the matching one still sets the deprecation headers.
+    // No rule decides on what only v1 has but a brownout; the matching one still sets the deprecation headers.
     if (parts.cutover !== undefined && exchange.apiVersion === "v1") {
-      noteRule(exchange, rulesOn(request, parts.cutover).rule);
+      noteRule(exchange, unlessBrownout(rulesOn(request, parts.cutover), request, parts).rule);
     }
     return passNative(request, "native");
   }

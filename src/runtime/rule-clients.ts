@@ -11,7 +11,7 @@ import type { Rule } from "../rules/rule.ts";
 import { counted } from "../rules/words.ts";
 
 interface RuleClientsParts {
-  readonly rollout: Pick<Rollout, "rules" | "states">;
+  readonly rollout: Pick<Rollout, "rules" | "states" | "refuses">;
   readonly bucketOf: (client: string) => number;
   /** Milliseconds since 1970. */
   readonly wall: () => number;
@@ -47,7 +47,7 @@ function takes(
   rule: Rule,
   rules: readonly Rule[],
   { name: client, operations }: ClientEntry,
-  { bucketOf, wall, operations: known }: RuleClientsParts,
+  { rollout, bucketOf, wall, operations: known }: RuleClientsParts,
 ): TakenOperations {
   const about = operations.flatMap(({ resource, operation }) => {
     const asked = known.find((one) => one.resource === resource && one.operation === operation);
@@ -55,7 +55,7 @@ function takes(
   });
   if (about.length === 0) return { taken: [], why: "it calls nothing that the rule is about" };
   const judged = about.map((asked) => {
-    const judgements = judgeRules(rules, bucketOf, { ...asked, client, head: HEAD, at: wall() });
+    const judgements = judgeRules(rules, bucketOf, { ...asked, client, head: HEAD, at: wall() }, rollout.refuses);
     const last = judgements.at(-1);
     const own = judgements.find((one) => one.rule === rule);
     const isTaken = last?.rule === rule && last.matched;

@@ -24,6 +24,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { SharedStateProgress } from "../telemetry/progress.ts";
 import { VERSION } from "../version.ts";
 import { createAdoption, foreignText, shared } from "./shared-adoption.ts";
+import { createSharedBrownouts } from "./shared-brownouts.ts";
 import { createSharedRules, type GuardTogether } from "./shared-rules.ts";
 
 /** How long a start waits for what other replicas decided. Then this process serves, and hears of it later. */
@@ -38,7 +39,17 @@ const HIDDEN_DIGITS = 12;
 interface SharedStateParts {
   readonly rollout: Pick<
     Rollout,
-    "rules" | "ruleStates" | "adopt" | "together" | "promote" | "stepBackOf" | "forceByHand" | "force"
+    | "rules"
+    | "rule"
+    | "ruleStates"
+    | "adopt"
+    | "together"
+    | "promote"
+    | "stepBackOf"
+    | "forceByHand"
+    | "force"
+    | "brownouts"
+    | "brownoutTogether"
   >;
   /** Digest of what responses depend on besides the rules. */
   readonly basis: string;
@@ -120,6 +131,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
     createHmac("sha256", parts.secret).update(text).digest("base64url").slice(0, HIDDEN_DIGITS);
   const promote = (rule: Rule, promotes: Promotes): void => void adopt.promote(replica, rule, promotes);
   const rules = createSharedRules({ ...parts, hide, rows, promote });
+  const brownouts = createSharedBrownouts({ rollout, rows });
   let isEnding = false;
   const replica = createReplica({
     id: instance,
@@ -134,7 +146,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
         left: isLeaving || undefined,
       }),
     rows: allRows,
-    asks: () => rules.beforeTick(storeTime(), replica.alerted(), isEnding),
+    asks: () => [...rules.beforeTick(storeTime(), replica.alerted(), isEnding), ...brownouts.beforeTick()],
     alerts: rules.alerts,
     wall,
     later,
@@ -144,6 +156,7 @@ export function createSharedState(config: Config["state"], parts: SharedStatePar
       clocks = { here: wall(), there: replica.view().at ?? wall() };
       adopt.all(replica);
       rules.afterTick(replica.answers(), clocks.there);
+      brownouts.afterTick(replica.answers());
       heard();
     },
   });

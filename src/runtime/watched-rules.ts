@@ -91,6 +91,7 @@ export function watchedRulesFile(
           native,
           fallback: config.fallback,
           clients: identity.names,
+          shared: config.state.url !== undefined,
           now: wall(),
           expired: first ? "warn" : "refuse",
           inForce: new Set(rollout.rules()?.rules.map(({ identity }) => identity)),

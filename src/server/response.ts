@@ -151,6 +151,7 @@ export function problemHeaders(problem: Problem): HeaderField[] {
   ];
   if (problem.http === 401) headers.push(["www-authenticate", "Bearer"]);
   if (problem.retryAfter !== undefined) headers.push(["retry-after", String(Math.ceil(problem.retryAfter))]);
+  headers.push(...problem.headers);
   return headers;
 }
 

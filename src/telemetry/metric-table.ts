@@ -203,6 +203,14 @@ export const METRICS = {
   ),
   rule_could_move: gauge("boolean", "1 if promoteWhen is met", ["rule"], PER_RULE),
   rule_expired: gauge("boolean", "1 if the rule has expired", ["rule"], PER_RULE),
+  brownout_running: gauge("boolean", "1 while the rule with mode brownout refuses v1", ["rule"], 10),
+  brownout_stopped: gauge(
+    "boolean",
+    "1 while the window of the brownout is open, and it refuses nothing: it was stopped, or did not start",
+    ["rule"],
+    10,
+  ),
+  brownout_refused_total: counter("requests", "Requests to v1 that brownouts refused", ["rule"], 10),
 
   config_last_reload_successful: gauge("boolean", "1 if the rules file was usable when last read"),
   config_last_reload_successful_timestamp_seconds: gauge(

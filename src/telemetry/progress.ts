@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { LedgerSchema } from "../ledger/entry.ts";
 import { Count, optional, type Read, Share, Time } from "../rules/record.ts";
-import { Force, ForceStateSchema, Mode, RuleStatusSchema } from "../rules/status.ts";
+import { DefaultMode, Force, ForceStateSchema, RuleStatusSchema } from "../rules/status.ts";
 
 /** Version of this format. A reader refuses any other. */
 export const PROGRESS_VERSION = 1;
@@ -95,7 +95,7 @@ export const OwnProgressSchema = z.object({
   since: Time,
   at: Time,
   /** Option `cutover.mode`. */
-  mode: Mode,
+  mode: DefaultMode,
   /** What overrides every rule now. */
   force: Force,
   /** Who says so. */

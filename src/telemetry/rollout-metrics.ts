@@ -68,9 +68,11 @@ export function createRolloutMetrics(
   exportComparisons(make, labels, sources);
   exportRules(make, sources);
   const rescued = make.counted("reads_after_v2_total");
+  const refused = make.counted("brownout_refused_total");
   const count = (exchange: Exchange): void => {
     const { apiVersion, rule } = exchange;
     if (exchange.rescued !== undefined && rule !== undefined) rescued.at([rule]).count++;
+    if (exchange.brownout !== undefined && rule !== undefined) refused.at([rule]).count++;
     if (apiVersion !== "v1" && apiVersion !== "v2") return;
     const fault = apiVersion === "v1" ? faultOf(exchange) : undefined;
     clients.count(clientLabelOf(exchange, sources, clients), apiVersion, sources.wall(), fault);
@@ -182,6 +184,18 @@ function exportRules(make: MetricFactory, sources: RolloutMetricSources): void {
     Object.entries(sources.guardCalls()).map(([outcome, count]) => [[outcome], count]),
   );
   make.gauge("rule_could_move", () => rules().map(({ name, couldMove }) => [[name], Number(couldMove)]));
+  const brownouts = (isWanted: (phase: string) => boolean) => () =>
+    rules().flatMap(({ name, brownout }) =>
+      brownout === undefined ? [] : [[[name], Number(isWanted(brownout.phase))] as const],
+    );
+  make.gauge(
+    "brownout_running",
+    brownouts((phase) => phase === "running"),
+  );
+  make.gauge(
+    "brownout_stopped",
+    brownouts((phase) => phase === "stopped" || phase === "held"),
+  );
   make.gauge("rule_expired", () => rules().map(({ name, state }) => [[name], Number(state === "expired")]));
 }
 

@@ -254,12 +254,12 @@ describe("a file is refused with line, column and remedy for", () => {
     [`fallback:\n${file()}`, "r.yaml:1:10 fallback: it has no value; expected one of native, refuse"],
     [
       rule("match: {}"),
-      /^r.yaml:3:5 rules.1.mode: required, and not given; expected one of native, shadow, translate$/,
+      /^r.yaml:3:5 rules.1.mode: required, and not given; expected one of native, shadow, translate, brownout$/,
     ],
     [rule("mode: translate"), /rules.1.match: required, and not given; expected a map of keys$/],
     [
       rule("mode: translte, match: {}"),
-      /^r.yaml:3:22 rules.1.mode: got "translte"; expected one of native, shadow, translate$/,
+      /^r.yaml:3:22 rules.1.mode: got "translte"; expected one of native, shadow, translate, brownout$/,
     ],
     [
       file("{ name: A b, match: {}, mode: translate }"),

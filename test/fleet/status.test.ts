@@ -33,6 +33,32 @@ const USUAL = progress({
 });
 
 describe("carryover status", () => {
+  test("shows what a brownout does, and when its next windows are", async () => {
+    const START = Date.UTC(2026, 10, 24, 9);
+    const window = { start: START, end: START + HOUR / 6 };
+    const next = [{ start: START + 7 * DAY, end: START + 7 * DAY + HOUR / 6 }];
+    const of = (phase: "running" | "stopped", doing: "brownout" | "nothing", why?: string) => {
+      const brownout = { phase, window, why, counts: { requests: 340, refused: 12 }, next, zone: "Europe/Vienna" };
+      return progress({ rules: [rule("b", "brownout", { whom: "everything" }, { doing, brownout })] });
+    };
+    expect((await screen(of("running", "brownout"))).slice(-7)).toEqual([
+      "Rules",
+      "  b                brownout  everything",
+      "    refuses v1 until 2026-11-24 09:10 UTC: 12 of 340 v1 requests were refused",
+      "    (3.53 %)",
+      "    next: 2026-12-01 09:00 to 09:10 UTC (Tue 2026-12-01 10:00 Europe/Vienna)",
+      "",
+      "Nothing needs attention",
+    ]);
+    const { attention, rules, next: step } = await status(of("stopped", "nothing", "carryover force native"));
+    expect(attention).toContain("brownout b refuses nothing: carryover force native");
+    expect(rules[0]).toMatchObject({
+      says: "refuses nothing until 2026-11-24 09:10 UTC, in its window: carryover force native",
+      mayGoFurther: false,
+    });
+    expect(step).not.toContain("rule b");
+  });
+
   test("is one screen: where things stand, what each rule does for whom, what it lacks, what is next", async () => {
     expect(await screen(USUAL)).toEqual([
       "31 % of v1 requests translated in the last 24 h; 1 of 2 clients moved;",

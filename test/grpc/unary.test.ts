@@ -486,3 +486,53 @@ it("T-RPC-37: messages that are announced hold no memory before they come", asyn
   expect(done).toBe(0);
   for (const stream of announced) stream.close(8);
 });
+
+describe("a brownout", () => {
+  /** Began with this minute. */
+  const brownout = (match: string) => {
+    const now = new Date();
+    const cron = `${now.getUTCMinutes()} ${now.getUTCHours()} * * *`;
+    return fileWith(`version: carryover/v1
+rules:
+  - name: now
+    match: ${match}
+    mode: brownout
+    schedule: { cron: "${cron}", zone: UTC, duration: 50m }
+    brownout: { successor: https://example.com/v2, contact: "#api", stopAbove: 1, singleReplica: true, status: 410 }
+    headers: { sunset: 2099-06-30, deprecation: 2026-11-01 }
+`);
+  };
+
+  it("refuses v1 with FAILED_PRECONDITION, the window and what to do, and leaves v2 alone", async () => {
+    const flags = { cutoverMode: "native", cutoverRulesFile: brownout("{}") };
+    const { client, exchanges } = await translating(flags, { native: true });
+    const { code, message, details, headers } = await client.call(LIST, {});
+    expect([code, details]).toMatchObject([9, [{ reason: "BROWNOUT", domain: "carryover" }]]);
+    expect(message).toMatch(
+      /^v1 is switched off .* \(brownout now from .* until .*\)\. Use v2 instead: .* Questions: #api$/,
+    );
+    expect(headers).toMatchObject({
+      "cache-control": "no-store",
+      "retry-after": expect.stringMatching(/^\d{3,4}$/),
+      sunset: "Tue, 30 Jun 2099 00:00:00 GMT",
+      deprecation: expect.stringMatching(/^@\d+$/),
+      link: '<https://example.com/v2>; rel="successor-version"',
+      "carryover-brownout": expect.stringMatching(/^rule=now; from=/),
+    });
+    expect(exchanges).toMatchObject([{ mode: "refused", reason: "BROWNOUT", rule: "now", rpc: { code: 9 } }]);
+  });
+
+  it("refuses calls that no descriptor describes, too", async () => {
+    const sandbox = seededSandbox();
+    const { url } = await sandbox.listen();
+    const flags = { listenGrpcPort: "0", cutoverMode: "native", cutoverRulesFile: brownout("{}") };
+    const carryover = await startCarryover({ v2Url: url, v1Url: url, flags });
+    const client = grpcClient(sandbox, carryover.grpcUrl ?? "");
+    later(async () => {
+      client.close();
+      await carryover.close();
+      await sandbox.close();
+    });
+    expect(await client.call(LIST, {})).toMatchObject({ code: 9, details: [{ reason: "BROWNOUT" }] });
+  });
+});

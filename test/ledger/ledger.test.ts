@@ -73,6 +73,7 @@ describe("an entry", () => {
       firstSeen: 1000,
       lastSeen: 3000,
       lastV1: 2000,
+      lastV2: 3000,
       requests: { v1: 3, v2: 1 },
       over: 0,
       operations: [

@@ -102,6 +102,20 @@ describe("merging", () => {
     expect(merged.clients[1]).toMatchObject({ over: 3, firstSeen: 2, lastSeen: 9, lastV1: 6 });
   });
 
+  test("adds what one brownout refused, keeps the later of two, and the last call of v2", () => {
+    const refused = { rule: "b", start: 10, end: 20, requests: 3, first: 12, last: 15 };
+    const one = snapshot("i1", [entry("x", 1, { refused, lastV2: 30 }), entry("y", 1, { refused })]);
+    const same = { ...refused, requests: 2, first: 11, last: 14 };
+    const later = { ...refused, start: 40, end: 50 };
+    const other = snapshot("i2", [entry("x", 1, { refused: same, lastV2: 25 }), entry("y", 1, { refused: later })]);
+    const { clients } = mergeSnapshots([one, other]);
+    expect(clients).toMatchObject([
+      { name: "x", refused: { ...refused, requests: 5, first: 11 }, lastV2: 30 },
+      { name: "y", refused: later },
+    ]);
+    expect(mergeSnapshots([other, one]).clients).toEqual(clients);
+  });
+
   test("of one instance in two states the later counts", () => {
     const early = snapshot("i1", [entry("x", 3)], { at: 5 });
     const late = snapshot("i1", [entry("x", 8)], { at: 6 });

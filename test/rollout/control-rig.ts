@@ -60,6 +60,8 @@ export function rig(
     onEvent = (_event: RolloutEvent): void => {},
     isShared = false,
     guardSeconds = undefined as RolloutOptions["guardSeconds"],
+    isStoreUp = undefined as RolloutOptions["isStoreUp"],
+    spared = undefined as RolloutOptions["spared"],
   } = {},
 ): Rig {
   const told: RolloutEvent[] = [];
@@ -77,6 +79,8 @@ export function rig(
     },
     isShared,
     ...(guardSeconds && { guardSeconds }),
+    ...(isStoreUp && { isStoreUp }),
+    ...(spared && { spared }),
   });
   return {
     control,

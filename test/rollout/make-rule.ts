@@ -16,6 +16,7 @@ export function makeRule(name: string, match: Partial<RuleMatch> = {}, rest: Par
     onFailure: undefined,
     promoteWhen: undefined,
     headers: undefined,
+    brownout: undefined,
     identity: name,
     evidenceKey: name,
     ...rest,

@@ -4,7 +4,7 @@ import type { ApiRequest, ApiResponse, ClientResponse, HeaderList } from "../../
 import { PROBLEMS, Problem, problemBody } from "../../src/model/problem.ts";
 import type { OperationMatch, PassThroughObserver, Plan, RequestHead, RouteResult } from "../../src/model/request.ts";
 import type { Operation, Resource } from "../../src/model/resource.ts";
-import type { ModeDecision } from "../../src/model/rules.ts";
+import type { BrownoutSettings, ServingDecision } from "../../src/model/rules.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../../src/runtime/proxy.ts";
 import type { ComparisonRequest } from "../../src/shadow/request.ts";
 import type { V1Request } from "../../src/translate/operation.ts";
@@ -351,7 +351,7 @@ const RULE = makeRule("ci-reads", {}, { shadow: { sample: 0.5, control: 0 }, evi
 const WATCH: PassThroughObserver = { sent: () => {}, head: () => {}, data: () => {}, over: () => {} };
 
 /** What the rules say, and what was asked of whom. */
-function cutover(choice: Partial<ModeDecision>, fallback?: "native" | "refuse") {
+function cutover(choice: Partial<ServingDecision>, fallback?: "native" | "refuse") {
   const asked: unknown[] = [];
   const watched: ComparisonRequest[] = [];
   const followed: [ComparisonRequest, ClientResponse][] = [];
@@ -418,6 +418,42 @@ describe("the rules in force", () => {
     expect(named({ kind: "sts", query: "" })).toBe("unknown");
   });
 
+  describe("a brownout", () => {
+    const brownout: BrownoutSettings = {
+      ...{ status: 410 as const, message: "v1 ends", successor: undefined, contact: "#api", exempt: new Set<string>() },
+      ...{ stopAbove: 1, minRequests: 1, singleReplica: true, allowLong: false },
+      schedule: { cron: "@daily", zone: "UTC", duration: 60_000, from: undefined, until: undefined },
+    };
+    const refusing = (): Cutover => {
+      const window = { start: 0, end: 60_000 };
+      const decision = { mode: "brownout", rule: RULE, brownout, window, at: 1_000 } as const;
+      const { parts } = cutover({});
+      return {
+        ...parts,
+        rollout: { ...parts.rollout, choose: () => ({ ...decision, shadow: RULE.shadow, why: "rule" }) },
+      };
+    };
+    const asked = (routed: RouteResult | undefined, method = "GET") => {
+      const { plan, exchange } = decide({ ...NATIVE, ...(routed && { routed }), cutover: refusing() }, method);
+      return { plan, exchange };
+    };
+
+    it.each<[string, RouteResult | undefined]>([
+      ["an operation that both versions have", undefined],
+      ["an operation that v2 lacks", { kind: "native", resource: "chart", operation: "find" }],
+      ["a path that is not known", { kind: "native", resource: "unknown", operation: "unknown" }],
+    ])("refuses %s", (_, routed) => {
+      const { plan, exchange } = asked(routed);
+      expect(problemOf(plan)).toMatchObject({ reason: "BROWNOUT", http: 410, code: 9, retryAfter: 59 });
+      expect(exchange).toMatchObject({ mode: "refused", rule: "ci-reads", brownout: { start: 0, end: 60_000 } });
+    });
+
+    it("leaves v2, and a browser's question whether it may call, alone", () => {
+      expect(asked({ kind: "v2", resource: "group" }).plan()).toMatchObject({ kind: "pass", upstream: "v2" });
+      expect(asked({ kind: "options", v2Target: undefined }, "OPTIONS").plan()).toMatchObject({ upstream: "v1" });
+    });
+  });
+
   it("native: the platform's own v1 answers, nobody compares", () => {
     const { watched, parts } = cutover({ mode: "native" });
     const { plan, exchange } = decide({ ...NATIVE, cutover: parts }, "GET", "/iam/v1/things?a=%41");
@@ -427,7 +463,7 @@ describe("the rules in force", () => {
 
   it("DIFF-41: a guessed operation goes to native with the headers of its rule, and is translated without a native v1", () => {
     const guessed: RouteResult = { kind: "match", match: { ...MATCH, operation: { ...LIST, guessed: true } } };
-    const asking = (world: Partial<World>, choice: Partial<ModeDecision> = {}) => {
+    const asking = (world: Partial<World>, choice: Partial<ServingDecision> = {}) => {
       const { asked, parts } = cutover(choice);
       const { plan, exchange } = decide({ routed: guessed, ...world, cutover: parts });
       return { plan: plan(), rule: exchange.rule, asked };

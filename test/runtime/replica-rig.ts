@@ -47,9 +47,11 @@ export async function startReplica(
   const way = { isAway };
   const heard: ((event: RolloutEvent) => void)[] = [];
   const seconds: { to?: RolloutOptions["guardSeconds"] } = {};
+  const link: { isUp?: () => boolean } = {};
   const made = rig(rules, {
     isShared: true,
     guardSeconds: (one, found) => seconds.to?.(one, found),
+    isStoreUp: () => link.isUp?.() !== false,
     onEvent: (event) => {
       for (const one of heard) one(event);
     },
@@ -81,6 +83,7 @@ export async function startReplica(
     store: cut,
   });
   seconds.to = shared.guardSeconds;
+  link.isUp = shared.isUp;
   heard.push(shared.changed);
   afterTest(() => shared.close());
   await shared.start();

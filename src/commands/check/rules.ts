@@ -3,12 +3,13 @@ import type { Catalogue } from "../../catalogue/catalogue.ts";
 import type { Config, ConfigInput } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
 import { requestedOperations } from "../../config/rules.ts";
-import type { CutoverMode } from "../../model/rules.ts";
+import type { BrownoutSettings, CutoverMode, ScheduleSettings, TimeSpan } from "../../model/rules.ts";
 import { givenRulesFile, readGivenRules, resourceNames } from "../../rollout/rules-file.ts";
 import { shareWords } from "../../rules/conditions/canary.ts";
 import type { RequestedOperation } from "../../rules/conditions/condition.ts";
 import { isAbout } from "../../rules/conditions/subject.ts";
 import { covers, EVERY_REQUEST, matchWords, type Rule, type Rules } from "../../rules/rule.ts";
+import { createSchedule, windowWords } from "../../rules/schedule.ts";
 import { findUnreachable } from "../../rules/unreachable.ts";
 import {
   counted,
@@ -17,6 +18,8 @@ import {
   modeWords,
   onFailureWords,
   promoteWords,
+  shareOf,
+  shownName,
   stepBackWords,
 } from "../../rules/words.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, warn } from "./finding.ts";
@@ -126,7 +129,12 @@ function percentWarnings(
 ): readonly Judgement[] {
   const open = rules.filter((rule, at) => {
     const { percent = 100 } = rule.match;
-    return rule.mode !== "native" && percent < 100 && !takesTheRest(rule, rules.slice(at + 1), catalogue, native);
+    return (
+      rule.mode !== "native" &&
+      rule.mode !== "brownout" &&
+      percent < 100 &&
+      !takesTheRest(rule, rules.slice(at + 1), catalogue, native)
+    );
   });
   if (open.length === 0) return [];
   const names = open.map(({ name, match }) => `${name} (${match.percent} %)`).join(", ");
@@ -148,7 +156,7 @@ function takesTheRest(rule: Rule, later: readonly Rule[], catalogue: Catalogue, 
  * client, else `shadow` if that does. `mode`: `cutover.mode`. `force: native` is for a while, and not counted.
  */
 export function servingMode(rules: Rules | undefined, mode: CutoverMode, asked: RequestedOperation): CutoverMode {
-  const about = (rules?.rules ?? []).filter(({ match }) => isAbout(match, asked));
+  const about = (rules?.rules ?? []).filter((rule) => rule.mode !== "brownout" && isAbout(rule.match, asked));
   const last = about.findIndex((rule) => covers(rule, { match: EVERY_REQUEST }, asked));
   const otherwise = asked.guessed === true ? "native" : mode;
   const modes =
@@ -171,6 +179,10 @@ export interface RuleRow {
   readonly guard: string | null;
   readonly onFailure: string | null;
   readonly promoteWhen: string | null;
+  /** What a brownout does; null for a rule of another mode. */
+  readonly brownout: string | null;
+  /** Its next windows, in UTC and in its time zone. */
+  readonly windows: readonly string[];
 }
 
 /** `now`: milliseconds since 1970. */
@@ -186,7 +198,32 @@ export function rowOf(rule: Rule, now: number): RuleRow {
     guard: guardWords(rule),
     onFailure: onFailureWords(rule.onFailure),
     promoteWhen: rule.mode === "shadow" ? promoteWords(rule.promoteWhen) : null,
+    brownout: brownoutWords(rule.brownout),
+    windows: rule.brownout === undefined ? [] : nextWindows(rule.brownout.schedule, now),
   };
+}
+
+/** Windows of a brownout that are shown. */
+const SHOWN_WINDOWS = 5;
+
+function brownoutWords(settings: BrownoutSettings | undefined): string | null {
+  if (settings === undefined) return null;
+  const { status, exempt, stopAbove, minRequests } = settings;
+  const but = exempt.size === 0 ? "" : `, but not ${[...exempt].map(shownName).join(", ")}`;
+  const stops =
+    stopAbove === 1
+      ? "never stops by itself"
+      : `stops above ${shareOf(stopAbove)} refused of at least ${counted(minRequests, "v1 request")}`;
+  return `refuses v1 with ${status} in its windows${but}; ${stops}`;
+}
+
+/** The present one is among them. */
+function nextWindows(settings: ScheduleSettings, now: number): readonly string[] {
+  const schedule = createSchedule(settings);
+  const open = schedule.open(now);
+  const next = schedule.after(open?.end ?? now, SHOWN_WINDOWS);
+  const words = (window: TimeSpan) => windowWords(window, settings.zone);
+  return [...(open === undefined ? [] : [`now: ${words(open)}`]), ...next.map((window) => `next: ${words(window)}`)];
 }
 
 /** What serves whom, in the order in which it is decided. */
@@ -209,10 +246,10 @@ export function rulesLines(rules: readonly RuleRow[]): readonly string[] {
     return [`${at + 1}`, name, mode, matches, share, expires];
   });
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return rules.flatMap(({ stepBack, guard, onFailure, promoteWhen }, at) => {
+  return rules.flatMap(({ stepBack, guard, onFailure, promoteWhen, brownout, windows }, at) => {
     const row = cells[at] ?? [];
     const indent = " ".repeat((widths[0] ?? 0) + 4);
-    const more = [stepBack, guard, onFailure, promoteWhen].flatMap((words) =>
+    const more = [stepBack, guard, onFailure, promoteWhen, brownout, ...windows].flatMap((words) =>
       words === null ? [] : [`${indent}${words}`],
     );
     return [`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(), ...more];

@@ -1,6 +1,7 @@
 /** A report as tables for a terminal or in Markdown, and the warnings on standard error. */
 
 import type { BreakLine } from "../../fleet/breaks.ts";
+import { outcomeText } from "../../fleet/brownouts.ts";
 import { changeLines } from "../../fleet/change.ts";
 import { CLOCKS_MAY_DIFFER, durationText } from "../../fleet/merge.ts";
 import { errorsOf } from "../../fleet/report.ts";
@@ -103,6 +104,7 @@ function sectionsOf(report: MigrationReport, most: number): readonly ReportSecti
     comparisonSection(report),
     // Nobody tells which resources and clients a rule is about.
     ...(report.scope.resource === null && report.scope.client === null ? [ruleSection(report)] : []),
+    ...brownoutSection(report),
     breakSection(report),
   ].map((section) => shortened(section, most));
 }
@@ -298,6 +300,24 @@ function ruleSection({ rules: all, instances }: MigrationReport): ReportSection 
       ...(others === 0 ? [] : [`${amount(others)} more ${plural(others, "does", "do")} what the file says.`]),
     ],
   };
+}
+
+/** Who came back after a brownout, and how. Absent before the first. */
+function brownoutSection({ brownouts }: MigrationReport): readonly ReportSection[] {
+  if (brownouts.length === 0) return [];
+  const rows = brownouts.map(({ owner, contact, client, rule, from, refused, outcome }) => [
+    ownerText({ owner: owner ?? undefined, contact: contact ?? undefined }),
+    client,
+    `${rule}, ${when(from)}`,
+    amount(refused),
+    outcomeText({ outcome }),
+  ]);
+  const columns = [
+    ...left("owner", "client", "brownout"),
+    ...right("refused"),
+    { name: "since then", reason: true as const },
+  ];
+  return [{ title: "Clients that brownouts refused, each by its last one", columns, rows, notes: [] }];
 }
 
 function breakSection({ breaks: all, complete, window }: MigrationReport): ReportSection {

@@ -111,11 +111,16 @@ function rulesText({ rules }: MigrationStatus, room: number): readonly string[] 
 }
 
 function ruleLines(rule: RuleLineStatus, most: number): readonly string[] {
-  const { name, mode, doing, state, whom, says, missing, mayGoFurther, evidence } = rule;
+  const { name, mode, doing, state, whom, says, missing, mayGoFurther, evidence, windows } = rule;
   const isForced = state === "as-written" && doing !== mode;
   const ready = isForced || mode === "native" || !mayGoFurther ? [] : ["may go further"];
   const texts = [says, ...(missing.length > 0 ? missing : [...ready, ...(mode === "native" ? [] : evidence)])];
-  return [cutLine(`  ${name.padEnd(16)} ${doing.padEnd(9)} ${whom}`, WIDTH), ...wrapped(texts.join("; "), 4, most)];
+  const next = windows.slice(0, most).map((window) => cutLine(`    next: ${window}`, WIDTH));
+  return [
+    cutLine(`  ${name.padEnd(16)} ${doing.padEnd(9)} ${whom}`, WIDTH),
+    ...wrapped(texts.join("; "), 4, most),
+    ...next,
+  ];
 }
 
 function moreText(more: number): readonly string[] {

@@ -27,20 +27,27 @@ export const client: Condition<ClientMatch, typeof schema> = {
   view: ({ clients }) => ({ clients: clients && [...clients] }),
   why: ({ match: { clients = [] } }, { input }, taken) =>
     taken ? undefined : `client is ${input.client}, not ${anyOf(clients)}`,
-  remarks: ({ match }, { clients: known }) =>
-    (match.client ?? []).flatMap((name): readonly RuleRemark[] => {
-      const at = { path: ["match", "client"] };
-      if (name.endsWith("*")) {
-        const what = `${JSON.stringify(name)} is taken literally: rules name clients exactly`;
-        return [{ ...at, what, remedy: "name each client" }];
-      }
-      const near = nearMiss(name, known);
-      if (near === undefined) return [];
-      // A rule with one letter wrong takes no client.
-      const what = `clients.names has no ${JSON.stringify(name)}: rules name clients exactly`;
-      return [{ ...at, what, remedy: didYouMean(near), kind: "doubtful" }];
-    }),
+  remarks: ({ match }, { clients: known }) => nameRemarks(match.client ?? [], ["match", "client"], known),
 };
+
+/** Remarks on names of clients at the `path` of a rule. `known`: the names of `clients.names`. */
+export function nameRemarks(
+  names: readonly string[],
+  path: readonly string[],
+  known: ReadonlySet<string>,
+): readonly RuleRemark[] {
+  return names.flatMap((name): readonly RuleRemark[] => {
+    if (name.endsWith("*")) {
+      const what = `${JSON.stringify(name)} is taken literally: rules name clients exactly`;
+      return [{ path, what, remedy: "name each client" }];
+    }
+    const near = nearMiss(name, known);
+    if (near === undefined) return [];
+    // A rule with one letter wrong takes no client.
+    const what = `clients.names has no ${JSON.stringify(name)}: rules name clients exactly`;
+    return [{ path, what, remedy: didYouMean(near), kind: "doubtful" }];
+  });
+}
 
 function nearMiss(name: string, known: ReadonlySet<string>): string | undefined {
   if (known.has(name)) return undefined;

@@ -82,6 +82,8 @@ export interface RuleCircumstances {
   readonly saysSample: boolean;
   /** The names of `clients.names`. */
   readonly clients: ReadonlySet<string>;
+  /** Replicas share a store (`state.url`). Undefined where that is not known. */
+  readonly shared: boolean | undefined;
 }
 
 /** A request as conditions look at it. What takes time is computed at most once, and only when a rule needs it. */

@@ -82,7 +82,8 @@ export function createExplain(
       cutover === undefined || match === undefined || problem !== undefined
         ? undefined
         : ruleDecision(cutover, request, match, hasNative && fallback === "native", client);
-    const byNative = decided !== undefined && decided.mode !== "translate";
+    const isRefused = decided?.mode === "brownout";
+    const byNative = decided !== undefined && !isRefused && decided.mode !== "translate";
     const translated = refusal === undefined && pass === undefined && match !== undefined;
     const foreign = isForeign(recording, resources);
     const fields = explainBody(request.body, match, calls, refusal, config.unknownFields.request);
@@ -98,7 +99,7 @@ export function createExplain(
       operation: exchange.operation,
       ...summaryOf(recording, refusal, { foreign, fallback }, decided),
       refusal:
-        refusal === undefined || byNative
+        refusal === undefined || byNative || isRefused
           ? null
           : {
               status: refusal.http,
@@ -108,8 +109,8 @@ export function createExplain(
               fields: refusal.fieldViolations,
             },
       cutover: decided ?? null,
-      calls: byNative ? [nativeCall] : made,
-      translated: byNative ? made : [],
+      calls: isRefused ? [] : byNative ? [nativeCall] : made,
+      translated: byNative || isRefused ? made : [],
       fields,
       parameters: match === undefined ? [] : explainParameters({ query: match.query, filters, calls, refusal }),
       answer: translated
@@ -174,6 +175,7 @@ function summaryOf(
   const known = resource === "unknown" ? "no operation of v1 that carryover knows" : `${operation} of ${resource}`;
   const what = operation === "options" ? "OPTIONS of a v1 path" : known;
   const because = cutover === undefined ? "" : ` (${cutover.mode}: ${reasonOf(cutover)})`;
+  if (cutover?.mode === "brownout") return { mode: "refused", summary: `${what}: refused by carryover${because}` };
   if (cutover !== undefined && cutover.mode !== "translate")
     return { mode: cutover.mode, summary: `${what}: native v1 serves it${because}` };
   if (refusal !== undefined) {

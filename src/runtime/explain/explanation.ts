@@ -1,6 +1,6 @@
 /** An explanation: its JSON is what `--json` prints and the admin port responds with (docs/explain.md). */
 import type { Mode } from "../../model/exchange.ts";
-import type { CutoverMode, ModeDecision } from "../../model/rules.ts";
+import type { ModeDecision, RuleMode } from "../../model/rules.ts";
 
 /** Everything that is known of a request before anything is sent. Secrets are masked everywhere. */
 export interface Explanation {
@@ -40,7 +40,7 @@ export interface ExplainedCutover {
   readonly bucket: number;
   /** The instant that is explained. */
   readonly at: string;
-  readonly mode: CutoverMode;
+  readonly mode: RuleMode;
   readonly why: ModeDecision["why"];
   /** The rule that decided; null for `default` and `forced`. */
   readonly rule: string | null;
@@ -56,7 +56,7 @@ export interface JudgedRule {
   readonly name: string;
   /** In the rules file. */
   readonly line: number;
-  readonly mode: CutoverMode;
+  readonly mode: RuleMode;
   readonly matched: boolean;
   readonly why: string;
 }

@@ -15,7 +15,7 @@ import { type AskedRequest, invalidRequest } from "./request.ts";
 
 /** What decides who serves a request: that of a running carryover, or one made from a rules file. */
 export interface ExplainCutover {
-  readonly rollout: Pick<Rollout, "choose" | "rules" | "fallback">;
+  readonly rollout: Pick<Rollout, "choose" | "rules" | "fallback" | "refuses">;
   /** 0 to 100. */
   readonly bucketOf: (client: string) => number;
   /** The client that sent a request with these fields. */
@@ -52,13 +52,15 @@ export function ruleDecision(
     rule: choice.rule?.name ?? null,
     says: sentenceOf(choice, write),
     digest: rules?.digest ?? null,
-    rules: judgeRules(rules?.rules ?? [], bucketOf, { ...asked, at }).map(({ rule, matched, why }) => ({
-      name: rule.name,
-      line: rule.line,
-      mode: rule.mode,
-      matched,
-      why,
-    })),
+    rules: judgeRules(rules?.rules ?? [], bucketOf, { ...asked, at }, rollout.refuses).map(
+      ({ rule, matched, why }) => ({
+        name: rule.name,
+        line: rule.line,
+        mode: rule.mode,
+        matched,
+        why,
+      }),
+    ),
   };
 }
 
@@ -84,7 +86,12 @@ export function reasonOf({ why, rule }: Pick<ExplainedCutover, "why" | "rule">):
   }
 }
 
-function sentenceOf({ mode, shadow }: ModeDecision, write: boolean): string {
+function sentenceOf(decision: ModeDecision, write: boolean): string {
+  if (decision.mode === "brownout") {
+    const { brownout, window } = decision;
+    return `carryover refuses it with ${brownout.status} until ${new Date(window.end).toISOString()}: a brownout`;
+  }
+  const { mode, shadow } = decision;
   const share = shareOf(shadow.sample);
   switch (mode) {
     case "native":

@@ -51,6 +51,28 @@ describe("--rules-only", () => {
     expect(lines.at(-1)).toBe("right");
   });
 
+  it("shows what a brownout does, and its next windows in UTC and its zone", async () => {
+    const text = `version: carryover/v1
+rules:
+  - name: b
+    match: { percent: 20, time: { from: 2199-03-20 } }
+    mode: brownout
+    schedule: { cron: "0 9 * * 2", zone: Europe/Vienna, duration: 10m }
+    brownout: { contact: a, exempt: billing }
+    headers: { sunset: 2199-06-01 }
+`;
+    const { code, out } = await only(["--rules", "rules.yaml"], { "rules.yaml": text });
+    expect(code).toBe(0);
+    const lines = out.split("\n");
+    const at = lines.findIndex((line) => line.startsWith("  1  b "));
+    expect(lines.slice(at, at + 4).map((line) => line.trim())).toEqual([
+      "1  b  brownout  from 2199-03-20  20 % of clients",
+      "refuses v1 with 400 in its windows, but not billing; stops above 50 % refused of at least 100 v1 requests",
+      "next: 2199-03-26 08:00 to 08:10 UTC (Tue 2199-03-26 09:00 Europe/Vienna)",
+      "next: 2199-04-02 07:00 to 07:10 UTC (Tue 2199-04-02 09:00 Europe/Vienna)",
+    ]);
+  });
+
   it("tells each fault with its line and what to do about it, and ends with 1", async () => {
     const { code, out } = await only(["--rules", "rules.yaml"], { "rules.yaml": WRONG });
     expect(code).toBe(1);

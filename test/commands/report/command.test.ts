@@ -114,6 +114,7 @@ describe("carryover report", () => {
       "comparedSince",
       "bounds",
       "rules",
+      "brownouts",
       "breaks",
       "v1Left",
       "why",

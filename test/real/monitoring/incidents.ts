@@ -138,6 +138,8 @@ carryover_problems_total{reason="INTERNAL"} ${internal}
 carryover_problems_total{reason="MESSAGE_TOO_LARGE"} ${internal}
 # TYPE carryover_rule_v2_slow gauge
 carryover_rule_v2_slow{rule="slowed"} ${internal * 4}
+# TYPE carryover_brownout_stopped gauge
+carryover_brownout_stopped{rule="tuesdays"} ${internal}
 # TYPE carryover_client_last_v1_request_timestamp_seconds gauge
 carryover_client_last_v1_request_timestamp_seconds{client="monthly"} ${twoWeeksAgo}
 `;
@@ -154,6 +156,7 @@ export async function fireAll(stage: Stage): Promise<void> {
     "CarryoverInternalError",
     "CarryoverMessagesTooLarge",
     "CarryoverRuleExpired",
+    "CarryoverBrownoutStopped",
     "CarryoverRuleCouldMove",
     "CarryoverV2Slow",
     "CarryoverStateNotSaved",

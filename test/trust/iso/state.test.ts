@@ -159,6 +159,7 @@ const STATE: readonly Remembered[] = [
   ],
   ["runtime/shared-rules.ts troubled", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts told", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
+  ["runtime/shared-brownouts.ts told", "name of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts watched", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   [
     "state/shared/replica.ts answers",
