@@ -21,6 +21,8 @@ interface KnownTrap {
   readonly path?: RegExp;
   readonly class?: RegExp;
   readonly kind?: Row["kind"];
+  /** What the translation has there. */
+  readonly translated?: RegExp;
 }
 
 /** The first one that fits: special ones before general ones. Only what concerns reads. */
@@ -76,7 +78,13 @@ export const KNOWN_TRAPS: readonly KnownTrap[] = [
     of: /^identity-provider /,
     path: /scim/i,
   },
-  { id: "TRAP-03", trap: "a Get returns 404 or 403 where v1's list by id was empty", of: / list$/, class: /^status$/ },
+  {
+    id: "TRAP-03",
+    trap: "a Get returns 404 or 403 where v1's list by id was empty",
+    of: / list$/,
+    class: /^status$/,
+    translated: /^40[34]/,
+  },
   {
     id: "TRAP-65",
     trap: "without an architecture v2 returns the size for amd64",
@@ -102,15 +110,18 @@ export const KNOWN_TRAPS: readonly KnownTrap[] = [
   { id: "TRAP-63", trap: "v2 may or may not include zero values", class: /^presence$/ },
 ];
 
-export function hintFor(place: Place, resource: string, operation: Operation): DifferenceHint {
+/** `translated`: what the translation has there, as far as it is known. */
+export function hintFor(place: Place, resource: string, operation: Operation, translated = ""): DifferenceHint {
   const set = settingFor(place, operation) ?? (place.class === "presence" ? "upstream.v2.omitsZeros: auto" : undefined);
   const name = `${resource} ${operation.name}`;
-  const kind = rowKind(operation, place.path);
+  const isOfBody = place.class !== "status" && place.class !== "error";
+  const kind = isOfBody ? rowKind(operation, place.path) : undefined;
   const known = KNOWN_TRAPS.find(
     (one) =>
       one.of?.test(name) !== false &&
       one.path?.test(place.path) !== false &&
       one.class?.test(place.class) !== false &&
+      one.translated?.test(translated) !== false &&
       (one.kind === undefined || one.kind === kind),
   );
   return {

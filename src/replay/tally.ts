@@ -109,16 +109,18 @@ export function createTallying(tally: ReplayTally, values: "redact" | "show") {
   const operations = new Map(tally.operations.map((one) => [`${one.resource} ${one.operation}`, one]));
   const clients = new Map(tally.clients.map((one) => [one.client, one]));
 
-  const causeOf = (asked: TalliedRequest, place: { class: DifferenceClass; path: string }): ReplayCause => {
+  const causeOf = (asked: TalliedRequest, place: DifferenceGroup): ReplayCause => {
     const { resource, operation } = namesOf(asked);
-    const key = causeKey({ resource, operation, ...place });
+    const key = causeKey({ resource, operation, class: place.class, path: place.path });
     const known = causes.get(key);
     if (known !== undefined) return known;
     const path = causes.size < MAX_CAUSES ? place.path : OTHERS;
     const rest = { resource, operation, class: place.class, path: withoutTokens(path) };
     const existing = causes.get(causeKey(rest));
     if (existing !== undefined) return existing;
-    const hint = asked.kind.kind === "read" ? hintFor(place, resource, asked.kind.match.operation) : {};
+    const [example] = place.examples.values();
+    const translated = example?.translated;
+    const hint = asked.kind.kind === "read" ? hintFor(place, resource, asked.kind.match.operation, translated) : {};
     const cause: ReplayCause = { ...rest, ...hint, requests: 0, records: 0, unstable: 0, clients: [] };
     causes.set(causeKey(rest), cause);
     tally.causes.push(cause);
