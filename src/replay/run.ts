@@ -127,7 +127,8 @@ function createAsking({ sides, tokens, sleep, abort }: ReplayRunOptions) {
       const refused = verdict.kind === "compared" ? verdict.status === 401 : verdict.why === "refused";
       if (verdict.kind === "compared" && verdict.status < 400) accepted.set(token ?? "", entry.target);
       if (!refused || (entry.status === 401 && verdict.kind === "compared")) return verdict;
-      if (tokens.renew(entry.client)) continue;
+      // Another request may have found the new one meanwhile.
+      if (tokens.of(entry.client) !== token || tokens.renew(entry.client)) continue;
       const known = accepted.get(token ?? "");
       const still = known === undefined ? 401 : await sides.native(known, token, abort).catch(() => 401);
       if (still !== 401) return verdict;
