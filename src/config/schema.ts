@@ -158,6 +158,11 @@ export const shadow = z.strictObject({
   )
     .default([])
     .describe("Members of records that are known to differ harmlessly, and are not compared"),
+  matchersFile: file
+    .optional()
+    .describe(
+      "YAML file that says how members are compared that may differ: ignore, set, unordered, or times within a duration. carryover replay uses it as well",
+    ),
   samples: whole(0, 1000).default(20).describe("Differences kept per operation for /samples"),
   values: oneOf("redact", "show").default("redact").describe("Whether samples show values, or only types and lengths"),
 });

@@ -55,6 +55,7 @@ export function createBackgroundShadow(
     translate,
     samples: { perOperation: config.shadow.samples, values: config.shadow.values },
     ignore: config.shadow.ignore,
+    matchers: config.shadow.matchers,
     now: () => performance.now(),
     wall: () => Date.now(),
     random: Math.random,

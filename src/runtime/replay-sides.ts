@@ -101,7 +101,7 @@ export function createReplaySides(
     const work = {
       asked,
       answers,
-      shape: shapeOf(match, config.shadow.ignore),
+      shape: shapeOf(match, config.shadow.ignore, config.shadow.matchers),
       signal,
       random: Math.random,
       inSteps: <T>(steps: Generator<void, T>) => runInSteps(steps, turn, signal),

@@ -172,9 +172,10 @@ async function replay(files: readonly string[], flags: ReplayFlags, io: CommandI
 }
 
 /** The options whose files are read: no other is of use here. */
-const READ_FILES: readonly string[] = ["v1", "v2"].flatMap((name) =>
-  ["caFile", "certFile", "keyFile"].map((file) => `upstream.${name}.tls.${file}`),
-);
+const READ_FILES: readonly string[] = [
+  "shadow.matchersFile",
+  ...["v1", "v2"].flatMap((name) => ["caFile", "certFile", "keyFile"].map((file) => `upstream.${name}.tls.${file}`)),
+];
 
 async function* readable(
   file: string,

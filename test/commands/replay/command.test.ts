@@ -288,3 +288,13 @@ describe("a platform that limits the rate", () => {
     expect(slowed).toBeGreaterThan(0);
   }, 60_000);
 });
+
+describe("shadow.matchersFile", () => {
+  it("takes members out of the comparison", async () => {
+    const rig = await replayRig({ recordTimes: "published" });
+    const file = fileOf(recording([groupsOf(rig)]));
+    const matchers = fileOf("group.createdAt: ignore\ngroup.updatedAt: ignore\n", "matchers.yaml");
+    expect((await rig.command([file])).code).toBe(1);
+    expect((await rig.command([file, "--shadow-matchers-file", matchers])).code).toBe(0);
+  });
+});
