@@ -1,6 +1,6 @@
 /** What may be behind a difference: the setting that avoids it, or a trap between the two versions (docs/traps.md). */
 import type { Difference } from "../model/comparison.ts";
-import type { Operation, Row } from "../model/resource.ts";
+import { type Operation, type RecordTimes, type Row, unpublishedPaths } from "../model/resource.ts";
 import { settingFor } from "../shadow/results.ts";
 
 export interface DifferenceHint {
@@ -110,9 +110,23 @@ export const KNOWN_TRAPS: readonly KnownTrap[] = [
   { id: "TRAP-63", trap: "v2 may or may not include zero values", class: /^presence$/ },
 ];
 
-/** `translated`: what the translation has there, as far as it is known. */
-export function hintFor(place: Place, resource: string, operation: Operation, translated = ""): DifferenceHint {
-  const set = settingFor(place, operation) ?? (place.class === "presence" ? "upstream.v2.omitsZeros: auto" : undefined);
+export interface HintContext {
+  readonly resource: string;
+  readonly operation: Operation;
+  /** What the translation has there, as far as it is known. */
+  readonly translated?: string | undefined;
+  /** `v1.recordTimes`. */
+  readonly recordTimes: RecordTimes;
+}
+
+export function hintFor(
+  place: Place,
+  { resource, operation, translated = "", recordTimes }: HintContext,
+): DifferenceHint {
+  const hidesTime =
+    place.class === "missing" && recordTimes === "published" && unpublishedPaths(operation).includes(place.path);
+  const ofPresence = place.class === "presence" ? "upstream.v2.omitsZeros: auto" : undefined;
+  const set = hidesTime ? "v1.recordTimes: all" : (settingFor(place, operation) ?? ofPresence);
   const name = `${resource} ${operation.name}`;
   const isOfBody = place.class !== "status" && place.class !== "error";
   const kind = isOfBody ? rowKind(operation, place.path) : undefined;

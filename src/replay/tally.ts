@@ -1,6 +1,7 @@
 /** What a replay has found so far: bounded, without responses, and saved between two runs. */
 import { DIFFERENCE_CLASSES, type DifferenceClass } from "../model/comparison.ts";
 import type { OperationMatch } from "../model/request.ts";
+import type { RecordTimes } from "../model/resource.ts";
 import { shownTarget, withoutTokens } from "../model/secrets.ts";
 import type { DifferenceGroup } from "../shadow/differences.ts";
 import { shownValue } from "../shadow/results.ts";
@@ -80,6 +81,13 @@ export interface TalliedRequest {
   readonly kind: Exclude<ReplayKind, { readonly kind: "skip" }>;
 }
 
+export interface TallyOptions {
+  /** `shadow.values`. */
+  readonly values: "redact" | "show";
+  /** `v1.recordTimes`. */
+  readonly recordTimes: RecordTimes;
+}
+
 const MAX_CAUSES = 1_000;
 const MAX_CLIENTS = 1_000;
 const MAX_NAMES = 20;
@@ -103,7 +111,7 @@ export function newTally(): ReplayTally {
 }
 
 /** Adds verdicts to a tally. */
-export function createTallying(tally: ReplayTally, values: "redact" | "show") {
+export function createTallying(tally: ReplayTally, { values, recordTimes }: TallyOptions) {
   const causes = new Map(tally.causes.map((cause) => [causeKey(cause), cause]));
   const noise = new Map(tally.noise.map((place) => [noiseKey(place), place]));
   const operations = new Map(tally.operations.map((one) => [`${one.resource} ${one.operation}`, one]));
@@ -120,7 +128,10 @@ export function createTallying(tally: ReplayTally, values: "redact" | "show") {
     if (existing !== undefined) return existing;
     const [example] = place.examples.values();
     const translated = example?.translated;
-    const hint = asked.kind.kind === "read" ? hintFor(place, resource, asked.kind.match.operation, translated) : {};
+    const hint =
+      asked.kind.kind === "read"
+        ? hintFor(place, { resource, operation: asked.kind.match.operation, translated, recordTimes })
+        : {};
     const cause: ReplayCause = { ...rest, ...hint, requests: 0, records: 0, unstable: 0, clients: [] };
     causes.set(causeKey(rest), cause);
     tally.causes.push(cause);
@@ -273,5 +284,5 @@ function exampleOf(
 /** Worst first, then most frequent. */
 export function ranked(causes: readonly ReplayCause[]): readonly ReplayCause[] {
   const rank = (cause: ReplayCause): number => DIFFERENCE_CLASSES.indexOf(cause.class);
-  return causes.toSorted((a, b) => rank(a) - rank(b) || b.requests - a.requests);
+  return causes.toSorted((a, b) => rank(a) - rank(b) || b.requests - a.requests || b.records - a.records);
 }

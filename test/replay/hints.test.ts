@@ -14,7 +14,8 @@ function hint(
 ) {
   const found = resources.find(({ name }) => name === resource)?.operations.find(({ name }) => name === operation);
   if (found === undefined) throw new Error(`there is no ${operation} of ${resource}`);
-  const { set, trap } = hintFor({ class: what, path }, resource, found, translated);
+  const recordTimes = what === "missing" ? "published" : "all";
+  const { set, trap } = hintFor({ class: what, path }, { resource, operation: found, translated, recordTimes });
   return [set, trap?.slice(0, 7)];
 }
 
@@ -25,6 +26,7 @@ test("traps have the words of docs/traps.md", () => {
 
 test.each([
   ["group", "list", "extra", "items[].createdAt", undefined, "v1.recordTimes: published", "TRAP-41"],
+  ["group", "list", "missing", "items[].createdAt", undefined, "v1.recordTimes: all", "TRAP-41"],
   ["group", "list", "extra", "items[].colour", undefined, "unknownFields.response: drop", undefined],
   ["group", "list", "missing", "items[]", undefined, undefined, "TRAP-02"],
   ["group", "list", "value", "items[].kind", undefined, undefined, "TRAP-32"],

@@ -141,7 +141,7 @@ export async function replayed(
     ...(catalogue === undefined ? { translate: sharedTranslations } : {}),
   });
   const tally = newTally();
-  const add = createTallying(tally, "show");
+  const add = createTallying(tally, { values: "show", recordTimes: config.v1.recordTimes });
   const count = newSourceCount();
   const { readRecorded } = await import("../../src/recording/reader.ts");
   const never = createSignalController().signal;

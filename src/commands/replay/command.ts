@@ -132,7 +132,7 @@ async function replay(files: readonly string[], flags: ReplayFlags, io: CommandI
     }
     const tally = progress?.saved?.tally ?? newTally();
     const done = createDoneSet(progress?.saved?.done);
-    const add = createTallying(tally, config.shadow.values);
+    const add = createTallying(tally, { values: config.shadow.values, recordTimes: config.v1.recordTimes });
     const save = saving(progress, () => ({ key, done: done.snapshot(), tally }), flags, io);
     const stopped = await running({ io, count: count.selected, done, tally, pace, stopping }, ({ stop, abort }) =>
       runReplay({
