@@ -18,6 +18,7 @@ const THE_LET_IN = "whoever the platform lets in may name himself as he likes: s
 const STATE: readonly Remembered[] = [
   ["history/buckets.ts buckets", "number of a span of time", "841", "nobody: it is the clock"],
   ["history/events.ts counts", "kind of event", "the kinds that there are", NOBODY],
+  ["recording/recorder.ts kept", "the record of a request", "requests in flight, 64 KiB each", NOBODY],
   [
     "drain/hints.ts counts",
     `SHA-256 of ${DIGEST} and target`,
@@ -210,7 +211,9 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["ledger/identity.ts", "exact", "lower", "namesOf"],
   ["ledger/rule-names.ts", "byPlainForm"],
   ["ledger/way-out-pages.ts", "owners"],
+  ["recording/entry.ts", "plain"],
   ["shadow/writes.ts", "rows"],
+  ["shadow/paired.ts", "ids"],
   ["shadow/differences.ts", "groups", "ids", "examples", "known"],
   ["shadow/json-values.ts", "first"],
   ["shadow/shape.ts", "all"],
@@ -232,7 +235,7 @@ const passing = new Set(PASSING.flatMap(([file, ...variables]) => variables.map(
 
 /** Rooms that live as long as the process. */
 const ROOMS = [
-  ...["admin", "drain", "edge", "grpc", "history", "ledger", "rollout", "rules", "runtime"],
+  ...["admin", "drain", "edge", "grpc", "history", "ledger", "recording", "rollout", "rules", "runtime"],
   ...["server", "shadow", "state", "telemetry", "upstream"],
 ];
 
