@@ -168,8 +168,15 @@ function readEntry({ text, at, tooLong }: HarEntry, refuse: (found: FoundCredent
       client: fieldOf(request, "user-agent"),
       status: typeof status === "number" ? status : 0,
       mode: undefined,
+      ...bodyOf(request),
     },
   };
+}
+
+/** No secret is in it: such a document is refused. */
+function bodyOf(request: JsonObject): { readonly body?: string } {
+  const text = member(request["postData"], "text");
+  return typeof text === "string" && text !== "" ? { body: text } : {};
 }
 
 function listOf(message: JsonObject, name: string): readonly JsonObject[] {

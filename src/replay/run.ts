@@ -12,6 +12,8 @@ export interface ReplayTokens {
   renew(client: string): boolean;
   /** Where it comes from, for people. */
   nameOf(client: string): string;
+  /** For the platform that takes the writes: never that of another one. */
+  readonly ofWrites?: string | undefined;
 }
 
 export interface ReplayRunOptions {
@@ -80,8 +82,8 @@ function createOutageWatch({ done, sides, abort, tokens }: ReplayRunOptions) {
   /** Whether a request that was served is still. */
   const isUp = async (): Promise<boolean> => {
     if (lastServed === undefined) return false;
-    const { kind, target, client } = lastServed;
-    return sides.compare({ kind, target, token: tokens.of(client) }, abort).then(
+    const { kind, method, target, client } = lastServed;
+    return sides.compare({ kind, method, target, token: tokens.of(client) }, abort).then(
       () => true,
       () => false,
     );
@@ -89,7 +91,7 @@ function createOutageWatch({ done, sides, abort, tokens }: ReplayRunOptions) {
   return {
     async add(entry: ReplayEntry, verdict: ReplayVerdict): Promise<void> {
       if (verdict.kind === "compared" || !OUTAGES.has(verdict.why)) {
-        if (verdict.kind === "compared" && verdict.status < 400) lastServed = entry;
+        if (verdict.kind === "compared" && verdict.status < 400 && entry.kind.kind === "read") lastServed = entry;
         settle();
         done(entry, verdict);
         return;
@@ -114,13 +116,21 @@ function createOutageWatch({ done, sides, abort, tokens }: ReplayRunOptions) {
 function createAsking({ sides, tokens, sleep, abort }: ReplayRunOptions) {
   /** By token: a target that native accepted with it. */
   const accepted = new Map<string, string>();
-  const compare = (entry: ReplayEntry, token: string | undefined): Promise<ReplayVerdict> =>
+  const compare = ({ kind, method, target, body }: ReplayEntry, token: string | undefined): Promise<ReplayVerdict> =>
     compareUntilCertain({
-      attempt: (signal) => sides.compare({ kind: entry.kind, target: entry.target, token }, signal),
+      attempt: (signal) => sides.compare({ kind, method, target, token, body }, signal),
       sleep,
       signal: abort,
     });
+  const write = async (entry: ReplayEntry): Promise<ReplayVerdict> => {
+    const verdict = await compare(entry, tokens.ofWrites);
+    if (verdict.kind !== "compared" || verdict.status !== 401) return verdict;
+    throw new ReplayStopped(
+      "the platform for writes refuses the token (401): give another one with --writes-token-file",
+    );
+  };
   return async (entry: ReplayEntry): Promise<ReplayVerdict> => {
+    if (entry.kind.kind === "write") return write(entry);
     for (;;) {
       const token = tokens.of(entry.client);
       const verdict = await compare(entry, token);

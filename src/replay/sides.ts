@@ -4,17 +4,20 @@ import type { OperationMatch } from "../model/request.ts";
 import type { Signal } from "../model/signal.ts";
 import type { PairedComparison } from "../shadow/paired.ts";
 
-/** What a recorded request is for a replay. `refused`: carryover does not know what it asks for, and native v1 may. */
+/** What a recorded request is for a replay. `write`: goes to the platform for writes. `refused`: carryover does not know what it asks for, and native v1 may. */
 export type ReplayKind =
-  | { readonly kind: "read"; readonly match: OperationMatch }
+  | { readonly kind: "read" | "write"; readonly match: OperationMatch }
   | { readonly kind: "refused"; readonly problem: Problem }
   /** `why`: the same words for the same cause. */
   | { readonly kind: "skip"; readonly why: string };
 
 export interface ReplayedRequest {
   readonly kind: Exclude<ReplayKind, { readonly kind: "skip" }>;
+  readonly method: string;
   readonly target: string;
   readonly token: string | undefined;
+  /** Of a write. */
+  readonly body?: string | undefined;
 }
 
 /** Both versions of the platform. */

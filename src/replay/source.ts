@@ -11,6 +11,7 @@ export interface ReplayEntry extends TalliedRequest {
   readonly index: number;
   /** As recorded; 0: not known. */
   readonly status: number;
+  readonly body?: string | undefined;
 }
 
 export interface SourceOptions {
@@ -63,8 +64,10 @@ export async function* replayedRequests(options: SourceOptions, count: SourceCou
         addReason(count.skipped, why ?? (kind?.kind === "skip" ? kind.why : ""), place);
         continue;
       }
-      const { method, client, status } = request;
-      yield { index: count.selected++, at: place, method, target, client, status, kind };
+      const { method, client, status, body } = request;
+      const unwritable = kind.kind === "write" ? whyNotWritten(method, body) : undefined;
+      if (unwritable !== undefined) addReason(count.skipped, unwritable, place);
+      else yield { index: count.selected++, at: place, method, target, client, status, kind, body };
     }
   }
 }
@@ -75,6 +78,11 @@ function whyNot({ request }: Found & { readonly kind: "request" }, options: Sour
   if (sample < 1 && shareOf(request) >= sample) return "not in the sample (--sample)";
   if (isRedacted(request.target)) return "a value was redacted when it was recorded (record.values)";
   return options.hasToken(request.client) ? undefined : "there is no token for this client (--token-file)";
+}
+
+function whyNotWritten(method: string, body: string | undefined): string | undefined {
+  if (body === undefined) return method === "DELETE" ? undefined : "a write without its body (record.bodies)";
+  return isRedacted(body) ? "a secret in its body was redacted when it was recorded" : undefined;
 }
 
 /** `ci-*`: names that begin so. */

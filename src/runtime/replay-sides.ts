@@ -4,15 +4,15 @@ import type { Config } from "../config/config.ts";
 import { later } from "../model/clock.ts";
 import type { ApiResponse, HeaderList, Send } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
-import type { OperationMatch, RequestHead } from "../model/request.ts";
+import type { OperationMatch } from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
-import type { ReplayKind, ReplaySides } from "../replay/sides.ts";
+import type { ReplayedRequest, ReplayKind, ReplaySides } from "../replay/sides.ts";
 import { isV1 } from "../router/router.ts";
 import { createAnswerSource, isTrouble } from "../shadow/answers.ts";
 import { createByteBudget } from "../shadow/capture.ts";
 import { addDifference, comparisonOfDifferences, newFoundDifferences } from "../shadow/differences.ts";
 import { ComparisonError, failureOfProblem, runInSteps } from "../shadow/outcome.ts";
-import { comparePaired, type PairedComparison } from "../shadow/paired.ts";
+import { comparePaired, type PairedComparison, pairedReads } from "../shadow/paired.ts";
 import { isComparable } from "../shadow/request.ts";
 import { shapeOf } from "../shadow/shape.ts";
 import type { Translate } from "../translate/translations.ts";
@@ -29,6 +29,8 @@ export interface ReplaySidesOptions {
   /** Comparisons at a time. */
   readonly concurrency: number;
   readonly translate?: Translate;
+  /** Base URL of a platform that takes the writes, of both versions. Without it none is made. */
+  readonly writesTo?: string | undefined;
 }
 
 /** A response is compared up to this part of `limits.memoryBytes`, as in shadow. */
@@ -40,7 +42,7 @@ const RESPONSES = 3;
 export function createReplaySides(
   config: Config,
   catalogue: Catalogue,
-  { observe, concurrency, translate }: ReplaySidesOptions,
+  { observe, concurrency, translate, writesTo }: ReplaySidesOptions,
 ): ReplaySides {
   const { v1, v2 } = config.upstream;
   if (v1 === undefined) throw new Error("a replay needs native v1");
@@ -48,15 +50,25 @@ export function createReplaySides(
   const limits = { concurrent: concurrency, answerBytes, memoryBytes: 0, seconds: 0 };
   const decisions = createDecisions(config, catalogue, translate);
   const now = () => performance.now();
-  const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrency * config.lists.readers, answerBytes, {
-    renewal: { attach: () => {} },
-    queues: new Map(),
-    headerBytes: config.limits.responseHeaderBytes,
-    now,
-    random: Math.random,
-  });
-  const toolbox = createToolbox(config, upstreams.v2);
-  const parts = { limits, native: upstreams.v1, translate: createBackgroundTranslation(decisions, toolbox) };
+  const platformAt = (urls: { readonly v1: string; readonly v2: string }) => {
+    const upstreams = createBackgroundUpstreams(
+      { v1: { ...v1, url: urls.v1 }, v2: { ...v2, url: urls.v2 } },
+      concurrency * config.lists.readers,
+      answerBytes,
+      {
+        renewal: { attach: () => {} },
+        queues: new Map(),
+        headerBytes: config.limits.responseHeaderBytes,
+        now,
+        random: Math.random,
+      },
+    );
+    const toolbox = createToolbox(config, upstreams.v2);
+    const parts = { limits, native: upstreams.v1, translate: createBackgroundTranslation(decisions, toolbox) };
+    return { ...parts, close: upstreams.close };
+  };
+  const platform = platformAt({ v1: v1.url, v2: v2.url });
+  const written = writesTo === undefined ? undefined : platformAt({ v1: writesTo, v2: writesTo });
   // Each comparison is an owner of its own, and may hold two responses of either side.
   const memory = createByteBudget(answerBytes * LONGEST_COMPARED * concurrency);
   const turn = createPageTurns(now);
@@ -69,33 +81,33 @@ export function createReplaySides(
       route = decisions.route(method, target);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return method === "GET" ? { kind: "refused", problem: error } : { kind: "skip", why: "not a read" };
+      return method === "GET" ? { kind: "refused", problem: error } : { kind: "skip", why: NOT_A_READ };
     }
-    if (method !== "GET") return { kind: "skip", why: "not a read" };
+    if (method !== "GET" && written === undefined) return { kind: "skip", why: NOT_A_READ };
     if (route.kind !== "match") return { kind: "skip", why: "only native v1 has this operation" };
     const { match } = route;
     return isComparable({ match, head: { method, target, headers: [] } })
-      ? { kind: "read", match }
+      ? { kind: method === "GET" ? "read" : "write", match }
       : { kind: "skip", why: notComparable(match) };
   };
 
-  const compareRead = (match: OperationMatch, head: RequestHead, signal: Signal): Promise<PairedComparison> => {
+  const compareMatch = (match: OperationMatch, request: ReplayedRequest, signal: Signal): Promise<PairedComparison> => {
+    const { method, target, token, body: text } = request;
+    const write = request.kind.kind === "write";
+    const { native, ...options } = (write ? written : undefined) ?? platform;
+    const body = new TextEncoder().encode(text ?? "");
+    const typed = body.length === 0 ? [] : [["content-type", "application/json"] as const];
+    const head = { method, target, headers: [...headersOf(token), ...typed] };
     const reservation = memory.open(String(comparisons++));
-    const asked = {
-      match,
-      head,
-      client: "",
-      rule: undefined,
-      settings: { sample: 1, control: 1 },
-      requestId: "",
-      write: false,
-    };
+    const settings = { sample: 1, control: 1 };
+    const asked = { match, head, client: "", rule: undefined, settings, requestId: "", write };
+    const calls = { v1: 0, v2: 0 };
     const answers = createAnswerSource({
       asked,
-      options: parts,
+      options: { ...options, native },
       reservation,
       signal,
-      calls: { v1: 0, v2: 0 },
+      calls,
       observe,
     });
     const work = {
@@ -106,28 +118,44 @@ export function createReplaySides(
       random: Math.random,
       inSteps: <T>(steps: Generator<void, T>) => runInSteps(steps, turn, signal),
     };
-    return comparePaired(work, new Uint8Array()).finally(reservation.release);
+    const writes = {
+      native: async () => {
+        const response = await nativeResponse(native, { ...head, body }, signal);
+        observe(response);
+        return response;
+      },
+      translated: () => answers.translated(body, (next) => next),
+      write,
+    };
+    return comparePaired(work, write ? writes : pairedReads(work)).finally(reservation.release);
   };
 
   const askNative = async (target: string, token: string | undefined, signal: Signal): Promise<number> => {
-    const response = await nativeResponse(upstreams.v1, { method: "GET", target, headers: headersOf(token) }, signal);
+    const response = await nativeResponse(
+      platform.native,
+      { method: "GET", target, headers: headersOf(token) },
+      signal,
+    );
     observe(response);
     return response.status;
   };
 
   return {
     kindOf,
-    compare: ({ kind, target, token }, signal) =>
+    compare: (request, signal) =>
       withinTime(RESPONSES * config.limits.requestSeconds * 1000, signal, async (own) => {
-        if (kind.kind === "read") {
-          return compareRead(kind.match, { method: "GET", target, headers: headersOf(token) }, own);
-        }
-        return compareRefusal(kind.problem, await askNative(target, token, own));
+        const { kind, target, token } = request;
+        if (kind.kind === "refused") return compareRefusal(kind.problem, await askNative(target, token, own));
+        return compareMatch(kind.match, request, own);
       }),
     native: askNative,
-    close: upstreams.close,
+    close: async () => {
+      await Promise.all([platform.close(), written?.close()]);
+    },
   };
 }
+
+const NOT_A_READ = "not a read (--writes-to)";
 
 function notComparable({ operation }: OperationMatch): string {
   if (operation.kind === "native") return "only native v1 has this operation";

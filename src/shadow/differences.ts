@@ -164,12 +164,17 @@ const SINGLE_RECORD = "whole";
  * `compared` without the noise that `control` shows, which compares native's first response with its second. A difference is
  * noise when native has at least as many of the same class at the same path in the same record against itself. All differences
  * of a record are noise when it appeared, disappeared or was written between native's responses. Differences that are counted
- * but not remembered are never noise. The total stays.
+ * but not remembered are never noise. The total stays. `mayBeWritten` false: the responses are those of writes, each of which has a
+ * time of its own.
  */
-export function withoutNoise(compared: DetailedComparison, control: DetailedComparison): DetailedComparison {
+export function withoutNoise(
+  compared: DetailedComparison,
+  control: DetailedComparison,
+  mayBeWritten = true,
+): DetailedComparison {
   const found = compared.detail;
   const known = new Map(control.detail.groups.map((group) => [groupNameOf(group), group.ids]));
-  const written = writtenIn(control.detail.groups);
+  const written = mayBeWritten ? writtenIn(control.detail.groups) : new Set<string | undefined>();
   // A write does not explain another status or an error.
   const isWritten = (group: DifferenceGroup, id: string | undefined): boolean =>
     group.class !== "status" && group.class !== "error" && written.has(recordOf(group, id));

@@ -1,6 +1,6 @@
-/** Compares the translated response to a read with two of native's, for a replay: nobody waits for it, so native is always asked twice. */
+/** Compares the translated response to a request with two of native's, for a replay: nobody waits for it, so native is always asked twice. */
 import type { ApiResponse } from "../model/http.ts";
-import { isTrouble } from "./answers.ts";
+import { isTrouble, type TranslatedAnswer } from "./answers.ts";
 import { type DetailedComparison, type DifferenceGroup, withoutNoise } from "./differences.ts";
 import { ComparisonError } from "./outcome.ts";
 import { type ComparisonWork, compareResponses, readsOnly } from "./reads.ts";
@@ -17,24 +17,40 @@ export interface PairedComparison {
   readonly noise: readonly DifferenceGroup[];
 }
 
+/** Where the responses come from. */
+export interface PairedResponses {
+  native(): Promise<ApiResponse>;
+  translated(): Promise<TranslatedAnswer>;
+  /** Each of them writes. */
+  readonly write: boolean;
+}
+
 /**
  * If the translation is right, its response and native's second are alike: each differs from native's first only by what changes with time. So
  * what one of them has otherwise and the other has not comes up as often on either side. Throws ComparisonError.
  */
-export async function comparePaired(work: ComparisonWork, body: Uint8Array): Promise<PairedComparison> {
-  const { answers } = work;
-  const native = await served(answers.native());
-  const translated = await answers.translated(body, readsOnly);
-  const again = await served(answers.native());
+export async function comparePaired(work: ComparisonWork, responses: PairedResponses): Promise<PairedComparison> {
+  const native = await served(responses.native());
+  const translated = await responses.translated();
+  const again = await served(responses.native());
   // A token that ran out in between is no difference.
   if (again.status === 401 && native.status !== 401) throw new ComparisonError("refused");
   const compared = await compareResponses(work, native, translated);
   const control = await compareResponses(work, native, { answer: again, own: false });
   return {
     status: native.status,
-    differences: real(withoutNoise(compared, control)),
-    unstable: real(withoutNoise(control, compared)),
+    differences: real(withoutNoise(compared, control, !responses.write)),
+    unstable: real(withoutNoise(control, compared, !responses.write)),
     noise: real(control),
+  };
+}
+
+/** The responses to a read. */
+export function pairedReads({ answers }: Pick<ComparisonWork, "answers">): PairedResponses {
+  return {
+    native: () => answers.native(),
+    translated: () => answers.translated(new Uint8Array(), readsOnly),
+    write: false,
   };
 }
 

@@ -64,6 +64,7 @@ export interface RecordedLine {
   readonly method?: string;
   readonly client?: string;
   readonly status?: number;
+  readonly body?: string;
 }
 
 /** Lines of a recording of these requests. */

@@ -1,10 +1,8 @@
 /** `carryover replay`: its options, and what it does from the recording to the report. */
-import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
 import { CHECK_TOKEN_VARIABLE } from "../../config/command-variables.ts";
-import { type Config, loadConfig } from "../../config/config.ts";
+import { loadConfig } from "../../config/config.ts";
 import { ArgumentError } from "../../config/faults.ts";
 import { later, TIME } from "../../model/clock.ts";
 import { createSignalController, type Signal } from "../../model/signal.ts";
@@ -12,7 +10,6 @@ import { RecordingRefused } from "../../recording/found.ts";
 import { readRecording } from "../../recording/reader.ts";
 import { createDoneSet } from "../../replay/done.ts";
 import { createReplayPace } from "../../replay/pace.ts";
-import { openProgressFile, type ProgressFile, ProgressFileError } from "../../replay/progress-file.ts";
 import { createReplayReport, exitCodeOf, type ReplayReport } from "../../replay/report.ts";
 import { ReplayStopped, runReplay } from "../../replay/run.ts";
 import { newSourceCount, type ReplayEntry, replayedRequests, type SourceOptions } from "../../replay/source.ts";
@@ -21,8 +18,11 @@ import { createReplaySides } from "../../runtime/replay-sides.ts";
 import { VERSION } from "../../version.ts";
 import { addConfigOptions, type CommandIo, type Outcome } from "../command.ts";
 import { paintFor, printable } from "../terminal.ts";
+import { tokenFrom } from "../token-input.ts";
+import { readNumber, readWritesTo } from "./arguments.ts";
 import { replayJunit, replayMarkdown } from "./formats.ts";
 import { progressLine } from "./progress.ts";
+import { keyOf, openResumed, saving } from "./resume.ts";
 import { replayText } from "./text.ts";
 import { type GivenTokens, readTokens } from "./tokens.ts";
 
@@ -34,6 +34,8 @@ interface ReplayFlags extends Readonly<Record<string, unknown>> {
   readonly sample: number;
   readonly client?: string;
   readonly resume?: string;
+  readonly writesTo?: string;
+  readonly writesTokenFile?: string;
   readonly json?: true;
   readonly markdown?: true;
   readonly junit?: true;
@@ -61,6 +63,8 @@ export function addReplay(program: Command, io: CommandIo, outcome: Outcome): vo
     .option("--sample <share>", "share of the requests to replay, the same ones each time", readNumber(0, 1), 1)
     .option("--client <name>", "only requests of this client, or of those whose names begin so: ci-bot, ci-*")
     .option("--resume <file>", "keep what is done in this file, and go on from there")
+    .option("--writes-to <url>", "a platform to try writes on, of both versions; without it writes are left out")
+    .option("--writes-token-file <file>", "file with a token of that platform; it gets no other")
     .option("--json", "print one JSON document (docs/replay.md)")
     .option("--markdown", "print Markdown")
     .option("--junit", "print JUnit's XML");
@@ -74,15 +78,6 @@ export function addReplay(program: Command, io: CommandIo, outcome: Outcome): vo
       outcome.code = USAGE;
     }
   });
-}
-
-function readNumber(least: number, most: number, whole = false): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    const isValid = text.trim() !== "" && value >= least && value <= most && (!whole || Number.isInteger(value));
-    if (isValid) return value;
-    throw new InvalidArgumentError(`expected a ${whole ? "whole " : ""}number from ${least} to ${most}`);
-  };
 }
 
 async function replay(files: readonly string[], flags: ReplayFlags, io: CommandIo): Promise<number> {
@@ -106,10 +101,12 @@ async function replay(files: readonly string[], flags: ReplayFlags, io: CommandI
   const catalogue = await loadCatalogue(v2.version);
   requireKnown(catalogue);
   for (const warning of warnings) io.warn(`warning: ${warning}`);
-  const tokens = readTokens(flags.tokenFile ?? [], io);
+  const tokens = { ...readTokens(flags.tokenFile ?? [], io), ofWrites: writesToken(flags, io) };
+  const writesTo = flags.writesTo === undefined ? undefined : readWritesTo(flags.writesTo, [v1.url, v2.url]);
   const { now, wall, sleep } = TIME;
   const pace = createReplayPace({ rate: flags.rate, now, wall, sleep });
-  const sides = createReplaySides(config, catalogue, { observe: pace.observe, concurrency: flags.concurrency });
+  const { concurrency } = flags;
+  const sides = createReplaySides(config, catalogue, { observe: pace.observe, concurrency, writesTo });
   const source: SourceOptions = {
     files,
     read: (file) => readable(file),
@@ -139,7 +136,7 @@ async function replay(files: readonly string[], flags: ReplayFlags, io: CommandI
         entries: undone(replayedRequests(source, newSourceCount()), done.has),
         sides,
         pace,
-        concurrency: flags.concurrency,
+        concurrency,
         tokens,
         sleep,
         done: (entry, verdict) => {
@@ -171,6 +168,10 @@ async function replay(files: readonly string[], flags: ReplayFlags, io: CommandI
   }
 }
 
+function writesToken({ writesTokenFile: file }: ReplayFlags, io: CommandIo): string | undefined {
+  return tokenFrom({ file, variable: { name: "", value: undefined } }, io);
+}
+
 /** The options whose files are read: no other is of use here. */
 const READ_FILES: readonly string[] = [
   "shadow.matchersFile",
@@ -197,99 +198,6 @@ async function* undone(
   isDone: (index: number) => boolean,
 ): AsyncGenerator<ReplayEntry> {
   for await (const entry of entries) if (!isDone(entry.index)) yield entry;
-}
-
-async function openResumed(file: string | undefined): Promise<ProgressFile | undefined> {
-  if (file === undefined) return undefined;
-  const isAlive = (pid: number): boolean => {
-    try {
-      process.kill(pid, 0);
-      return true;
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === "EPERM";
-    }
-  };
-  try {
-    return await openProgressFile(file, { pid: process.pid, isAlive });
-  } catch (error) {
-    if (!(error instanceof ProgressFileError)) throw error;
-    throw new ArgumentError({ where: `--resume ${file}`, what: "it cannot be used", remedy: error.message });
-  }
-}
-
-const HEAD_BYTES = 64 * 1024;
-
-/** Equal for the same replay: a recording may have grown, but begins as before. */
-async function keyOf(files: readonly string[], flags: ReplayFlags, config: Config): Promise<string> {
-  const hash = createHash("sha256");
-  const { upstream, shadow, lists, unknownFields, v1 } = config;
-  const { sample, client, tokenFile } = flags;
-  const clients = (tokenFile ?? []).flatMap((given) => (given.includes("=") ? given.split("=", 1) : []));
-  const facts = {
-    VERSION,
-    files,
-    sample,
-    client,
-    clients,
-    shadow,
-    lists,
-    unknownFields,
-    v1,
-    urls: [upstream.v1?.url, upstream.v2.url],
-  };
-  hash.update(JSON.stringify(facts));
-  for (const file of files) {
-    const handle = await open(file);
-    try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-      // A short file may grow: its first line is enough to know it.
-      const end = bytesRead < HEAD_BYTES ? buffer.subarray(0, bytesRead).indexOf(0x0a) : bytesRead;
-      hash.update(buffer.subarray(0, end < 0 ? bytesRead : end));
-    } finally {
-      await handle.close();
-    }
-  }
-  return hash.digest("base64url");
-}
-
-const SAVE_MS = 1_000;
-
-interface Saving {
-  /** Something more is done. */
-  changed(): void;
-  close(): Promise<void>;
-}
-
-/** Saves at most once a second, and at the end. */
-function saving(
-  progress: ProgressFile | undefined,
-  snapshot: () => Parameters<ProgressFile["save"]>[0],
-  { resume }: ReplayFlags,
-  io: CommandIo,
-): Saving {
-  let cancel: (() => void) | undefined;
-  let work: Promise<void> = Promise.resolve();
-  let warned = false;
-  const save = (): void => {
-    cancel = undefined;
-    work = work
-      .then(() => progress?.save(snapshot()))
-      .catch((error: unknown) => {
-        if (!warned)
-          io.warn(`warning: ${resume} cannot be written (${error instanceof Error ? error.message : String(error)})`);
-        warned = true;
-      });
-  };
-  return {
-    changed: () => {
-      if (progress !== undefined) cancel ??= later(SAVE_MS, save);
-    },
-    close: () => {
-      cancel?.();
-      save();
-      return work;
-    },
-  };
 }
 
 /** Time for requests in progress after a signal to stop. */
@@ -370,6 +278,7 @@ function formatOf({ json, markdown, junit }: ReplayFlags, io: CommandIo): (repor
 }
 
 /** The platform could put anything into its responses, a token included. */
-function withoutTokens(text: string, tokens: GivenTokens): string {
-  return tokens.all().reduce((rest, token) => rest.replaceAll(token, "[token]"), text);
+function withoutTokens(text: string, tokens: Pick<GivenTokens, "all" | "ofWrites">): string {
+  const all = [...tokens.all(), ...(tokens.ofWrites === undefined ? [] : [tokens.ofWrites])];
+  return all.reduce((rest, token) => rest.replaceAll(token, "[token]"), text);
 }

@@ -14,7 +14,7 @@ export interface ReplayProgress {
 
 const WIDTH = 24;
 
-/** `[######------] 120 of 480, 25 %, 3 differ, 1m left`. */
+/** `[######------] 120 of 480, 25 %, 3 differ, 1 min left`. */
 export function progressLine(progress: ReplayProgress, bar: boolean): string {
   const { done, all, differing, pause } = progress;
   const share = all === 0 ? 1 : done / all;

@@ -3,7 +3,7 @@
 import type { ReplayReport } from "../../replay/report.ts";
 import type { CountedReason, ReplayCause } from "../../replay/tally.ts";
 import { counted, percent } from "../../rules/words.ts";
-import { column, cutLine, type Paint, table } from "../terminal.ts";
+import { cutLine, type Paint } from "../terminal.ts";
 
 /** More of one kind are only counted. */
 const MOST = 50;
@@ -31,26 +31,13 @@ export function verdictLine({ verdict, compared, differing, differences, undecid
 export function replayText(report: ReplayReport, paint: Paint): string {
   const { differences, undecided, noise, notCompared, notReplayed, notRead, stopped } = report;
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
-    [
-      "Differences, the worst first",
-      differences.slice(0, MOST).flatMap((cause, at) => causeLines(cause, at + 1, paint)),
-    ],
-    [
-      "Cannot be told from noise",
-      undecided.slice(0, MOST).map((cause) => `  ${placeOf(cause)}: ${undecidedWords(cause)}`),
-    ],
+    ["Differences, the worst first", some(differences, (cause, at) => causeLines(cause, at + 1, paint))],
+    ["Cannot be told from noise", some(undecided, (cause) => [`  ${placeOf(cause)}: ${undecidedWords(cause)}`])],
     [
       "Noise: native v1 differs from itself",
-      table(
-        noise
-          .slice(0, MOST)
-          .map(({ resource, operation, path, requests }) => [
-            column(`${resource} ${operation}`),
-            column(cutLine(path, WIDEST)),
-            column(counted(requests, "request")),
-          ]),
-        paint,
-      ),
+      some(noise, ({ resource, operation, path, requests }) => [
+        `  ${resource} ${operation}, ${cutLine(path, WIDEST)}: ${counted(requests, "request")}`,
+      ]),
     ],
     ["Not compared", reasonLines(notCompared)],
     ["Not replayed", reasonLines(notReplayed)],
@@ -67,6 +54,12 @@ export function replayText(report: ReplayReport, paint: Paint): string {
   ]
     .map((lines) => lines.join("\n"))
     .join("\n\n");
+}
+
+/** Lines of the first of them, and how many there are besides. */
+function some<T>(all: readonly T[], lines: (one: T, index: number) => readonly string[]): readonly string[] {
+  const shown = all.slice(0, MOST).flatMap(lines);
+  return all.length > MOST ? [...shown, `  and ${all.length - MOST} more`] : shown;
 }
 
 export function placeOf({ resource, operation, class: what, path }: ReplayCause): string {
@@ -106,10 +99,7 @@ function causeLines(cause: ReplayCause, number: number, paint: Paint): readonly 
 
 function reasonLines(reasons: readonly CountedReason[]): readonly string[] {
   const most = reasons.toSorted((a, b) => b.count - a.count);
-  const lines = most
-    .slice(0, MOST)
-    .map(({ why, count, first }) => `  ${count}  ${cutLine(why, WIDEST)} (${cutLine(first, WIDEST)})`);
-  return most.length > MOST ? [...lines, `  and ${most.length - MOST} further reasons`] : lines;
+  return some(most, ({ why, count, first }) => [`  ${count}  ${cutLine(why, WIDEST)} (${cutLine(first, WIDEST)})`]);
 }
 
 /** What a reader has to know to judge the result. */

@@ -27,7 +27,7 @@ describe("carryover replay", () => {
       "Not replayed",
       "  2  only native v1 has this operation (FILE:6)",
       "  1  not a v1 path (FILE:4)",
-      "  1  not a read (FILE:5)",
+      "  1  not a read (--writes-to) (FILE:5)",
       "  1  a value was redacted when it was recorded (record.values) (FILE:8)",
       "",
       "Not readable",
