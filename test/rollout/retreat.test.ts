@@ -180,6 +180,18 @@ describe("returning", () => {
     expect(translatedShare(tick(failing, 25 * MINUTE))).toBe(0.3);
   });
 
+  test("after failures of v2 the quiet time alone is not enough: v2 must respond to a comparison in it", () => {
+    const counts = { bad: 10, all: 10, clients: 3, write: false, kinds: {}, pairs: { asked: 4, served: 4 } };
+    const alarm = { kind: "alarm", at: 0, cause: { what: "guard", ...counts } } as const;
+    const silent = reduceStepBack(start({ guard: { returnAfter: 10 * MINUTE } }), alarm);
+    expect(tick(silent, 60 * MINUTE).phase.kind).toBe("back");
+    const shown = comparisons(silent, 1, { at: 5 * MINUTE });
+    expect(tick(shown, 10 * MINUTE - 1).phase.kind).toBe("back");
+    expect(tick(shown, 10 * MINUTE).phase.kind).toBe("returning");
+    const sick = reduceStepBack(shown, { kind: "sick", at: 6 * MINUTE });
+    expect(tick(sick, 60 * MINUTE).phase.kind).toBe("back");
+  });
+
   test("the wait doubles with each fall, up to sixteen times, and is short again after a long time forward", () => {
     let state = back();
     let at = 0;

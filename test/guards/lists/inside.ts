@@ -142,7 +142,7 @@ export const INSIDE = [
   ),
   ...guards(
     "src/rollout/step-back.ts",
-    ["test/end-to-end/cutover/guard.test.ts"],
+    ["test/rollout/retreat.test.ts"],
     [["a rule returns when v2 responds again", "|| phase.clean > 0;", "|| true;"]],
   ),
   ...guards(

@@ -115,7 +115,7 @@ describe("the compose file", () => {
     expect(logs.out + logs.err).not.toMatch(/state\.dir/);
     const folder = await must(["podman", "volume", "inspect", "-f", "{{.Mountpoint}}", `${project}_state`]);
     expect(await must(["ls", `${folder}/trial`])).toBe(
-      "counts.json\nevents.json\nlast-rules.json\nrollout.json\nused.txt",
+      "contributor.json\ncounts.json\nevents.json\nlast-rules.json\nrollout.json\nused.txt",
     );
   });
 });
