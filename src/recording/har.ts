@@ -68,7 +68,15 @@ class HarScanner {
   }
 
   *take(chunk: Uint8Array): Generator<HarEntry> {
-    for (const byte of chunk) {
+    for (let at = 0; at < chunk.length; at++) {
+      if (this.#inText && this.#cutting && !this.#escaped) {
+        // Nothing is kept of the rest of a long text.
+        const skipped = textEnd(chunk, at) - at;
+        this.#column += skipped;
+        at += skipped;
+        if (at >= chunk.length) return;
+      }
+      const byte = chunk[at] as number;
       if (byte === 0x0a) {
         this.#line += 1;
         this.#column = 0;
@@ -133,6 +141,14 @@ class HarScanner {
     const tooLong = bytes.length > MAX_ENTRY;
     return { text: tooLong ? "" : Buffer.from(bytes).toString("utf8"), at: this.#entryAt, tooLong };
   }
+}
+
+/** The next quotation mark or backslash from `start`, or the end of the chunk. */
+function textEnd(chunk: Uint8Array, start: number): number {
+  const quote = chunk.indexOf(0x22, start);
+  const end = quote < 0 ? chunk.length : quote;
+  const backslash = chunk.subarray(start, end).indexOf(0x5c);
+  return backslash < 0 ? end : start + backslash;
 }
 
 function isHexDigit(byte: number): boolean {
