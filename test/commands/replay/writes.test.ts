@@ -55,6 +55,26 @@ test("a write that is refused only by the translation is a difference", async ()
   ).toEqual([["update", "status", "200", "403"]]);
 });
 
+test("a write whose response differs only in the translation is a difference, though each write has a time of its own", async () => {
+  const reads = await replayRig();
+  const elsewhere = await replayRig({
+    seed: "elsewhere",
+    faults: (next) => async (request, options) => {
+      const response = await next(request, options);
+      if (request.method !== "PATCH") return response;
+      const record = { ...JSON.parse(Buffer.from(response.body).toString()), description: "of another" };
+      return { ...response, body: Buffer.from(JSON.stringify(record)) };
+    },
+  });
+  const { someGroup } = elsewhere.sandbox.wellKnown;
+  const write = { method: "PUT", target: `/iam/v1/groups/${someGroup}`, body: '{"name":"a","description":"mine"}' };
+  const token = fileOf(elsewhere.sandbox.token("admin"), "token");
+  const argv = ["--json", "--writes-to", elsewhere.url, "--writes-token-file", token];
+  const { differences, noise } = reportOf((await reads.command([fileOf(recording([write])), ...argv])).out);
+  expect(differences.map(({ operation, path }) => `${operation} ${path}`)).toEqual(["update description"]);
+  expect(noise.map(({ path }) => path)).toEqual(["updatedAt"]);
+});
+
 test("the platform of the reads takes no writes, and gets no token of the other one", async () => {
   const rig = await replayRig();
   const file = fileOf(recording([{ method: "DELETE", target: "/iam/v1/groups/x" }]));
