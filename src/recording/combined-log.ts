@@ -60,7 +60,7 @@ export function readCombinedLine({ bytes, number, last }: Line, refuse: (found: 
   }
   const target = targetOf(plain);
   if (!isMethod(method) || target === undefined) {
-    return skipped("this is no request line of visible ASCII characters", number, (starts[3] ?? 0) + 1);
+    return skipped("the request line is not a method and a path in visible ASCII", number, (starts[3] ?? 0) + 1);
   }
   const client = agent === undefined || agent === "-" ? "" : unescaped(agent);
   const request = { at: timeOf(time), method, target, client, status: Number(status), mode: undefined };

@@ -23,7 +23,7 @@ export function credentialInText(text: string): number | undefined {
   return firstChange(text, withoutTokens(text));
 }
 
-/** True for a value under this name that may give access. `field`: the name is that of a header field. */
+/** True for a value under this name that may give access. `field`: it is the name of a header field. */
 export function isCredential(name: string, value: string, field: boolean): boolean {
   return !NO_VALUE.test(value.trim()) && (field ? isSecretField(name) : isSecretName(name));
 }

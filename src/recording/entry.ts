@@ -11,7 +11,7 @@ export interface RecordedRequest {
   /** Milliseconds since 1970; undefined where the log does not say it. */
   readonly at: number | undefined;
   readonly method: string;
-  /** Path and query. What was redacted is `…`. */
+  /** Path and query; `…` replaces redacted parts. */
   readonly target: string;
   /** As the log names it; empty where it does not. */
   readonly client: string;
@@ -22,7 +22,7 @@ export interface RecordedRequest {
   readonly body?: string | undefined;
 }
 
-/** What a recording says of itself in place of a request. */
+/** A line in place of requests that are missing. */
 export interface RecordedGap {
   /** Requests that are missing here. */
   readonly left: number;
@@ -41,7 +41,7 @@ export type QueryRedaction = (target: string, resource: string, operation: strin
 
 /**
  * The uids of records, numbers, times and words of the API stay; texts that people chose are hidden, and so is the value of a parameter that
- * the operation does not have. With `show` only secrets are hidden. A page token is hidden in any case: nobody else can use it.
+ * the operation does not have. With `show` only secrets are hidden. A page token is hidden in any case, since it is valid for one caller only.
  */
 export function createQueryRedaction(
   resources: readonly Pick<Resource, "name" | "operations">[],
@@ -80,12 +80,12 @@ function ascii(target: string): string {
   return target.replaceAll(MASKED, HIDDEN);
 }
 
-/** True for a target or a body of which something was redacted: it does not ask what the client asked. */
+/** True for a target or a body with a redacted part: it does not ask what the client asked. */
 export function isRedacted(text: string): boolean {
   return text.includes(HIDDEN) || text.includes(MASKED) || text.includes("[redacted]");
 }
 
-/** `body` without secrets; undefined for one that is no JSON, in which none can be found. */
+/** `body` without secrets; undefined if it is not JSON, where secrets cannot be found. */
 export function recordedBody(body: Uint8Array): string | undefined {
   return maskedJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"));
 }

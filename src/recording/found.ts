@@ -1,4 +1,4 @@
-/** What a reader finds in a recording. */
+/** The parts of a recording, as readers find them. */
 import type { RecordedGap, RecordedRequest } from "./entry.ts";
 
 export type LogFormat = "carryover recording" | "carryover log" | "JSON access log" | "combined log" | "HAR";
@@ -14,7 +14,7 @@ export type Found =
   /** `why`: in words that are the same for the same cause. */
   | { readonly kind: "skipped"; readonly why: string; readonly at: LogPlace }
   | ({ readonly kind: "gap" } & RecordedGap)
-  /** Something of the log that is no request. */
+  /** Another line of a log, not a request. */
   | { readonly kind: "other" };
 
 /** A recording that is not used at all. The message never repeats what was found. */

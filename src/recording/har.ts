@@ -129,7 +129,7 @@ class HarScanner {
         break;
       case 0x7d:
       case 0x5d:
-        if (this.#open.pop() !== byte) this.fault = "this is no JSON";
+        if (this.#open.pop() !== byte) this.fault = "not valid JSON";
         if (this.#open.length === 0) this.#ended = true;
         break;
       default:
@@ -162,7 +162,7 @@ function readEntry({ text, at, tooLong }: HarEntry, refuse: (found: FoundCredent
   try {
     entry = JSON.parse(text);
   } catch {
-    return skipped("this is no JSON", line, column);
+    return skipped("not valid JSON", line, column);
   }
   const request = member(entry, "request");
   if (!isJsonObject(request)) return skipped("this entry has no request", line, column);
@@ -170,7 +170,7 @@ function readEntry({ text, at, tooLong }: HarEntry, refuse: (found: FoundCredent
   if (name !== undefined) refuse({ name, offset: 0 }, at);
   const method = String(request["method"] ?? "").toUpperCase();
   const target = targetOf(String(request["url"] ?? ""));
-  if (!isMethod(method) || target === undefined) return skipped("there is no method and no address", line, column);
+  if (!isMethod(method) || target === undefined) return skipped("no method or URL", line, column);
   const started = member(entry, "startedDateTime");
   const status = member(member(entry, "response"), "status");
   return {

@@ -37,10 +37,10 @@ export function readJsonLine({ bytes, number, last }: Line, refuse: (found: Foun
   try {
     value = JSON.parse(text);
   } catch {
-    const why = last ? "the file ends within this line" : "this is no JSON";
+    const why = last ? "the file ends within this line" : "not valid JSON";
     return skipped(why, number, columnOf(bytes));
   }
-  if (!isJsonObject(value)) return skipped("this is no JSON object", number);
+  if (!isJsonObject(value)) return skipped("not a JSON object", number);
   const credential = credentialInJson(value, text);
   if (credential !== undefined) refuse(credential);
   return found(value, number);
@@ -63,10 +63,10 @@ function found(value: JsonObject, line: number): Found {
   if (format === "carryover log" && (value["msg"] !== "request" || value["apiVersion"] !== "v1"))
     return { kind: "other" };
   const [method, given] = methodAndTarget(value);
-  if (method === undefined || given === undefined) return skipped("there is no method and no path", line);
-  if (!isMethod(method)) return skipped("this is no method", line);
+  if (method === undefined || given === undefined) return skipped("no method or path", line);
+  if (!isMethod(method)) return skipped("not an HTTP method", line);
   const target = targetOf(given);
-  if (target === undefined) return skipped("this is no path of visible ASCII characters", line);
+  if (target === undefined) return skipped("the path has characters other than visible ASCII", line);
   const mode = text(value, ["mode"]);
   const body = value["body"];
   return {
@@ -98,7 +98,7 @@ function methodAndTarget(value: JsonObject): readonly [method: string | undefine
   return [text(value, NAMES.method) ?? method, whole ?? target];
 }
 
-/** The first of `names` that has a value; `-` is none. */
+/** The first of `names` that has a value; `-` counts as missing. */
 function text(value: JsonObject, names: readonly string[]): string | undefined {
   for (const name of names) {
     const given = value[name];

@@ -1,4 +1,4 @@
-/** Splits bytes into lines, none of which is held beyond a limit. */
+/** Splits bytes into lines. A line beyond the limit is not held. */
 
 export interface Line {
   /** Without its line break; empty where it is too long. */

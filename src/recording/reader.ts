@@ -97,7 +97,7 @@ const GZIP_FAULTS: ReadonlyMap<string, string> = new Map([
   ["Z_DATA_ERROR", "the compressed data is damaged from here on"],
 ]);
 
-/** What comes before compressed data breaks off is used. */
+/** Uses the data before the place where compressed data is damaged. */
 async function* untilFault(
   bytes: AsyncIterable<Uint8Array>,
   fault: (why: string, line: number) => void,

@@ -54,7 +54,7 @@ export function createRecorder({ record }: Pick<Config, "record">, parts: Record
   const rate = createRate(perSecond);
   return {
     observe(exchange) {
-      // What is not HTTP cannot be asked again by its target.
+      // A gRPC call cannot be repeated by its target.
       if (exchange.apiVersion !== "v1" || exchange.rpc !== undefined || exchange.times !== undefined) return;
       const at = wall();
       const { taken, left } = rate(at);

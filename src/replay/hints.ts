@@ -1,4 +1,4 @@
-/** What may be behind a difference: the setting that avoids it, or a trap between the two versions (docs/traps.md). */
+/** Possible causes of a difference: the setting that avoids it, or a trap between the two versions (docs/traps.md). */
 import type { Difference } from "../model/comparison.ts";
 import { type Operation, type RecordTimes, type Row, unpublishedPaths } from "../model/resource.ts";
 import { settingFor } from "../shadow/results.ts";
@@ -21,7 +21,7 @@ interface KnownTrap {
   readonly path?: RegExp;
   readonly class?: RegExp;
   readonly kind?: Row["kind"];
-  /** What the translation has there. */
+  /** The translated value. */
   readonly translated?: RegExp;
 }
 
@@ -113,7 +113,7 @@ export const KNOWN_TRAPS: readonly KnownTrap[] = [
 export interface HintContext {
   readonly resource: string;
   readonly operation: Operation;
-  /** What the translation has there, as far as it is known. */
+  /** The translated value, if it is known. */
   readonly translated?: string | undefined;
   /** `v1.recordTimes`. */
   readonly recordTimes: RecordTimes;

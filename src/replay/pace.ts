@@ -34,7 +34,7 @@ const LEAST = 1 / 64;
 const RECOVER_MS = 5_000;
 const RECOVERY = 1.1;
 
-/** A refusal (429, or 503) halves the rate once per pause, whoever of the requests in flight gets it. */
+/** A refusal (429, or 503) halves the rate once per pause, however many requests in flight get one. */
 export function createReplayPace({ rate: most, now, wall, sleep }: ReplayPaceOptions): ReplayPace {
   let rate = most;
   let next = now();

@@ -1,4 +1,4 @@
-/** The file by which a replay goes on where it stopped. */
+/** The file that lets a replay continue where it stopped. */
 import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { isJsonObject, member, parsedJson } from "../model/json.ts";
@@ -6,14 +6,14 @@ import type { DoneRequests } from "./done.ts";
 import type { ReplayTally } from "./tally.ts";
 
 export interface SavedReplay {
-  /** Stands for files, options and version: what was found with others does not count. */
+  /** Digest of files, options and version: results with others do not count. */
   readonly key: string;
   readonly done: DoneRequests;
   readonly tally: ReplayTally;
 }
 
 export interface ProgressFile {
-  /** What was saved before; undefined at the beginning. */
+  /** The saved progress; undefined at the beginning. */
   readonly saved: SavedReplay | undefined;
   /** Replaces the file: it is the old or the new one, whatever happens meanwhile. */
   save(replay: SavedReplay): Promise<void>;
@@ -92,7 +92,7 @@ async function readSaved(file: string): Promise<SavedReplay | undefined> {
   }
   const value: unknown = parsedJson(text);
   if (!isJsonObject(value) || value["version"] !== VERSION || !isJsonObject(value["tally"] ?? null)) {
-    throw new ProgressFileError("it is no progress of a replay; name another file, or delete it");
+    throw new ProgressFileError("it is not the progress of a replay; name another file, or delete it");
   }
   return value as unknown as SavedReplay;
 }

@@ -1,4 +1,4 @@
-/** What a replay found, judged. */
+/** The results of a replay, judged. */
 
 import type { SourceCount } from "./source.ts";
 import { type CountedReason, type OperationCount, type ReplayCause, type ReplayTally, ranked } from "./tally.ts";

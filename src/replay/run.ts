@@ -34,7 +34,7 @@ export interface ReplayRunOptions {
 /** Why a replay stopped before its end. */
 export class ReplayStopped extends Error {}
 
-/** After so many requests in a row that one version did not serve, the platform is down rather than a request at fault. */
+/** When one version fails this many requests in a row, the platform is probably down, and the requests are not at fault. */
 const MAX_IN_A_ROW = 20;
 const OUTAGES: ReadonlySet<string> = new Set(["native", "platform", "unreachable", "timeout"]);
 
@@ -45,7 +45,7 @@ export async function runReplay(options: ReplayRunOptions): Promise<void> {
   const ask = createAsking(options);
   let failure: unknown;
   const ended = (): boolean => failure !== undefined || stop.aborted || abort.aborted;
-  // One request is taken at a time, whoever asks: a generator has a single place.
+  // Workers take requests one after another: a generator has a single position.
   let taking: Promise<unknown> = Promise.resolve();
   const take = (): Promise<IteratorResult<ReplayEntry, unknown>> => {
     const next = taking.then(() => entries.next());

@@ -1,10 +1,10 @@
-/** What a replay asks, and of whom. */
+/** The requests of a replay, and the two versions that it asks. */
 import type { Problem } from "../model/problem.ts";
 import type { OperationMatch } from "../model/request.ts";
 import type { Signal } from "../model/signal.ts";
 import type { PairedComparison } from "../shadow/paired.ts";
 
-/** What a recorded request is for a replay. `write`: goes to the platform for writes. `refused`: carryover does not know what it asks for, and native v1 may. */
+/** How a replay treats a recorded request. `write`: goes to the platform for writes. `refused`: carryover does not know what it asks for, and native v1 may. */
 export type ReplayKind =
   | { readonly kind: "read" | "write"; readonly match: OperationMatch }
   | { readonly kind: "refused"; readonly problem: Problem }

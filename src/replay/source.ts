@@ -28,7 +28,7 @@ export interface SourceOptions {
   hasToken(client: string): boolean;
 }
 
-/** What the files hold. */
+/** The contents of the files. */
 export interface SourceCount {
   /** Requests, replayed or not. */
   requests: number;

@@ -1,4 +1,4 @@
-/** What a replay has found so far: bounded, without responses, and saved between two runs. */
+/** The results of a replay so far: bounded, without responses, and saved between two runs. */
 import { DIFFERENCE_CLASSES, type DifferenceClass } from "../model/comparison.ts";
 import type { OperationMatch } from "../model/request.ts";
 import type { RecordTimes } from "../model/resource.ts";
@@ -18,7 +18,7 @@ export interface CauseExample {
   readonly target: string;
   readonly client: string;
   readonly id?: string;
-  /** As `shadow.values` says; undefined: that side has nothing there. */
+  /** As `shadow.values` says; undefined if that side lacks the member. */
   readonly native?: string;
   readonly translated?: string;
 }
@@ -92,7 +92,7 @@ const MAX_CAUSES = 1_000;
 const MAX_CLIENTS = 1_000;
 const MAX_NAMES = 20;
 const MAX_TARGET = 2_048;
-/** Stands for what is beyond the limits. */
+/** Replaces names beyond the limits. */
 const OTHERS = "(others)";
 
 export function newTally(): ReplayTally {

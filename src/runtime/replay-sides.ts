@@ -181,7 +181,7 @@ async function nativeResponse(send: Send, request: Parameters<Send>[0], signal: 
   return response;
 }
 
-/** carryover refuses the request before it knows the operation. Another refusal of native's is no difference that a client sees. */
+/** carryover refuses the request before it knows the operation. A refusal by native, too, does not count as a difference. */
 function compareRefusal(problem: Problem, status: number): PairedComparison {
   const found = newFoundDifferences();
   if (status < 400) {

@@ -1,4 +1,4 @@
-/** Compares the translated response to a request with two of native's, for a replay: nobody waits for it, so native is always asked twice. */
+/** Compares the translated response to a request with two of native's, for a replay. No client waits for it, so native is always asked twice. */
 import type { ApiResponse } from "../model/http.ts";
 import { isTrouble, type TranslatedAnswer } from "./answers.ts";
 import { type DetailedComparison, type DifferenceGroup, withoutNoise } from "./differences.ts";
@@ -33,7 +33,7 @@ export async function comparePaired(work: ComparisonWork, responses: PairedRespo
   const native = await served(responses.native());
   const translated = await responses.translated();
   const again = await served(responses.native());
-  // A token that ran out in between is no difference.
+  // A token that expired in between does not count.
   if (again.status === 401 && native.status !== 401) throw new ComparisonError("refused");
   const compared = await compareResponses(work, native, translated);
   const control = await compareResponses(work, native, { answer: again, own: false });
@@ -60,7 +60,7 @@ async function served(answer: Promise<ApiResponse>): Promise<ApiResponse> {
   return response;
 }
 
-/** Another order is none: a v1 client cannot rely on one. */
+/** Another order does not count: a v1 client cannot rely on one. */
 function real({ detail }: DetailedComparison): readonly DifferenceGroup[] {
   return detail.groups.filter((group) => group.class !== "order");
 }

@@ -11,7 +11,7 @@ export interface ComparedField {
   readonly set: boolean;
   /** Of such a list: repeats count once. */
   readonly distinct?: boolean;
-  /** Times are equal that are at most so many milliseconds apart. */
+  /** Times this many milliseconds apart, or less, are equal. */
   readonly withinMs?: number;
   /** Keys of the object are user data: shown as `*`. */
   readonly keyed: boolean;
@@ -85,7 +85,7 @@ function rowAt(rows: readonly Row[], path: string): Row | undefined {
   return row.kind === "message" ? rowAt(row.rows, rest.join(".")) : undefined;
 }
 
-/** `fields`, of which one is compared as `matcher` says. */
+/** `fields` with `matcher` applied to one of them. */
 function withMatcher(fields: ComparedFields, { path, match, withinMs }: FieldMatcher): ComparedFields {
   if (match === "ignore") return fields;
   const change = match === "time" ? { time: true, withinMs } : { set: true, distinct: match === "set" };

@@ -113,7 +113,7 @@ describe("what cannot be read is skipped, with its place and the reason:", () =>
   const [, good = ""] = FORMATS[0] ?? [];
   const [, , , , [, combined] = ["", ""]] = FORMATS;
   it.each([
-    ["broken JSON", `${good}\n{"time":"x",,}\n${good}\n`, ["2:13 this is no JSON"], 2],
+    ["broken JSON", `${good}\n{"time":"x",,}\n${good}\n`, ["2:13 not valid JSON"], 2],
     ["a file cut off within a line", `${good}\n${good.slice(0, 40)}`, ["2:41 the file ends within this line"], 1],
     [
       "a foreign file",
@@ -128,7 +128,7 @@ describe("what cannot be read is skipped, with its place and the reason:", () =>
       "JSON of something else",
       '{"hello":"world"}\n[1]\n',
       [
-        "1:1 there is no method and no path",
+        "1:1 no method or path",
         "2:1 no known format: expected a carryover recording or log, JSON or combined access log, or HAR",
       ],
       0,
@@ -142,13 +142,13 @@ describe("what cannot be read is skipped, with its place and the reason:", () =>
     [
       "control characters in a target",
       '{"method":"GET","target":"/iam/v1/a\\u0007","mode":"native"}',
-      ["1:1 this is no path of visible ASCII characters"],
+      ["1:1 the path has characters other than visible ASCII"],
       0,
     ],
     [
       "a request line of a scanner",
       combined.replace(/"GET.*1.1"/, '"\\\\x16\\\\x03\\\\x01"'),
-      ["1:45 this is no request line of visible ASCII characters"],
+      ["1:45 the request line is not a method and a path in visible ASCII"],
       0,
     ],
     ["a line of megabytes", `${"x".repeat(3e6)}\n${good}\n`, ["1:1 this line is longer than 1 MiB"], 1],
@@ -161,7 +161,7 @@ describe("what cannot be read is skipped, with its place and the reason:", () =>
     [
       "a HAR document that is no JSON further on",
       '{"log":{"entries":[{"request":{"method":"GET","url":"/iam/v1/roles"}},{"a":[}',
-      ["1:77 this is no JSON"],
+      ["1:77 not valid JSON"],
       1,
     ],
     [

@@ -26,7 +26,7 @@ import { keyOf, openResumed, saving } from "./resume.ts";
 import { replayText } from "./text.ts";
 import { type GivenTokens, readTokens } from "./tokens.ts";
 
-/** Beside the options of the configuration. */
+/** Besides the options of the configuration. */
 interface ReplayFlags extends Readonly<Record<string, unknown>> {
   readonly tokenFile?: readonly string[];
   readonly rate: number;
@@ -227,7 +227,7 @@ function stoppable(io: CommandIo): Stopping {
     const cancel = later(GRACE_MS, () => abort.abort(new Error("stopped by a signal")));
     await isOver;
     cancel();
-    // Nobody is to take this for a whole replay.
+    // The exit code must not look like that of a whole replay.
     throw new Error("the replay was stopped");
   });
   return { stop: stop.signal, abort: abort.signal, over };

@@ -73,7 +73,7 @@ export function frequencyOf({ requests, records, clients }: ReplayCause): string
   return `${counted(requests, "request")}${of}${inRecords}`;
 }
 
-/** What each side has. */
+/** The values of both sides. */
 export function valuesOf({ example }: ReplayCause): string {
   const side = (value: string | undefined): string => (value === undefined ? "nothing" : cutLine(value, WIDEST));
   return `native ${side(example?.native)}, translated ${side(example?.translated)}`;
@@ -102,7 +102,7 @@ function reasonLines(reasons: readonly CountedReason[]): readonly string[] {
   return some(most, ({ why, count, first }) => [`  ${count}  ${cutLine(why, WIDEST)} (${cutLine(first, WIDEST)})`]);
 }
 
-/** What a reader has to know to judge the result. */
+/** Facts that a reader needs to judge the result. */
 export function notesOf({ recorded, compared, passing, refused, slowed }: ReplayReport): readonly string[] {
   const { requests, selected, left, formats } = recorded;
   return [

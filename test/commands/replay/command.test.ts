@@ -173,8 +173,8 @@ describe("a replay that stops", () => {
 
   it.each([
     ["the progress of another replay", "", ["--sample", "0.5"], /is the progress of another replay/],
-    ["a file that is no progress", "{}", [], /it is no progress of a replay/],
-    ["half a progress", '{"version":1,"key":"', [], /it is no progress of a replay/],
+    ["a file that is no progress", "{}", [], /it is not the progress of a replay/],
+    ["half a progress", '{"version":1,"key":"', [], /it is not the progress of a replay/],
   ])("does not go on with %s", async (_, content, more, told) => {
     const rig = await replayRig();
     const file = fileOf(recording([groupsOf(rig)]));
