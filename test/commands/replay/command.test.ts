@@ -84,6 +84,32 @@ describe("carryover replay", () => {
     expect([two.code, two.err]).toEqual([64, expect.stringContaining("these are two formats")]);
   });
 
+  it.each([[], ["--markdown"], ["--junit"], ["--json"]])(
+    "prints no control characters of a hostile recording (%s)",
+    async (...format) => {
+      const rig = await replayRig({ recordTimes: "published" });
+      const client = "\u001b]0;title\u0007<b>|\u202e& \u0000";
+      const { out, code } = await rig.command([fileOf(recording([{ target: groupsOf(rig), client }])), ...format]);
+      expect(code).toBe(1);
+      expect(out).toContain("title");
+      expect(out).not.toMatch(/[^\P{C}\n]/u);
+      if (format[0] === "--junit") expect(out).toContain("&lt;b&gt;|");
+    },
+  );
+
+  it("compares what carryover itself refuses with what native v1 says of it", async () => {
+    const rig = await replayRig({
+      faults: (next) => async (request, options) => {
+        if (!request.target.includes("//")) return next(request, options);
+        return { status: 200, headers: [["content-type", "application/json"]], body: Buffer.from("{}") };
+      },
+    });
+    const { out } = await rig.command([fileOf(recording(["/iam/v1/groups//x"])), "--json"]);
+    expect(reportOf(out).differences.map(({ path, example }) => [path, example?.native, example?.translated])).toEqual([
+      ["status", "200", "400 INVALID_PATH"],
+    ]);
+  });
+
   it("refuses a recording with a credential before anything is sent, and does not print it", async () => {
     const rig = await replayRig();
     const good = recording(many(groupsOf(rig), 3));
