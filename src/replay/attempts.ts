@@ -13,8 +13,8 @@ export type ReplayVerdict =
       readonly differences: readonly DifferenceGroup[];
       /** In every attempt, native's second response differed from its first, and the translated one did not. */
       readonly unstable: readonly DifferenceGroup[];
-      /** What native's own responses differ in, of the first attempt. */
-      readonly noise: readonly DifferenceGroup[];
+      /** Where native's own responses differ, in the first attempt. */
+      readonly noise: readonly string[];
       /** Something differed, and not again. */
       readonly passing: boolean;
     }

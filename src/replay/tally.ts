@@ -146,7 +146,7 @@ export function createTallying(tally: ReplayTally, { values, recordTimes }: Tall
       cause.clients.push(client);
     cause.example ??= exampleOf(asked, group, values);
   };
-  const addNoise = (asked: TalliedRequest, { path }: DifferenceGroup): void => {
+  const addNoise = (asked: TalliedRequest, path: string): void => {
     const names = namesOf(asked);
     const place = noise.get(noiseKey({ ...names, path })) ?? { ...names, path: withoutTokens(path), requests: 0 };
     if (place.requests === 0) {
@@ -198,7 +198,7 @@ export function createTallying(tally: ReplayTally, { values, recordTimes }: Tall
     if (status >= 400) tally.refused += 1;
     for (const group of differences) addCause(asked, group);
     for (const group of unstable) causeOf(asked, group).unstable += 1;
-    for (const group of own) addNoise(asked, group);
+    for (const path of own) addNoise(asked, path);
     countOperation(asked, differs);
     countClient(withoutTokens(asked.client), differs);
   };

@@ -215,7 +215,7 @@ class ResponseComparison {
     if (unset !== (yield* this.#isUnset(translated, at))) this.#report("presence", at, native, translated);
     else if (kindOf(native) !== kindOf(translated) || !isTime(native, at) || !isTime(translated, at)) {
       this.#report("value", at, native, translated);
-    } else addNoise(this.#found);
+    } else addNoise(this.#found, at.path);
   }
 
   /** Compares two arrays: objects with ids by id, sets without order, anything else by position. */

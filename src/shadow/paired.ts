@@ -13,8 +13,8 @@ export interface PairedComparison {
   readonly differences: readonly DifferenceGroup[];
   /** What only native's second response has otherwise. */
   readonly unstable: readonly DifferenceGroup[];
-  /** Everything in which native's two responses differ. */
-  readonly noise: readonly DifferenceGroup[];
+  /** Where native's two responses differ. */
+  readonly noise: readonly string[];
 }
 
 /** Where the responses come from. */
@@ -41,7 +41,7 @@ export async function comparePaired(work: ComparisonWork, responses: PairedRespo
     status: native.status,
     differences: real(withoutNoise(compared, control, !responses.write)),
     unstable: real(withoutNoise(control, compared, !responses.write)),
-    noise: real(control),
+    noise: [...new Set([...real(control).map(({ path }) => path), ...control.detail.volatile])],
   };
 }
 
