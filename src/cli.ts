@@ -37,6 +37,7 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: O
     ["sandbox", addSandbox],
     ["check", async (...parts) => (await import("./commands/check/command.ts")).addCheck(...parts)],
     ["explain", async (...parts) => (await import("./commands/explain/command.ts")).addExplain(...parts)],
+    ["replay", async (...parts) => (await import("./commands/replay/command.ts")).addReplay(...parts)],
     ["status", async (...parts) => (await import("./commands/status/command.ts")).addStatus(...parts)],
     ["gate", async (...parts) => (await import("./commands/status/command.ts")).addGate(...parts)],
     ["force", async (...parts) => (await import("./commands/status/command.ts")).addForce(...parts)],

@@ -70,6 +70,8 @@ const code = await run(process.argv.slice(2), {
   readStdin,
   writeFile: (path, contents, replace) => writeFileSync(path, contents, { flag: replace ? "w" : "wx" }),
   isTerminal: isatty(1),
+  // To the beginning of the line, which is cleared.
+  progress: isatty(2) ? (line) => process.stderr.write(`\r\u001b[2K${line}`) : undefined,
   fetch,
   print: (text) => process.stdout.write(`${text}\n`),
   warn: (text) => process.stderr.write(`${text}\n`),

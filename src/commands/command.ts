@@ -12,6 +12,8 @@ export interface CommandIo {
   readonly writeFile: (path: string, contents: string | Uint8Array, replace: boolean) => void;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
+  /** Replaces the last line of standard error; undefined where it is not a terminal. */
+  readonly progress?: ((line: string) => void) | undefined;
   readonly fetch: typeof fetch;
   print(text: string): void;
   warn(text: string): void;

@@ -1,6 +1,7 @@
 /** Loads the configuration: flags, variables, file, defaults; checks it and names every fault. */
 
 import { deepFreeze } from "../model/json.ts";
+import type { FieldMatcher } from "../model/matcher.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import type { CutoverMode } from "../model/rules.ts";
 import { didYouMean, nearest } from "../model/text.ts";
@@ -16,6 +17,7 @@ import {
   shownValue,
   valueAt,
 } from "./faults.ts";
+import { readMatchers, unknownMatchers } from "./matchers.ts";
 import { type Settings, SettingsSchema } from "./schema.ts";
 import { FILE_VARIABLE, type GatheredOptions, gather, type Option, type OptionSources } from "./sources.ts";
 import { isTokenText } from "./values.ts";
@@ -34,7 +36,9 @@ type WithTls<Upstream> = Readonly<Omit<Upstream, "tls">> & { readonly tls: Tls; 
 
 /** Complete, checked and frozen. Durations are seconds, sizes bytes, TLS files are read. */
 export interface Config
-  extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "cutover" | "fallback" | "grpc" | "state">> {
+  extends Readonly<
+    Omit<Settings, "upstream" | "admin" | "lists" | "cutover" | "fallback" | "grpc" | "state" | "shadow">
+  > {
   readonly upstream: {
     readonly v2: WithTls<Settings["upstream"]["v2"]> & { readonly audience: string };
     readonly v1?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
@@ -47,6 +51,8 @@ export interface Config
   };
   readonly lists: Readonly<Settings["lists"]> & { readonly bufferBytes: number };
   readonly cutover: Readonly<Settings["cutover"]> & { readonly mode: CutoverMode };
+  /** `matchers`: those of `matchersFile`. */
+  readonly shadow: Readonly<Settings["shadow"]> & { readonly matchers: readonly FieldMatcher[] };
   /** The password is not here: it is read for each connection. */
   readonly state: WithTls<Settings["state"]>;
   readonly fallback: "native" | "refuse";
@@ -153,7 +159,9 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
       const domains = new Set([...resources, ...natives].map(({ domain }) => domain));
       const names = resources.map(({ name }) => name);
       const wrong = [...unknownResources(settings, names), ...pathsOfTheApi(settings, domains)];
-      if (wrong.length > 0) throw new ConfigError(wrong.map(locate));
+      const { matchers, matchersFile = "" } = config.shadow;
+      const faults = [...wrong.map(locate), ...unknownMatchers(matchers, names, matchersFile)];
+      if (faults.length > 0) throw new ConfigError(faults);
     },
   };
 }
@@ -265,9 +273,21 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
       mode: settings.cutover.mode ?? "translate",
       ...(saltFile === undefined ? {} : { salt: textOfFile(read("cutover.saltFile", saltFile)) }),
     },
+    shadow: { ...settings.shadow, matchers: matchersOf(settings, read) },
     state: withTls("state", settings.state),
     fallback: settings.fallback ?? (v1 === undefined ? "refuse" : "native"),
   };
+}
+
+/** Throws ConfigError for a file that cannot be used. */
+function matchersOf(
+  { shadow: { matchersFile } }: Settings,
+  read: (path: string, name: string) => Uint8Array,
+): readonly FieldMatcher[] {
+  if (matchersFile === undefined) return [];
+  const bytes = read("shadow.matchersFile", matchersFile);
+  // One that cannot be read is a fault already.
+  return bytes === UNREAD || bytes.length === 0 ? [] : readMatchers(bytes, matchersFile);
 }
 
 function callLimitsOf({ timeouts, connections, breaker }: Settings["upstream"]["v2"]) {

@@ -184,10 +184,26 @@ export interface CarryoverConfig {
     readonly seconds?: number | string | undefined;
     /** Members of records that are known to differ harmlessly, and are not compared. */
     readonly ignore?: readonly string[] | undefined;
+    /** YAML file that says how members are compared that may differ: ignore, set, unordered, or times within a duration. carryover replay uses it as well. */
+    readonly matchersFile?: string | undefined;
     /** Differences kept per operation for /samples. Default: `20`. */
     readonly samples?: number | undefined;
     /** Whether samples show values, or only types and lengths. Default: `redact`. */
     readonly values?: "redact" | "show" | undefined;
+  } | undefined;
+  readonly record?: {
+    /** File that gets one JSON line for each v1 request, for carryover replay. Nothing is recorded without it. Each process needs its own. */
+    readonly file?: string | undefined;
+    /** Whether filters keep values that may be personal, such as names and addresses. A request with a redacted value cannot be replayed. Default: `redact`. */
+    readonly values?: "redact" | "show" | undefined;
+    /** Record the bodies of writes as well, without secrets in them. Default: `false`. */
+    readonly bodies?: boolean | undefined;
+    /** Requests recorded per second at most; others are only counted. Default: `100`. */
+    readonly perSecond?: number | undefined;
+    /** Size at which the file is closed and compressed, and a new one begins. Default: `64MiB`. */
+    readonly fileBytes?: number | string | undefined;
+    /** Compressed files that are kept; older ones are deleted. Default: `10`. */
+    readonly files?: number | undefined;
   } | undefined;
   readonly clients?: {
     /** How a client is identified; the first source with a value counts. Tokens are read for this, never trusted for access. Default: `user-agent`. */

@@ -158,8 +158,33 @@ export const shadow = z.strictObject({
   )
     .default([])
     .describe("Members of records that are known to differ harmlessly, and are not compared"),
+  matchersFile: file
+    .optional()
+    .describe(
+      "YAML file that says how members are compared that may differ: ignore, set, unordered, or times within a duration. carryover replay uses it as well",
+    ),
   samples: whole(0, 1000).default(20).describe("Differences kept per operation for /samples"),
   values: oneOf("redact", "show").default("redact").describe("Whether samples show values, or only types and lengths"),
+});
+
+const record = z.strictObject({
+  file: file
+    .optional()
+    .meta(USUAL)
+    .describe(
+      "File that gets one JSON line for each v1 request, for carryover replay. Nothing is recorded without it. Each process needs its own",
+    ),
+  values: oneOf("redact", "show")
+    .default("redact")
+    .describe(
+      "Whether filters keep values that may be personal, such as names and addresses. A request with a redacted value cannot be replayed",
+    ),
+  bodies: onOff().prefault("false").describe("Record the bodies of writes as well, without secrets in them"),
+  perSecond: whole(1, 100_000).default(100).describe("Requests recorded per second at most; others are only counted"),
+  fileBytes: bytes(64 * 1024, 4096 * MiB)
+    .prefault("64MiB")
+    .describe("Size at which the file is closed and compressed, and a new one begins"),
+  files: whole(1, 1000).default(10).describe("Compressed files that are kept; older ones are deleted"),
 });
 
 export const cutover = z.strictObject({
@@ -474,6 +499,7 @@ export const SettingsSchema = z.strictObject({
     .describe("Operations that v2 lacks: served by native v1, or refused. Default: native when upstream.v1.url is set"),
   cutover: cutover.prefault({}),
   shadow: shadow.prefault({}),
+  record: record.prefault({}),
   clients: clients.prefault({}),
   state: state.prefault({}),
   limits: limits.prefault({}),

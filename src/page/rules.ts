@@ -40,14 +40,23 @@ const STATE_TONES: Readonly<Record<RuleLineStatus["state"], Tone>> = {
   unknown: "bad",
 };
 
+const DOING_TONES: Readonly<Record<RuleLineStatus["doing"], Tone>> = {
+  native: "native",
+  shadow: "shadow",
+  translate: "translate",
+  brownout: "bad",
+  nothing: "plain",
+};
+
 function ruleItem(data: PageData, line: RuleLineStatus, at: number): Html {
-  const { name, doing, state, whom, says, missing, mayGoFurther } = line;
+  const { name, doing, state, whom, says, missing, mayGoFurther, windows } = line;
   // Both lists are of the same rules in the same order.
   const rule = data.rules[at];
   const isQuiet = state === "as-written";
-  return html`<li class="rule"><div class="rule-head"><span class="order" aria-hidden="true">${at + 1}</span><h3>${name}</h3>${badge(doing, doing === "nothing" ? "plain" : doing)}
+  return html`<li class="rule"><div class="rule-head"><span class="order" aria-hidden="true">${at + 1}</span><h3>${name}</h3>${badge(doing, DOING_TONES[doing])}
 ${isQuiet ? "" : badge(state.replace("-", " "), STATE_TONES[state])}${mayGoFurther ? badge("may go further", "good") : ""}</div>
 <p class="whom">Takes ${whom}. ${capital(says)}.</p>
+${windows.length === 0 ? "" : html`<div class="lacks"><h4>Next windows</h4><ul>${windows.map((text) => html`<li>${text}</li>`)}</ul></div>`}
 ${rule === undefined ? "" : [takenFigures(rule, data), evidenceBar(rule), guardOf(rule, data, at)]}
 ${
   missing.length === 0

@@ -23,6 +23,7 @@ import type { Exchange } from "../model/exchange.ts";
 import { createMemoryBudget } from "../model/memory-budget.ts";
 import { clearLastMatch } from "../model/text.ts";
 import type { MadeUpPast } from "../page/data.ts";
+import { createRecorder, type Recorder } from "../recording/recorder.ts";
 import { createDeprecationNotice } from "../rollout/deprecation.ts";
 import { createHttpServer, type HttpServer } from "../server/server.ts";
 import type { SharedStore } from "../state/shared/protocol.ts";
@@ -194,11 +195,13 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     forgotten: metrics.forget,
   });
   const unknownFields = createUnknownFields();
+  const recorder = createRecorder(config, { resources: catalogue.resources, log, wall, later });
   const observe = (exchange: Exchange): void => {
     metrics.observe(exchange);
     migration.observe(exchange);
     unknownFields.observe(exchange);
     log.request(exchange);
+    recorder?.observe(exchange);
     options.onExchange?.(exchange);
     clearLastMatch();
   };
@@ -251,7 +254,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...edge,
     limits: config.limits,
     timeouts: { keepAliveMs: config.listen.keepAliveSeconds * 1_000 },
-    decide: proxy.decide,
+    decide: recorder?.keepBodies(proxy.decide) ?? proxy.decide,
     upstreams: Object.fromEntries(upstreams.streams),
     connections: upstreams.connections,
     memory,
@@ -301,8 +304,9 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     log: logError,
   };
   const admin = port === undefined ? undefined : createAdminServer({ ...adminOptions, port });
-  return lifeOf({ listener, grpc, admin, migration, watches, log, config, status }, state, async () => {
+  return lifeOf({ listener, grpc, admin, migration, watches, recorder, log, config, status }, state, async () => {
     metrics.close();
+    await recorder?.close();
     await upstreams.close();
     await log.flush(LOG_FLUSH_MS);
   });
@@ -322,13 +326,14 @@ interface AppParts {
   readonly admin: AdminServer | undefined;
   readonly migration: Migration;
   readonly watches: readonly FileWatch[];
+  readonly recorder: Recorder | undefined;
   readonly log: Log;
   readonly config: Config;
   readonly status: () => Progress;
 }
 
 function lifeOf(
-  { listener, grpc, admin, migration, watches, log, config, status }: AppParts,
+  { listener, grpc, admin, migration, watches, recorder, log, config, status }: AppParts,
   state: { ready: boolean },
   closeRest: () => Promise<void>,
 ): App {
@@ -354,6 +359,7 @@ function lifeOf(
       try {
         await migration.start();
         for (const watch of watches) await watch.start();
+        await recorder?.start();
         const adminUrl = (await admin?.listen())?.url;
         const grpcUrl = (await grpc?.listen())?.url;
         const { url } = await listener.listen();

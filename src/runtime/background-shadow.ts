@@ -10,7 +10,7 @@ import { ComparisonError } from "../shadow/outcome.ts";
 import type { ShadowOptions, TranslateInShadow } from "../shadow/request.ts";
 import { createShadow, type Shadow } from "../shadow/shadow.ts";
 import { createPageTurns } from "../upstream/list-queue.ts";
-import { createToolbox } from "./calls.ts";
+import { createToolbox, type Toolbox } from "./calls.ts";
 import type { Decisions } from "./proxy.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
 
@@ -47,7 +47,37 @@ export function createBackgroundShadow(
     random: Math.random,
   });
   const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2, TIME, true);
-  const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
+  const translate = createBackgroundTranslation(decisions, toolbox, learn);
+  const shadow = createShadow({
+    ...hooks,
+    limits: { concurrent, answerBytes, memoryBytes, seconds },
+    native: upstreams.v1,
+    translate,
+    samples: { perOperation: config.shadow.samples, values: config.shadow.values },
+    ignore: config.shadow.ignore,
+    matchers: config.shadow.matchers,
+    now: () => performance.now(),
+    wall: () => Date.now(),
+    random: Math.random,
+    later,
+    turn: createPageTurns(() => performance.now()),
+  });
+  return {
+    ...shadow,
+    close: async () => {
+      await shadow.close();
+      await upstreams.close();
+    },
+  };
+}
+
+/** The translated response to a request that no client waits for. `learn` takes what the translation noted. */
+export function createBackgroundTranslation(
+  decisions: Pick<Decisions, "proxy">,
+  toolbox: Pick<Toolbox, "tools">,
+  learn: BackgroundShadowHooks["learn"] = () => {},
+): TranslateInShadow {
+  return async ({ head, body }, layer, signal) => {
     const { method, target } = head;
     const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), method, target);
     const { decide } = decisions.proxy((asked, stop) => toolbox.tools(asked, stop, layer));
@@ -63,26 +93,6 @@ export function createBackgroundShadow(
     } finally {
       learn(exchange, head);
     }
-  };
-  const shadow = createShadow({
-    ...hooks,
-    limits: { concurrent, answerBytes, memoryBytes, seconds },
-    native: upstreams.v1,
-    translate,
-    samples: { perOperation: config.shadow.samples, values: config.shadow.values },
-    ignore: config.shadow.ignore,
-    now: () => performance.now(),
-    wall: () => Date.now(),
-    random: Math.random,
-    later,
-    turn: createPageTurns(() => performance.now()),
-  });
-  return {
-    ...shadow,
-    close: async () => {
-      await shadow.close();
-      await upstreams.close();
-    },
   };
 }
 

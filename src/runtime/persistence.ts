@@ -471,7 +471,17 @@ export function basisOf({
   shadow,
 }: Pick<Config, "upstream" | "v1" | "unknownFields" | "shadow">): string {
   const { v2 } = upstream;
-  const what = [VERSION, v2.url, v2.version, v2.omitsZeros, upstream.v1?.url, v1, unknownFields, shadow.ignore];
+  const what = [
+    VERSION,
+    v2.url,
+    v2.version,
+    v2.omitsZeros,
+    upstream.v1?.url,
+    v1,
+    unknownFields,
+    shadow.ignore,
+    shadow.matchers,
+  ];
   return createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 16);
 }
 

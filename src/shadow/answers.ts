@@ -99,7 +99,7 @@ export function createAnswerSource(source: AnswerSourceOptions): AnswerSource {
       try {
         const { answer, exchange } = await options.translate({ match, head, body }, counting, signal);
         const whole = await gather(answer, answerBytes, reservation);
-        if (isTrouble(whole.status)) throw new ComparisonError("platform");
+        if (isTrouble(whole.status)) throw new ComparisonError("platform", String(whole.status));
         letIn ||= whole.status < 400;
         return { answer: whole, mismatches: [...exchange.mismatches], incomplete: false, own: false, letIn };
       } catch (thrown) {
@@ -115,7 +115,7 @@ export function createAnswerSource(source: AnswerSourceOptions): AnswerSource {
 /** carryover's own error, as the server would send it. */
 function refusal(problem: Problem): Omit<TranslatedAnswer, "letIn"> {
   const failure = failureOfProblem(problem);
-  if (failure !== undefined) throw new ComparisonError(failure);
+  if (failure !== undefined) throw new ComparisonError(failure, `${problem.http} ${problem.reason}`);
   const incomplete = problem.reason === "UPDATE_INCOMPLETE";
   const headers: HeaderList = [["content-type", "application/json"]];
   return {

@@ -12,6 +12,7 @@ import {
 } from "./differences.ts";
 import { contentOf, decimalOf, decodedText, fieldOf, isScalar, isUnset, sameScalar } from "./json-content.ts";
 import {
+  chosenElements,
   elementAt,
   elementsOf,
   type JsonElements,
@@ -214,13 +215,14 @@ class ResponseComparison {
     if (unset !== (yield* this.#isUnset(translated, at))) this.#report("presence", at, native, translated);
     else if (kindOf(native) !== kindOf(translated) || !isTime(native, at) || !isTime(translated, at)) {
       this.#report("value", at, native, translated);
-    } else addNoise(this.#found);
+    } else addNoise(this.#found, at.path);
   }
 
   /** Compares two arrays: objects with ids by id, sets without order, anything else by position. */
   *#compareArrays(native: ValueSpan, translated: ValueSpan, at: ValueLocation): Steps {
-    const left = { list: native, elements: yield* elementsOf(native, this.#pace) };
-    const right = { list: translated, elements: yield* elementsOf(translated, this.#pace) };
+    const distinct = at.field?.distinct === true;
+    const left = { list: native, elements: yield* this.#elementsOf(native, distinct) };
+    const right = { list: translated, elements: yield* this.#elementsOf(translated, distinct) };
     const place = { ...at, path: `${at.path}[]` };
     if (at.field?.set === true) return yield* this.#compareAligned(left, right, place, "order");
     const ids = yield* this.#distinctIds(left.elements);
@@ -230,6 +232,21 @@ class ResponseComparison {
     }
     // Unlike that of a list of records, the order of these is part of the record: the last event is the present state.
     yield* this.#compareAligned({ ...left, ids }, { ...right, ids: otherIds }, place, "value");
+  }
+
+  /** `distinct`: without those that repeat an earlier one. */
+  *#elementsOf(list: ValueSpan, distinct: boolean): Generator<void, JsonElements> {
+    const elements = yield* elementsOf(list, this.#pace);
+    if (!distinct) return elements;
+    const seen = new NameTable<true>();
+    const pace = this.#pace;
+    return yield* chosenElements(elements, function* (element) {
+      const content = yield* contentOf(element, pace);
+      if (pace.isDue(content.length)) yield;
+      if (seen.get(content) === true) return false;
+      seen.set(content, true);
+      return true;
+    });
   }
 
   /** The ids of all elements; undefined unless each has one of its own. */

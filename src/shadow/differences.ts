@@ -35,6 +35,8 @@ export interface DifferenceDetail {
   readonly groups: readonly DifferenceGroup[];
   /** True when volatile members differed as well. */
   readonly noise: boolean;
+  /** Paths of those volatile members. */
+  readonly volatile: ReadonlySet<string>;
   /** Classes of differences that no group holds, as there were too many. */
   readonly beyond: ReadonlySet<DifferenceClass>;
 }
@@ -50,6 +52,8 @@ export interface FoundDifferences {
   total: number;
   /** True when volatile members differed. */
   noise: boolean;
+  /** Their paths, which the catalogue names. */
+  readonly volatile: Set<string>;
   ids: number;
   examples: number;
   /** Classes of what is beyond the most groups. */
@@ -61,17 +65,18 @@ export const EQUAL: DetailedComparison = {
   result: "equal",
   total: 0,
   differences: [],
-  detail: { groups: [], noise: false, beyond: new Set() },
+  detail: { groups: [], noise: false, volatile: new Set(), beyond: new Set() },
 };
 
 export function newFoundDifferences(): FoundDifferences {
-  return { groups: new Map(), total: 0, noise: false, ids: 0, examples: 0, beyond: new Set() };
+  return { groups: new Map(), total: 0, noise: false, volatile: new Set(), ids: 0, examples: 0, beyond: new Set() };
 }
 
 /** Counts a member that changes by itself. */
-export function addNoise(all: FoundDifferences): void {
+export function addNoise(all: FoundDifferences, path: string): void {
   all.total++;
   all.noise = true;
+  all.volatile.add(path);
 }
 
 /** What a difference shows: a value of a body, or a text of ours. */
@@ -131,8 +136,14 @@ export function shortened(text: string): string {
 }
 
 /** The result of everything that was counted. */
-export function comparisonOfDifferences({ groups, noise, beyond, total }: FoundDifferences): DetailedComparison {
-  return withDetail({ groups: [...groups.values()], noise, beyond }, total);
+export function comparisonOfDifferences({
+  groups,
+  noise,
+  volatile,
+  beyond,
+  total,
+}: FoundDifferences): DetailedComparison {
+  return withDetail({ groups: [...groups.values()], noise, volatile, beyond }, total);
 }
 
 function withDetail(detail: DifferenceDetail, total: number): DetailedComparison {
@@ -164,12 +175,17 @@ const SINGLE_RECORD = "whole";
  * `compared` without the noise that `control` shows, which compares native's first response with its second. A difference is
  * noise when native has at least as many of the same class at the same path in the same record against itself. All differences
  * of a record are noise when it appeared, disappeared or was written between native's responses. Differences that are counted
- * but not remembered are never noise. The total stays.
+ * but not remembered are never noise. The total stays. `mayBeWritten` false: the responses are those of writes, each of which has a
+ * time of its own.
  */
-export function withoutNoise(compared: DetailedComparison, control: DetailedComparison): DetailedComparison {
+export function withoutNoise(
+  compared: DetailedComparison,
+  control: DetailedComparison,
+  mayBeWritten = true,
+): DetailedComparison {
   const found = compared.detail;
   const known = new Map(control.detail.groups.map((group) => [groupNameOf(group), group.ids]));
-  const written = writtenIn(control.detail.groups);
+  const written = mayBeWritten ? writtenIn(control.detail.groups) : new Set<string | undefined>();
   // A write does not explain another status or an error.
   const isWritten = (group: DifferenceGroup, id: string | undefined): boolean =>
     group.class !== "status" && group.class !== "error" && written.has(recordOf(group, id));
@@ -185,7 +201,7 @@ export function withoutNoise(compared: DetailedComparison, control: DetailedComp
     }
     return ids.size === 0 && group.beyond === 0 ? [] : [{ ...group, ids, examples: examplesOf(group, ids) }];
   });
-  return withDetail({ groups, noise, beyond: found.beyond }, compared.total);
+  return withDetail({ ...found, groups, noise }, compared.total);
 }
 
 function isExtraRecord(group: Pick<DifferenceGroup, "class" | "path">): boolean {
@@ -202,7 +218,7 @@ export function hasExtraRecords({ detail }: DetailedComparison): boolean {
  * they were created and deleted meanwhile. A later response that is an error, or differs in more than is remembered, explains nothing.
  */
 export function withoutPassing(compared: DetailedComparison, later: DetailedComparison): DetailedComparison {
-  const { groups, noise, beyond } = compared.detail;
+  const { groups, noise } = compared.detail;
   const still = later.detail.groups.find(isExtraRecord);
   const failed = later.detail.groups.some((group) => group.class === "status" || group.class === "error");
   if (failed || later.detail.beyond.size > 0 || (still?.beyond ?? 0) > 0) return compared;
@@ -215,7 +231,7 @@ export function withoutPassing(compared: DetailedComparison, later: DetailedComp
     }
     return ids.size === 0 && group.beyond === 0 ? [] : [{ ...group, ids, examples: examplesOf(group, ids) }];
   });
-  return withDetail({ groups: left, noise: noise || left.length < groups.length, beyond }, compared.total);
+  return withDetail({ ...compared.detail, groups: left, noise: noise || left.length < groups.length }, compared.total);
 }
 
 type Ids = ReadonlyMap<string | undefined, number>;

@@ -1,7 +1,7 @@
 /** What JSON values mean, whatever their spelling: one text for the same content, equal scalars, unset values. */
 import { skipSpace } from "../json/scan.ts";
 import { decodeString } from "../json/text.ts";
-import { instantOf, instantText } from "../model/instant.ts";
+import { type Instant, instantOf, instantText } from "../model/instant.ts";
 import {
   elementAt,
   elementsOf,
@@ -149,7 +149,13 @@ export function sameScalar(a: ValueSpan, b: ValueSpan, field: ComparedField | un
   const [one, other] = [decodedText(a), decodedText(b)];
   if (one === other) return true;
   const [at, also] = field?.time === true ? [instantOf(one), instantOf(other)] : [];
-  return at !== undefined && also !== undefined && instantText(at) === instantText(also);
+  if (at === undefined || also === undefined) return false;
+  if (instantText(at) === instantText(also)) return true;
+  return field?.withinMs !== undefined && Math.abs(millisecondsOf(at) - millisecondsOf(also)) <= field.withinMs;
+}
+
+function millisecondsOf({ seconds, fraction }: Instant): number {
+  return seconds * 1000 + Number(`0.${fraction}`) * 1000;
 }
 
 export function decodedText({ text, start, end }: ValueSpan): string {

@@ -103,6 +103,27 @@ export function* elementsOf({ text, start }: ValueSpan, pace: YieldBudget): Gene
   return { text, length, places };
 }
 
+/** Those elements for which `takes` is true, in their order. */
+export function* chosenElements(
+  elements: JsonElements,
+  takes: (element: ValueSpan) => Generator<void, boolean>,
+): Generator<void, JsonElements> {
+  const places: number[][] = [];
+  let last: number[] = [];
+  let length = 0;
+  for (let i = 0; i < elements.length; i++) {
+    const element = elementAt(elements, i);
+    if (!(yield* takes(element))) continue;
+    if (length % MAX_PLACES === 0) {
+      last = [];
+      places.push(last);
+    }
+    last.push(element.start, element.end);
+    length++;
+  }
+  return { text: elements.text, length, places };
+}
+
 /** The element `index`, which must be below `length`. */
 export function elementAt({ text, places }: JsonElements, index: number): ValueSpan {
   const list = places[Math.floor(index / MAX_PLACES)] as readonly number[];

@@ -60,11 +60,14 @@ function resultOf(differences: readonly Difference[]): Exclude<ComparisonResult,
 /** Ends a comparison without a result. */
 export class ComparisonError extends Error {
   readonly failure: ComparisonFailure;
+  /** What the translation said in place of a response: `503`, `502 UPSTREAM_INVALID`. Undefined where it is not the cause. */
+  readonly translated: string | undefined;
 
-  constructor(failure: ComparisonFailure) {
+  constructor(failure: ComparisonFailure, translated?: string) {
     super(`nothing to compare: ${failure}`);
     this.name = "ComparisonError";
     this.failure = failure;
+    this.translated = translated;
   }
 }
 

@@ -28,7 +28,7 @@ export interface ComparisonWork {
 const NO_BODY = new Uint8Array(0);
 
 /** A comparison of reads changes nothing, whatever a translation does. */
-const readsOnly: SendLayer = (next) => (request, sending) =>
+export const readsOnly: SendLayer = (next) => (request, sending) =>
   request.method === "GET" || request.method === "HEAD"
     ? next(request, sending)
     : Promise.reject(new ComparisonError("not-comparable"));

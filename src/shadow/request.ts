@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { type ClientResponse, header, type Send, type SendLayer } from "../model/http.ts";
+import type { FieldMatcher } from "../model/matcher.ts";
 import type { OperationMatch, RequestHead } from "../model/request.ts";
 import type { ShadowSettings } from "../model/rules.ts";
 import type { Signal } from "../model/signal.ts";
@@ -18,6 +19,8 @@ export interface ShadowOptions {
   readonly samples: SampleOptions;
   /** Members of records that are not compared: `RESOURCE.PATH` (`shadow.ignore`). */
   readonly ignore?: readonly string[];
+  /** How members are compared that may differ (`shadow.matchersFile`). */
+  readonly matchers?: readonly FieldMatcher[];
   /** Whose share of places and bytes a comparison takes: something that the sender cannot choose. */
   ownerOf(asked: Pick<ComparisonRequest, "head" | "client">): string;
   /** Monotonic clock, milliseconds. */

@@ -182,7 +182,7 @@ function typeOf(json: string): string {
  * The setting that removes a difference: for times that the specification has on a record, and native v1 does not; and for members
  * that the catalogue does not know.
  */
-function settingFor({ class: name, path }: DifferencePlace, operation: Operation): string | undefined {
+export function settingFor({ class: name, path }: DifferencePlace, operation: Operation): string | undefined {
   if (name !== "extra" && name !== "missing") return undefined;
   if (!isKnownPath(operation, path)) return `unknownFields.response: ${name === "extra" ? "drop" : "pass"}`;
   return name === "extra" && unpublishedPaths(operation).includes(path) ? "v1.recordTimes: published" : undefined;

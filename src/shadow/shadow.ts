@@ -151,7 +151,7 @@ export function createShadow(options: ShadowOptions): Shadow {
         return compare({
           asked,
           answers: createAnswerSource({ asked, options, reservation, signal, calls, observe }),
-          shape: shapeOf(asked.match, options.ignore),
+          shape: shapeOf(asked.match, options.ignore, options.matchers),
           signal,
           random,
           inSteps: (steps) => runInSteps(steps, turn, signal),

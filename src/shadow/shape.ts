@@ -1,4 +1,5 @@
 /** What is known of an operation's responses, for comparing two of them. */
+import type { FieldMatcher } from "../model/matcher.ts";
 import type { OperationMatch } from "../model/request.ts";
 import type { Operation, Resource, Row } from "../model/resource.ts";
 
@@ -8,6 +9,10 @@ export interface ComparedField {
   readonly time: boolean;
   /** A list whose order has no meaning. */
   readonly set: boolean;
+  /** Of such a list: repeats count once. */
+  readonly distinct?: boolean;
+  /** Times this many milliseconds apart, or less, are equal. */
+  readonly withinMs?: number;
   /** Keys of the object are user data: shown as `*`. */
   readonly keyed: boolean;
   /** A string that means unset, in addition to the empty one: an enum's zero, `0` of a 64-bit number. */
@@ -34,15 +39,18 @@ const ITEMS = "items";
 
 /**
  * Takes time for each row of the operation, so it is called once for each comparison. `ignore`: paths in records by resource
- * (`shadow.ignore`).
+ * (`shadow.ignore`). `matchers`: `shadow.matchersFile`.
  */
 export function shapeOf(
   { resource, operation }: Pick<OperationMatch, "resource" | "operation">,
   ignore: readonly string[] = [],
+  matchers: readonly FieldMatcher[] = [],
 ): CompareShape {
-  const ignored = ignoredOf(resource, operation, ignore);
+  const own = matchers.filter((matcher) => matcher.resource === resource.name);
+  const unseen = own.flatMap(({ path, match }) => (match === "ignore" ? [`${resource.name}.${path}`] : []));
+  const ignored = ignoredOf(resource, operation, [...ignore, ...unseen]);
   const rows = "answer" in operation ? operation.answer.rows : [];
-  const fields = fieldsOf(rows);
+  const fields = own.reduce(withMatcher, fieldsOf(rows));
   if (operation.kind === "list") {
     const envelope = fieldsOf(operation.envelope ?? []);
     const all = new Map(envelope).set(ITEMS, { ...PLAIN, members: fields });
@@ -75,6 +83,30 @@ function rowAt(rows: readonly Row[], path: string): Row | undefined {
   const row = rows.find((each) => head === ("list" in each && each.list === true ? `${each.v1}[]` : each.v1));
   if (rest.length === 0 || row === undefined) return row;
   return row.kind === "message" ? rowAt(row.rows, rest.join(".")) : undefined;
+}
+
+/** `fields` with `matcher` applied to one of them. */
+function withMatcher(fields: ComparedFields, { path, match, withinMs }: FieldMatcher): ComparedFields {
+  if (match === "ignore") return fields;
+  const change = match === "time" ? { time: true, withinMs } : { set: true, distinct: match === "set" };
+  return withChange(fields, path.split("."), change);
+}
+
+function withChange(
+  fields: ComparedFields,
+  [head = "", ...rest]: string[],
+  change: Partial<ComparedField>,
+): ComparedFields {
+  const name = head.replace("[]", "");
+  const field = fields.get(name) ?? PLAIN;
+  // The values of a map have the members that its field names.
+  const [next, ...after] = rest;
+  const inner = field.keyed && next === "*" ? after : rest;
+  const changed =
+    inner.length === 0
+      ? { ...field, ...change }
+      : { ...field, members: withChange(field.members ?? new Map(), inner, change) };
+  return new Map(fields).set(name, changed);
 }
 
 const PLAIN: ComparedField = { time: false, set: false, keyed: false, zero: undefined, members: undefined };

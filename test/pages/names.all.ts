@@ -25,6 +25,7 @@ const COMMANDS = [
   "forget",
   "way-out",
   "report",
+  "replay",
 ];
 const FLAG = /(?<![\w-])--[a-z][a-z0-9-]*/g;
 

@@ -25,6 +25,7 @@ const STATE: readonly Remembered[] = [
     "those that the store listed last; none a minute after the last page was looked at",
     "whoever may write to the store: statistics in views only",
   ],
+  ["recording/recorder.ts kept", "the record of a request", "requests in flight, 64 KiB each", NOBODY],
   [
     "drain/hints.ts counts",
     `SHA-256 of ${DIGEST} and target`,
@@ -227,7 +228,9 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["ledger/identity.ts", "exact", "lower", "namesOf"],
   ["ledger/rule-names.ts", "byPlainForm"],
   ["ledger/way-out-pages.ts", "owners"],
+  ["recording/entry.ts", "plain"],
   ["shadow/writes.ts", "rows"],
+  ["shadow/paired.ts", "ids"],
   ["shadow/differences.ts", "groups", "ids", "examples", "known"],
   ["shadow/json-values.ts", "first"],
   ["shadow/shape.ts", "all"],
@@ -249,7 +252,7 @@ const passing = new Set(PASSING.flatMap(([file, ...variables]) => variables.map(
 
 /** Rooms that live as long as the process. */
 const ROOMS = [
-  ...["admin", "drain", "edge", "grpc", "history", "ledger", "rollout", "rules", "runtime"],
+  ...["admin", "drain", "edge", "grpc", "history", "ledger", "recording", "rollout", "rules", "runtime"],
   ...["server", "shadow", "state", "telemetry", "upstream"],
 ];
 

@@ -99,6 +99,7 @@ const BANS: readonly Ban[] = [
       ["commands/check/records.ts", "the path of a call"],
       ["grpc/descriptors.ts", "names of the operator's descriptors and of the catalogue"],
       ["history/events.ts", "a kind of event, which has no blank, and the name of a rule"],
+      ["recording/entry.ts", "names of the catalogue"],
       ["rollout/native-writes.ts", "an operation of the catalogue, and a digest or the name of a rule"],
       ["runtime/takers.ts", "operations of the catalogue"],
       ["shadow/tally.ts", "names of the catalogue"],
