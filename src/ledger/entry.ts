@@ -40,6 +40,8 @@ const Operation = OperationName.extend({
   lastSeen: Time,
   /** Failed requests by who was at fault (`faultOf`). Absent if none failed, or if nothing is known. */
   errors: optional(Errors.transform((errors) => addErrors([errors]))),
+  /** Requests that the translation served without an error. Absent: none, or an older release counted them. */
+  translated: optional(Count),
 }).refine(({ requests, errors }) => countErrors(errors) <= requests, {
   path: ["errors"],
   error: "expected no more errors than there are requests",

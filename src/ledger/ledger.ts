@@ -288,6 +288,7 @@ function observe(state: LedgerState, exchange: Exchange): void {
   record.refused = withRefusal(record.refused, exchange, at);
   const fault = faultOf(exchange);
   if (fault !== undefined) noteErrors(operation, fault, 1);
+  else if (exchange.mode === "translate" && eligibility === "yes") operation.translated += 1;
   // Without valid credentials a request may use anyone's name: it shows nothing of the client's needs.
   if (eligibility !== "yes") return;
   if (isLacking(state, exchange)) noteNeed(record, "lacking", exchange.resource, exchange.operation, state.budget);

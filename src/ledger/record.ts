@@ -71,7 +71,7 @@ export function createRecord(name: string, label: string, at: number, slot: numb
 export function operationOf(record: ClientRecord, resource: string, operation: string, budget: FactBudget): ClientFact {
   const own = factOf(record.operations, resource, operation, MAX_OPERATIONS, budget);
   if (own !== undefined) return own;
-  record.others ??= { resource: OTHER_NAME, name: OTHER_NAME, amount: 0, at: 0, inspected: 0, errors: undefined };
+  record.others ??= createFact(OTHER_NAME, OTHER_NAME);
   return record.others;
 }
 
@@ -108,10 +108,11 @@ export function entryOf(
     days: days.read(record.slot),
     over,
     operations: all
-      .map(({ resource, name: operation, amount, at, errors }) => {
-        const one = { resource, operation, requests: amount, lastSeen: at };
-        return errors === undefined ? one : { ...one, errors: addErrors([errors]) };
-      })
+      .map(({ resource, name: operation, amount, at, errors, translated }) => ({
+        ...{ resource, operation, requests: amount, lastSeen: at },
+        ...(errors === undefined ? {} : { errors: addErrors([errors]) }),
+        ...(translated === 0 ? {} : { translated }),
+      }))
       .sort(byRequests),
     needs: shownNeeds(
       record,
@@ -170,11 +171,12 @@ export function fillRecord(
   record.lastV1 = entry.lastV1;
   record.lastV2 = entry.lastV2;
   record.refused = entry.refused;
-  for (const { resource, operation, requests: amount, lastSeen, errors } of entry.operations) {
+  for (const { resource, operation, requests: amount, lastSeen, errors, translated = 0 } of entry.operations) {
     const fact = operationOf(record, resource, operation, budget);
     const unseen = needs.unseen.some((one) => one.resource === resource && one.operation === operation);
     fact.amount += amount;
     fact.at = Math.max(fact.at, lastSeen);
+    fact.translated += translated;
     fact.inspected = unseen ? 0 : amount - countErrors(errors);
     for (const fault of FAULT_ORIGINS) noteErrors(fact, fault, errors?.[fault] ?? 0);
   }
@@ -253,6 +255,8 @@ export interface ClientFact {
   at: number;
   /** How many of `amount` requests carryover saw the content of. */
   inspected: number;
+  /** How many of them the translation served without an error. */
+  translated: number;
   /** Requests that failed, by fault; undefined until there is one, since most clients have none. */
   errors: Record<FaultOrigin, number> | undefined;
 }
@@ -277,14 +281,11 @@ export function factOf(
   for (const fact of facts) if (fact.name === name && fact.resource === resource) return fact;
   if (facts.length >= most || budget.left <= 0) return undefined;
   budget.left -= 1;
-  const added: ClientFact = {
-    resource: detachedText(resource),
-    name: detachedText(name),
-    amount: 0,
-    at: 0,
-    inspected: 0,
-    errors: undefined,
-  };
+  const added = createFact(detachedText(resource), detachedText(name));
   facts.push(added);
   return added;
+}
+
+function createFact(resource: string, name: string): ClientFact {
+  return { resource, name, amount: 0, at: 0, inspected: 0, translated: 0, errors: undefined };
 }

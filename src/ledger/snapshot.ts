@@ -152,8 +152,12 @@ function mergeOperations(all: readonly ClientOperation[]): readonly ClientOperat
 function addOperation(a: ClientOperation, b: ClientOperation): ClientOperation {
   const { resource, operation } = a;
   const errors = addErrors([a.errors, b.errors]);
-  const sum = { resource, operation, requests: a.requests + b.requests, lastSeen: Math.max(a.lastSeen, b.lastSeen) };
-  return errors === undefined ? sum : { ...sum, errors };
+  const translated = (a.translated ?? 0) + (b.translated ?? 0);
+  return {
+    ...{ resource, operation, requests: a.requests + b.requests, lastSeen: Math.max(a.lastSeen, b.lastSeen) },
+    ...(errors === undefined ? {} : { errors }),
+    ...(translated === 0 ? {} : { translated }),
+  };
 }
 
 function mergeNeeds(a: ClientEntry, b: ClientEntry): ClientNeeds {

@@ -162,6 +162,8 @@ export const RuleStatusSchema = z.object({
   couldMove: optional(z.boolean()),
   /** Absent for a rule of another mode. */
   brownout: optional(Brownout),
+  /** Set for a rule with `fallback: refuse`: native v1 is off for this client until then. */
+  rehearsal: optional(z.object({ client: z.string(), until: Time })),
 });
 
 export type BrownoutStatus = Read<typeof Brownout>;

@@ -77,11 +77,25 @@ describe("an entry", () => {
       requests: { v1: 3, v2: 1 },
       over: 0,
       operations: [
-        { resource: "group", operation: "get", requests: 2, lastSeen: 2000 },
-        { resource: "group", operation: "list", requests: 1, lastSeen: 1000 },
+        { resource: "group", operation: "get", requests: 2, lastSeen: 2000, translated: 2 },
+        { resource: "group", operation: "list", requests: 1, lastSeen: 1000, translated: 1 },
       ],
       needs: NO_NEEDS,
     });
+  });
+
+  test("counts requests that the translation served without an error, also after a restart and a merge", () => {
+    const { ledger } = ledgerOf();
+    ledger.observe(exchange("a"));
+    for (const given of [{ status: 404 }, { mode: "native" as const }, { mode: "shadow" as const }])
+      ledger.observe(exchange("a", given));
+    const { ledger: restored } = ledgerOf({ instance: "i2" });
+    restored.restore(ledger.snapshot());
+    restored.observe(exchange("a"));
+    const { ledger: other } = ledgerOf({ instance: "i3" });
+    other.observe(exchange("a"));
+    const [merged] = mergeSnapshots([restored.snapshot(), other.snapshot()]).clients;
+    expect(merged?.operations).toMatchObject([{ requests: 6, translated: 3 }]);
   });
 
   test("names the longest whole list above a page, per resource", () => {
