@@ -38,7 +38,7 @@ const FENCES = {
   hono: "page/(html|markdown)\\.ts",
   "d3-(scale|shape)": "page",
   "markdown-it": "page",
-  zod: "config|commands/report|history|ledger|rollout|rules|telemetry",
+  zod: "config|commands/(exam|report)|history|ledger|rollout|rules|telemetry",
   "close-with-grace": "main\\.ts",
   commander: "cli\\.ts|commands",
   croner: "rules",

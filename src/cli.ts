@@ -45,6 +45,7 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: O
     ["events", async (...parts) => (await import("./commands/events/command.ts")).addEvents(...parts)],
     ["forget", async (...parts) => (await import("./commands/status/command.ts")).addForget(...parts)],
     ["way-out", async (...parts) => (await import("./commands/way-out/command.ts")).addWayOut(...parts)],
+    ["exam", async (...parts) => (await import("./commands/exam/command.ts")).addExam(...parts)],
     ["letter", async (...parts) => (await import("./commands/letter/command.ts")).addLetter(...parts)],
     ["report", async (...parts) => (await import("./commands/report/command.ts")).addReport(...parts)],
   ]);

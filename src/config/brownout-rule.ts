@@ -34,7 +34,7 @@ function scheduleOf({ schedule, match, expires }: RuleText): ScheduleSettings | 
 }
 
 const HAS_NO_EFFECT = "has no effect in a rule with mode: brownout";
-const OF_OTHER_MODES = ["shadow", "stepBack", "guard", "onFailure", "promoteWhen"] as const;
+const OF_OTHER_MODES = ["shadow", "stepBack", "guard", "onFailure", "fallback", "promoteWhen"] as const;
 
 export function brownoutRemarks(rule: RuleText, circumstances: RuleCircumstances): readonly RuleRemark[] {
   const { given } = circumstances;

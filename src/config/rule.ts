@@ -5,6 +5,7 @@ import type { GuardSettings, StepBackSettings } from "../model/rules.ts";
 import type { RuleCircumstances, RuleRemark } from "../rules/conditions/condition.ts";
 import { buildMatch, CONDITIONS, type Rule, subjectOf } from "../rules/rule.ts";
 import { brownoutOf, brownoutRemarks } from "./brownout-rule.ts";
+import { rehearsalRemarks } from "./rehearsal-rule.ts";
 import type { RuleText } from "./rules-schema.ts";
 
 /** The rule, complete and frozen. */
@@ -20,6 +21,7 @@ export function buildRule(text: RuleText, line: number, given: RuleCircumstances
     stepBack: text.stepBack && stepBackOf(text.stepBack, most),
     guard: guardOf(text, given),
     onFailure: text.onFailure && { statuses: text.onFailure.statuses },
+    fallback: text.fallback,
     promoteWhen: promoteWhen && { ...promoteWhen, minClients: Math.min(promoteWhen.minClients, most) },
     headers: text.headers,
     brownout: brownoutOf(text),
@@ -81,6 +83,7 @@ export function remarksOn(rule: RuleText, given: RuleCircumstances): readonly Ru
     ...CONDITIONS.flatMap((condition) => condition.remarks?.(rule, given) ?? []),
     ...headerContradictions(rule),
     ...brownoutRemarks(rule, given),
+    ...rehearsalRemarks(rule, given),
     ...withoutEffect(rule, given),
   ];
 }

@@ -125,6 +125,11 @@ export const RuleSchema = z.strictObject({
   stepBack: stepBack.optional(),
   guard,
   onFailure: onFailure.optional(),
+  fallback: oneOf("refuse")
+    .optional()
+    .describe(
+      "A rehearsal: native v1 is off for the one client that match names, until expires; what cannot be translated is refused with 501",
+    ),
   promoteWhen: promoteWhen.optional(),
   headers: headers.optional(),
   schedule: schedule.optional(),

@@ -30,6 +30,8 @@ export interface Exam {
   readonly at: string;
   /** A pass holds until then, or until the client calls something new. Null without a pass. */
   readonly holdsUntil: string | null;
+  /** Since when its requests are counted. */
+  readonly since: string;
   /** v1 requests of the operations below. */
   readonly requests: number;
   /** How many responses of the translation it rests on, and how many of them differ or failed. */
@@ -64,10 +66,7 @@ export interface ExamRehearsal {
   readonly why: string | null;
 }
 
-type KnownRule = Pick<
-  FleetRule,
-  "name" | "state" | "cause" | "byGuard" | "guard" | "evidence" | "causes" | "rehearsal"
->;
+type KnownRule = Pick<FleetRule, "name" | "cause" | "byGuard" | "guard" | "evidence" | "causes" | "rehearsal">;
 
 export interface ExamSources extends OperationSources {
   readonly client: ClientEntry;
@@ -88,13 +87,14 @@ export function examOf(sources: ExamSources, terms: ExamTerms): Exam {
   const looks = sum(looksAt);
   const bad = sum(({ differing, replayDiffering, failed }) => differing + replayDiffering + failed);
   const requests = sum((one) => one.requests);
+  const seen = sum((one) => (one.verdict === "unseen" ? 0 : one.requests));
   const against = [
     ...operations.flatMap((one) => (one.verdict === "bad" ? [`${nameOf(one)}: ${one.why}`] : [])),
     ...(rehearsal?.state === "stopped" ? [`rehearsal ${rehearsal.rule} stopped: ${rehearsal.why}`] : []),
   ];
   const open = [
     ...operations.flatMap((one) => (one.verdict === "unseen" ? [`${nameOf(one)}: ${one.why}`] : [])),
-    ...boundTexts({ requests, looks, bad }, terms),
+    ...boundTexts({ requests: seen, looks, bad }, terms),
     ...openTexts(sources, rehearsal, terms),
   ];
   const verdict = against.length > 0 ? "fail" : open.length > 0 ? "unknown" : "pass";
@@ -106,6 +106,7 @@ export function examOf(sources: ExamSources, terms: ExamTerms): Exam {
     verdict,
     at: timeOf(at),
     holdsUntil: verdict === "pass" ? timeOf(at + terms.window) : null,
+    since: timeOf(client.firstSeen),
     requests,
     looks,
     bad,
@@ -121,7 +122,7 @@ export function examOf(sources: ExamSources, terms: ExamTerms): Exam {
   };
 }
 
-/** Where every request was looked at, a bound says no more. */
+/** `requests`: of operations that were looked at often enough. Where each of them was looked at, a bound says no more. */
 function boundTexts(
   { requests, looks, bad }: Pick<Exam, "requests" | "looks" | "bad">,
   terms: ExamTerms,
@@ -171,8 +172,9 @@ function rehearsalOf({ client, rules, at }: ExamSources): ExamRehearsal | undefi
   return all.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || b.requests - a.requests)[0];
 }
 
-function rehearsalState({ state, byGuard }: KnownRule, until: number, at: number): ExamRehearsal["state"] {
-  if (state === "stepped-back" || state === "returning") return byGuard === true ? "guarded" : "stopped";
+function rehearsalState({ cause, byGuard }: KnownRule, until: number, at: number): ExamRehearsal["state"] {
+  // Also of a rule that has expired since.
+  if (cause !== undefined) return byGuard === true ? "guarded" : "stopped";
   return at < until ? "running" : "over";
 }
 

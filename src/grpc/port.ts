@@ -70,7 +70,7 @@ export interface GrpcPortParts {
   /** Which operation an HTTP target asks for. */
   readonly route: Router;
   /** Decides on a v1 request as if it had come over HTTP. */
-  readonly proxy: Pick<RequestProxy, "choose" | "plan" | "servesNative" | "checkBrownouts">;
+  readonly proxy: Pick<RequestProxy, "choose" | "plan" | "servesNative" | "checkNative">;
   readonly memory: MemoryBudget;
   /** The turns of callers that the platform has not accepted, those over HTTP included. */
   readonly processorShare: ProcessorShare;
@@ -144,7 +144,7 @@ export function createGrpcPort(config: Config, port: number, parts: GrpcPortPart
   };
   const serveV1 = (call: GrpcCall, rpc: Rpc | undefined): void => {
     if (unary === undefined || rpc?.route === undefined || rpc.method.methodKind !== "unary") {
-      parts.proxy.checkBrownouts(call);
+      parts.proxy.checkNative(call);
       if (!parts.proxy.servesNative()) throw untranslated(call, descriptors === undefined);
       native(call, [[OurHeader.MODE, "native"]]);
       return;

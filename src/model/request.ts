@@ -163,8 +163,8 @@ export interface RequestProxy {
   /** Carries `choice` out; the target may be another one of the same operation. `compares` false: nothing is compared. */
   plan(choice: Choice, request: RequestContext, compares?: boolean): SettledPlan;
   readonly decide: Decide;
-  /** Throws `Problem` BROWNOUT for a v1 request of an operation that is not known, and that a brownout refuses. */
-  checkBrownouts(request: RequestContext): void;
+  /** Throws `Problem` for a v1 request of an operation that is not known, if a brownout or a rehearsal keeps native v1 from serving it. */
+  checkNative(request: RequestContext): void;
   /** Whether native v1 serves what v2 lacks, as the rules in force and the configuration say. */
   servesNative(): boolean;
 }

@@ -34,6 +34,8 @@ export interface RuleSettings {
   readonly stepBack: StepBackSettings | undefined;
   readonly guard: GuardSettings;
   readonly onFailure: OnFailureSettings | undefined;
+  /** A rehearsal: native v1 is off for the client that the rule names, so that requests which cannot be translated are refused. */
+  readonly fallback?: "refuse" | undefined;
   readonly promoteWhen: PromoteSettings | undefined;
   readonly headers: RuleHeaders | undefined;
   /** Set for a rule of mode `brownout`, and for no other. */

@@ -488,6 +488,11 @@ export function failedByTranslation(exchange: Exchange): boolean | undefined {
   return status >= 200 && status < 400 ? false : undefined;
 }
 
+/** The rule keeps native v1 from serving a request that cannot be translated. */
+function isRefusedInRehearsal({ rule }: RuleState, { mode, reason }: Exchange): boolean {
+  return rule.fallback === "refuse" && mode === "refused" && reason === "NOT_TRANSLATABLE";
+}
+
 function afterRequest(
   before: RuleState,
   { exchange, at, reading }: RuleEvent & { readonly kind: "request" },
@@ -498,7 +503,7 @@ function afterRequest(
   const state = served
     ? withEvidence(before, exchange, { kind: "request", sample: before.rule.shadow.sample })
     : before;
-  const failed = failedByTranslation(exchange);
+  const failed = isRefusedInRehearsal(before, exchange) || failedByTranslation(exchange);
   const sick = withExampleOf(state, exchange, failed === true, reading);
   if (failed === undefined || !translates(state)) return { state: sick };
   const counted = { ...sick, requests: state.requests + 1, failures: state.failures + (failed ? 1 : 0) };

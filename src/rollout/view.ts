@@ -1,5 +1,5 @@
 /** Makes the record of a rule from its state, and the page `GET /rules`. */
-import { matchView, matchWords, type Rule, type Rules } from "../rules/rule.ts";
+import { matchView, matchWords, type Rule, type Rules, rehearsalOf } from "../rules/rule.ts";
 import type { BrownoutStatus, OwnRuleStatus, RuleEvidence, RuleGuard } from "../rules/status.ts";
 import { counted, duration, instant, percent } from "../rules/words.ts";
 import { type BrownoutState, brownoutText, refusesAt } from "./brownout.ts";
@@ -57,6 +57,7 @@ function recordOf(state: RuleState, force: Rules["force"], moment: Moment): OwnR
   const step = stepBack !== undefined && phase === "returning" ? translatedShare(stepBack) : undefined;
   const mayMove = !expired && unknown === undefined && awaitsPromotion(state);
   const couldMove = mayMove && heldBack.length === 0 && canPromote(promotion);
+  const rehearsal = rehearsalOf(rule);
   const found: RuleEvidence = {
     whom: matchWords(match),
     resources: match.resources && [...match.resources],
@@ -96,6 +97,7 @@ function recordOf(state: RuleState, force: Rules["force"], moment: Moment): OwnR
     promoted,
     couldMove,
     ...(state.brownout === undefined ? {} : { brownout: brownoutOf(rule, state.brownout) }),
+    ...(rehearsal === undefined ? {} : { rehearsal }),
   };
 }
 
@@ -195,6 +197,7 @@ export function viewOf(own: RuleState, force: Rules["force"], { at, reading }: M
     stepBack: rule.stepBack,
     guard: { ...rule.guard, ...status.guard },
     onFailure: rule.onFailure,
+    fallback: rule.fallback,
     promoteWhen: rule.promoteWhen,
     brownout: rule.brownout && { ...rule.brownout, exempt: [...rule.brownout.exempt], ...status.brownout },
     // What would make it step back, as counted so far.

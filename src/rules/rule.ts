@@ -38,6 +38,14 @@ export type RuleMatch = Both<ReturnType<AnyCondition["build"]>>;
 type MatchShape = Both<AnyCondition["schema"]>;
 export type MatchText = z.output<z.ZodObject<MatchShape>>;
 
+/** Set for a rule with `fallback: refuse`: native v1 is off for the client until then, in milliseconds since 1970. */
+export function rehearsalOf({ mode, fallback, expires, match }: Rule) {
+  const [client] = match.clients ?? [];
+  const ends = [expires, match.time?.until].filter((end) => end !== undefined);
+  if (mode !== "translate" || fallback !== "refuse" || client === undefined || ends.length === 0) return undefined;
+  return { client, until: Math.min(...ends) };
+}
+
 /** The keys of `match` in a rules file. */
 export const MATCH_SHAPE = Object.assign({}, ...CONDITIONS.map(({ schema }) => schema)) as MatchShape;
 

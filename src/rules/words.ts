@@ -107,6 +107,12 @@ export function guardWords(rule: Pick<RuleSettings, "mode" | "promoteWhen" | "gu
   return `steps back when v2 fails clients that native v1 would serve, for ${durationWords(guard.returnAfter)} (guard: stepBack)`;
 }
 
+/** Null for a rule that is not a rehearsal. */
+export function fallbackWords(rehearsal: { readonly client: string } | undefined): string | null {
+  if (rehearsal === undefined) return null;
+  return `a rehearsal: refuses what it cannot translate for ${shownName(rehearsal.client)} (fallback: refuse); carryover exam says how much that is`;
+}
+
 /** Null for a rule whose clients get v2's failures. */
 export function onFailureWords(settings: OnFailureSettings | undefined): string | null {
   if (settings === undefined) return null;

@@ -31,6 +31,7 @@ import type { RolloutMetricSources } from "../telemetry/rollout-metrics.ts";
 import { createBackgroundShadow } from "./background-shadow.ts";
 import type { RowSources } from "./document-rows.ts";
 import { createLifeEvents, logRolloutEvent } from "./events.ts";
+import { createExams } from "./exams.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { createForgetting } from "./forgetting.ts";
@@ -173,7 +174,14 @@ export function createMigration(
     isShared: config.state.url !== undefined,
     guardSeconds: (rule, seconds) => sharedState.guardSeconds(rule, seconds),
     isStoreUp: () => sharedState.isUp(),
-    spared: (client) => ledger.failingByTranslation(client),
+    spared: (client) => exams.failed(client),
+  });
+  const exams = createExams({
+    ledger,
+    comparisons: () => shadow?.tally.rows() ?? [],
+    isUntranslated: untranslatedOf(catalogue),
+    wall,
+    now: hooks.now,
   });
   const digests = createCredentialDigests(config);
   const { credentialOf } = digests;
@@ -192,7 +200,9 @@ export function createMigration(
   const lastRules = config.cutover.rulesFile === undefined ? undefined : createLastRules();
   const rulesFile = watchedRulesFile(config, catalogue, { rollout, identity, lastRules }, hooks, (successful) => {
     for (const listener of listeners) listener.reloaded(successful, wall());
-    if (successful) warnOfMissedNames(missed(), log);
+    if (!successful) return;
+    warnOfMissedNames(missed(), log);
+    exams.announce(rollout.rules(), log);
   });
   const missed = (): readonly MissedName[] =>
     missedNames(

@@ -133,10 +133,11 @@ export function createProxy(parts: ProxyParts): RequestProxy {
       ? deferExchange(settled, request, parts)
       : settled;
   };
-  const checkBrownouts = (request: RequestContext): void => {
-    if (parts.cutover !== undefined) unlessBrownout(rulesOn(request, parts.cutover), request, parts);
+  const checkNative = (request: RequestContext): void => {
+    if (parts.cutover === undefined) return;
+    unlessRehearsal(unlessBrownout(rulesOn(request, parts.cutover), request, parts), request, parts.cutover);
   };
-  return { choose, plan, decide, checkBrownouts, servesNative: () => servesNative(parts) };
+  return { choose, plan, decide, checkNative, servesNative: () => servesNative(parts) };
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -286,6 +287,29 @@ function unlessBrownout(decision: ModeDecision, request: RequestContext, { notic
   throw brownoutProblem(decision, request.exchange.rpc === undefined ? fields : withoutSuccessor(fields));
 }
 
+/** True where a rule switches native v1 off for the client, and has not stepped back. */
+function isRehearsed({ mode, rule }: ModeDecision): boolean {
+  return mode === "translate" && rule?.fallback === "refuse";
+}
+
+/** Notes the rule. Throws `Problem` NOT_TRANSLATABLE where only native v1 could serve a request in a rehearsal. */
+function unlessRehearsal(decision: ServingDecision, request: RequestContext, { credentialOf }: Cutover): void {
+  const { exchange, method, headers } = request;
+  noteRule(exchange, decision.rule);
+  if (!isRehearsed(decision) || method === "OPTIONS") return;
+  exchange.credential = () => credentialOf(headers);
+  const { resource, operation } = exchange;
+  throw new Problem(
+    "NOT_TRANSLATABLE",
+    `${untranslatedName(exchange)} is not translated, and rule ${decision.rule?.name} switches native v1 off for this client (fallback: refuse)`,
+    { metadata: { resource, operation }, options: ["cutover.rulesFile"] },
+  );
+}
+
+function untranslatedName({ resource, operation, method, path }: Exchange): string {
+  return resource === "unknown" ? `${method} ${path}` : `${resource} ${operation}`;
+}
+
 function noteRule(exchange: Exchange, rule: RuleSettings | undefined): void {
   exchange.rule = rule?.name;
   exchange.ruleId = rule?.evidenceKey;
@@ -302,18 +326,22 @@ function serverOf(route: RouteResult & { kind: "match" }, request: RequestContex
   if (!parts.translations.has(operation)) return { route, mode: "native", decision: undefined };
   const { cutover } = parts;
   if (cutover === undefined) return { route, mode: "translate", decision: undefined };
-  const decision = unlessBrownout(
-    rulesOn(request, cutover, operation.guessed === true && servesNative(parts)),
-    request,
-    parts,
-  );
-  if (decision.why === "guessed") return { route, mode: "native", decision: undefined };
+  const isGuessed = operation.guessed === true && servesNative(parts);
+  const asked = unlessBrownout(rulesOn(request, cutover, isGuessed), request, parts);
+  const decision = asked.why === "guessed" ? rehearsedGuess(request, cutover) : asked;
+  if (decision === undefined) return { route, mode: "native", decision: undefined };
   const { exchange, headers } = request;
   const { mode, rule } = decision;
   noteRule(exchange, rule);
   exchange.write = request.method !== "GET" && request.method !== "HEAD";
   exchange.credential = () => cutover.credentialOf(headers);
   return { route, mode, decision };
+}
+
+/** Native v1 serves a guessed operation, unless it is off for the client. Undefined: it does. */
+function rehearsedGuess(request: RequestContext, cutover: Cutover): ServingDecision | undefined {
+  const decision = rulesOn(request, cutover);
+  return decision.mode !== "brownout" && isRehearsed(decision) ? decision : undefined;
 }
 
 /** The operation as `decision` has it served, and whether the other version's response is compared. */
@@ -446,23 +474,26 @@ function native(
   parts: ProxyParts,
   { otherwise, named = false }: Pick<RouteResult & { kind: "native" }, "otherwise" | "named"> = {},
 ): SettledPlan {
-  const { exchange, method } = request;
+  const { exchange } = request;
   const { resource, operation } = exchange;
   if (servesNative(parts) || (named && parts.upstreams.has("v1"))) {
-    // No rule decides on what only v1 has but a brownout; the matching one still sets the deprecation headers.
+    // Of rules only brownouts and rehearsals decide on what only v1 has; the matching one still sets the deprecation headers.
     if (parts.cutover !== undefined && exchange.apiVersion === "v1") {
-      noteRule(exchange, unlessBrownout(rulesOn(request, parts.cutover), request, parts).rule);
+      unlessRehearsal(unlessBrownout(rulesOn(request, parts.cutover), request, parts), request, parts.cutover);
     }
     return passNative(request, "native");
   }
   if (otherwise !== undefined) throw otherwise;
   // A native v1 that may not be asked could have it.
   if (operation === "unknown" && !parts.upstreams.has("v1")) throw new Problem("NOT_FOUND", "Not Found");
-  const name = resource === "unknown" ? `${method} ${exchange.path}` : `${resource} ${operation}`;
-  throw new Problem("NOT_TRANSLATABLE", `${name} is not translated, and native v1 is not served here`, {
-    metadata: { resource, operation },
-    options: parts.upstreams.has("v1") ? ["fallback"] : ["upstream.v1.url"],
-  });
+  throw new Problem(
+    "NOT_TRANSLATABLE",
+    `${untranslatedName(exchange)} is not translated, and native v1 is not served here`,
+    {
+      metadata: { resource, operation },
+      options: parts.upstreams.has("v1") ? ["fallback"] : ["upstream.v1.url"],
+    },
+  );
 }
 
 function servesNative({ fallback, cutover, upstreams }: ProxyParts): boolean {

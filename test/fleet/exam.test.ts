@@ -113,7 +113,7 @@ describe("a client fails", () => {
 
   test("by a rehearsal that stopped, unless v2 stopped it", () => {
     const rehearsal = { client: "ci-bot", until: NOW - DAY };
-    const back = { state: "stepped-back", cause: "6 of 100 requests failed", rehearsal } as const;
+    const back = { state: "expired", cause: "6 of 100 requests failed", rehearsal } as const;
     const stopped = fleetRule("off", "translate", { requests: 100, failures: 6 }, back);
     expect(exam({ rules: [stopped] })).toMatchObject({
       verdict: "fail",

@@ -24,6 +24,7 @@ const COMMANDS = [
   "confirm",
   "forget",
   "way-out",
+  "exam",
   "report",
   "replay",
 ];

@@ -8,12 +8,13 @@ import { givenRulesFile, readGivenRules, resourceNames } from "../../rollout/rul
 import { shareWords } from "../../rules/conditions/canary.ts";
 import type { RequestedOperation } from "../../rules/conditions/condition.ts";
 import { isAbout } from "../../rules/conditions/subject.ts";
-import { covers, EVERY_REQUEST, matchWords, type Rule, type Rules } from "../../rules/rule.ts";
+import { covers, EVERY_REQUEST, matchWords, type Rule, type Rules, rehearsalOf } from "../../rules/rule.ts";
 import { createSchedule, windowWords } from "../../rules/schedule.ts";
 import { findUnreachable } from "../../rules/unreachable.ts";
 import {
   counted,
   expiryWords,
+  fallbackWords,
   guardWords,
   modeWords,
   onFailureWords,
@@ -178,6 +179,7 @@ export interface RuleRow {
   readonly stepBack: string | null;
   readonly guard: string | null;
   readonly onFailure: string | null;
+  readonly fallback: string | null;
   readonly promoteWhen: string | null;
   /** What a brownout does; null for a rule of another mode. */
   readonly brownout: string | null;
@@ -197,6 +199,7 @@ export function rowOf(rule: Rule, now: number): RuleRow {
     stepBack: stepBackWords(rule.stepBack),
     guard: guardWords(rule),
     onFailure: onFailureWords(rule.onFailure),
+    fallback: fallbackWords(rehearsalOf(rule)),
     promoteWhen: rule.mode === "shadow" ? promoteWords(rule.promoteWhen) : null,
     brownout: brownoutWords(rule.brownout),
     windows: rule.brownout === undefined ? [] : nextWindows(rule.brownout.schedule, now),
@@ -246,10 +249,10 @@ export function rulesLines(rules: readonly RuleRow[]): readonly string[] {
     return [`${at + 1}`, name, mode, matches, share, expires];
   });
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return rules.flatMap(({ stepBack, guard, onFailure, promoteWhen, brownout, windows }, at) => {
+  return rules.flatMap(({ stepBack, guard, onFailure, fallback, promoteWhen, brownout, windows }, at) => {
     const row = cells[at] ?? [];
     const indent = " ".repeat((widths[0] ?? 0) + 4);
-    const more = [stepBack, guard, onFailure, promoteWhen, brownout, ...windows].flatMap((words) =>
+    const more = [stepBack, guard, onFailure, fallback, promoteWhen, brownout, ...windows].flatMap((words) =>
       words === null ? [] : [`${indent}${words}`],
     );
     return [`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(), ...more];
