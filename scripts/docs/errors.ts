@@ -136,7 +136,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   NOT_TRANSLATABLE: {
     means:
-      "v2 has no counterpart for the operation (named in the message and the metadata), and native v1 is not served: no `upstream.v1.url`, or `fallback: refuse`",
+      "v2 has no counterpart for the operation (named in the message and the metadata), and native v1 is not served: no `upstream.v1.url`, `fallback: refuse`, or a rehearsal of this client ([exam.md](exam.md#a-rehearsal))",
     act: "operator: set `upstream.v1.url` while the platform has native v1; client: move to v2 ([coverage.md](coverage.md))",
     again: NO,
   },

@@ -71,6 +71,13 @@ rules:
     mode: native
     expires: 2099-03-01
 
+  # A rehearsal: native v1 is off for one client, for an hour, or until more than 5 % of its requests are refused or fail.
+  - name: rehearse-ci-bot
+    match: { client: ci-bot, time: { from: 2098-12-01T09:00:00Z, until: 2098-12-01T10:00:00Z } }
+    mode: translate
+    fallback: refuse
+    stepBack: { failures: 0.05, minRequests: 20 }
+
   # Everything else: native v1 responds, and v2 is compared with it.
   - name: everything-else
     match: {}
@@ -122,6 +129,7 @@ const MEANING = [
   "in force. Besides the schema's rules, these are refused: names of resources and operations that are not there, two rules of one name, a mode, `force`,",
   "`fallback`, step back, `onFailure` or comparison that needs `upstream.v1.url` without it, times that are empty or over, `sunset` before `deprecation`, settings that can",
   "have no effect (`stepBack`, `guard` or `onFailure` of a rule that never translates, differences that are never measured),",
+  "rehearsals (`fallback: refuse`) without one client, an end, the guard or a share at which they stop ([exam.md](exam.md#a-rehearsal)),",
   "brownouts that never begin, hardly end, or overlap ([brownouts.md](brownouts.md#what-is-refused)), and rules that can",
   "never match because earlier ones always match first. A rule that has expired since it was loaded is no reason to refuse a file, neither at start nor when something else in it changes (`force`, say). It matches nothing, and a",
   "warning names it. An expired rule that is new or was changed is refused. Of more than 20 faults the first 20 are printed, and the",

@@ -26,8 +26,8 @@ export function rehearsalRemarks(rule: RuleText, { native, now }: RuleCircumstan
       ? []
       : at("switches native v1 off for one client only", "name one client in match.client")),
     ...(ends.length > 0 ? [] : at("switches native v1 off without an end", "set expires")),
-    ...(Number.isFinite(end) && end - now > LONGEST
-      ? at("lasts for more than 7 days from now", "set an earlier expires")
+    ...(ends.length > 0 && end - Math.max(now, match.time?.from ?? now) > LONGEST
+      ? at("lasts for more than 7 days", "set an earlier expires, or a later match.time.from")
       : []),
     ...(guard.action === "stepBack"
       ? []

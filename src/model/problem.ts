@@ -103,7 +103,7 @@ export const PROBLEMS = {
     http: 501,
     code: RpcCode.UNIMPLEMENTED,
     fault: "translation",
-    options: ["upstream.v1.url", "fallback", "listen.grpc.extraServices"],
+    options: ["upstream.v1.url", "fallback", "listen.grpc.extraServices", "cutover.rulesFile"],
   },
   LIST_UNPROVEN: {
     http: 502,
