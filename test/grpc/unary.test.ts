@@ -487,6 +487,35 @@ it("T-RPC-37: messages that are announced hold no memory before they come", asyn
   for (const stream of announced) stream.close(8);
 });
 
+it("a rehearsal refuses calls that only native v1 could serve, for its client alone", async () => {
+  const sandbox = seededSandbox();
+  const { url } = await sandbox.listen();
+  const cutoverRulesFile = fileWith(`version: carryover/v1
+rules:
+  - name: off
+    match: { client: ci, time: { until: ${new Date(Date.now() + 3_600_000).toISOString()} } }
+    mode: translate
+    fallback: refuse
+    stepBack: { failures: 0.5 }
+`);
+  // Without descriptors no call can be translated.
+  const flags = { listenGrpcPort: "0", cutoverMode: "native", cutoverRulesFile };
+  const carryover = await startCarryover({ v2Url: url, v1Url: url, flags });
+  const client = grpcClient(sandbox, carryover.grpcUrl ?? "");
+  later(async () => {
+    client.close();
+    await carryover.close();
+    await sandbox.close();
+  });
+  const as = (name: string) => client.call(LIST, {}, { headers: { "user-agent": `${name}/1.0` } });
+  expect(await as("web")).toMatchObject({ code: 0 });
+  expect(await as("ci")).toMatchObject({
+    code: 12,
+    message: expect.stringContaining("rule off switches native v1 off"),
+    details: [{ reason: "NOT_TRANSLATABLE" }],
+  });
+});
+
 describe("a brownout", () => {
   /** Began with this minute. */
   const brownout = (match: string) => {

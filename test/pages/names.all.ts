@@ -25,6 +25,7 @@ const COMMANDS = [
   "forget",
   "way-out",
   "exam",
+  "letter",
   "report",
   "replay",
 ];

@@ -91,6 +91,15 @@ it("refuses the rule's clients in its window only, and says until when, why, and
   expect(await status("ci")).toBe(200);
 });
 
+it("passes over a client that failed its exam, and none that calls paths which carryover does not know", async () => {
+  const { clock, status } = await rig();
+  for (const client of ["ci", "web", "batch"]) await status(client);
+  await status("web", LACKING);
+  await status("batch", "/other/v1/things");
+  clock.at = BEGIN + MINUTE;
+  expect(await Promise.all(["ci", "web", "batch"].map((client) => status(client)))).toEqual([400, 200, 400]);
+});
+
 it("force native ends it with the next request, for the rest of the window", async () => {
   const { clock, status, command, adminUrl } = await rig();
   clock.at = BEGIN + MINUTE;
