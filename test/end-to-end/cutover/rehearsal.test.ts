@@ -21,6 +21,8 @@ rules:
     stepBack: { failures: 0.3, minRequests: 5 }
 `;
 const LIST = "/iam/v1/groups?page_size=1";
+/** What v1 returns is guessed, so that native v1 serves it unless a rule names it. */
+const GUESSED = "/registry/v1/repotagssummary/";
 /** No resource of the catalogue has it. */
 const UNKNOWN = "/other/v1/things";
 
@@ -63,6 +65,10 @@ it("refuses only what its client calls and only native v1 has, until it ends", a
   expect(await status("ci", UNKNOWN)).toBe(501);
   expect((await ask("OPTIONS", LACKING, as("ci"))).status).not.toBe(501);
   expect([await status("web", LACKING), await status("web", UNKNOWN)]).not.toContain(501);
+  const [repo] = (await ask("GET", "/registry/v1/repos", as("web"))).json.items;
+  const modeOf = async (client: string) =>
+    (await ask("GET", `${GUESSED}${repo.id}`, as(client))).headers.find(([name]) => name === "carryover-mode")?.[1];
+  expect([await modeOf("ci"), await modeOf("web")]).toEqual(["translate", "native"]);
   clock.at = END;
   expect(await status("ci", LACKING)).toBe(200);
 });
