@@ -160,6 +160,12 @@ const STATE: readonly Remembered[] = [
   ],
   ["runtime/shared-rules.ts troubled", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts told", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
+  [
+    "runtime/exams.ts known",
+    "name of the client",
+    "10,000, then all go",
+    "anybody: it only saves a judgement, for 10 s",
+  ],
   ["runtime/shared-brownouts.ts told", "name of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts watched", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   [
