@@ -130,6 +130,31 @@ export const cutover = {
       queries: [[`count by (rule, state) (carryover_rule_state{${OF}} == 1)`, "{{rule}} {{state}}"]],
     }),
     lines({
+      title: "Brownouts",
+      width: 12,
+      description:
+        "Requests to v1 per second that brownouts refused, by rule. The other lines count instances: on which the brownout runs, and on which its window is open without refusals, since it was stopped or did not start.",
+      unit: "reqps",
+      queries: [
+        [rate("carryover_brownout_refused_total", "rule"), "{{rule}}"],
+        [`sum by (rule) (carryover_brownout_running{${OF}}) > 0`, "{{rule}}: instances running"],
+        [`sum by (rule) (carryover_brownout_stopped{${OF}}) > 0`, "{{rule}}: instances stopped"],
+      ],
+    }),
+    lines({
+      title: "Recording",
+      width: 12,
+      description:
+        "Lines per second that were written to record.file, their size in KiB, requests that are missing in it (beyond record.perSecond, or not written), and on how many instances the file cannot be written.",
+      unit: "ops",
+      queries: [
+        [orZero(`sum(rate(carryover_recording_lines_total{${OF}}[$__rate_interval]))`), "written"],
+        [orZero(`sum(rate(carryover_recording_bytes_total{${OF}}[$__rate_interval])) / 1024`), "KiB"],
+        [rate("carryover_recording_left_out_total", "why"), "missing: {{why}}"],
+        [orZero(`sum(carryover_recording_failing{${OF}})`), "instances that cannot write"],
+      ],
+    }),
+    lines({
       title: "Events",
       width: 24,
       description:
@@ -182,10 +207,17 @@ export const shadow = {
       { stacked: true },
     ),
     lines({
+      title: "Calls to upstreams by mode",
+      description: "Calls per second that requests needed, by what served them. Calls to compare are not among them.",
+      unit: "reqps",
+      width: 12,
+      queries: [[rate("carryover_request_calls_total", "mode"), "{{mode}}"]],
+    }),
+    lines({
       title: "Calls made to compare",
       description: "What comparing costs the platform: calls a second beside those of clients.",
       unit: "reqps",
-      width: 24,
+      width: 12,
       queries: [[rate("carryover_comparison_calls_total", "upstream"), "{{upstream}}"]],
     }),
   ],
