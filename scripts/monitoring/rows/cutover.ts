@@ -207,17 +207,10 @@ export const shadow = {
       { stacked: true },
     ),
     lines({
-      title: "Calls to upstreams by mode",
-      description: "Calls per second that requests needed, by what served them. Calls to compare are not among them.",
-      unit: "reqps",
-      width: 12,
-      queries: [[rate("carryover_request_calls_total", "mode"), "{{mode}}"]],
-    }),
-    lines({
       title: "Calls made to compare",
       description: "What comparing costs the platform: calls a second beside those of clients.",
       unit: "reqps",
-      width: 12,
+      width: 24,
       queries: [[rate("carryover_comparison_calls_total", "upstream"), "{{upstream}}"]],
     }),
   ],
