@@ -17,6 +17,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.mjs scripts/
 COPY scripts/build scripts/build
 COPY kernel kernel
+COPY page page
 COPY src src
 COPY sandbox/src sandbox/src
 RUN node scripts/build.mjs

@@ -3,9 +3,7 @@ import { type Html, html } from "./html.ts";
 
 /** `1,234,567`. */
 export function count(value: number): string {
-  return Math.round(value)
-    .toString()
-    .replace(/\B(?=(\d{3})+$)/g, ",");
+  return Math.round(value).toLocaleString("en-US");
 }
 
 const UNITS = [

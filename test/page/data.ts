@@ -7,6 +7,7 @@ import { EVENT_KINDS, type EventKind } from "../../src/model/event.ts";
 import type { PageData, PageSample } from "../../src/page/data.ts";
 import type { RuleStatus } from "../../src/rules/status.ts";
 import type { Progress, RequestTotalsRow } from "../../src/telemetry/progress.ts";
+import { VERSION } from "../../src/version.ts";
 
 export const AT = Date.parse("2026-11-29T09:00:00Z");
 const DAY = 86_400_000;
@@ -171,7 +172,7 @@ export function pageData(text: string, { clients = 1, rules = 2, replicas = 2 }:
   };
   return {
     at: AT,
-    version: "0.1.0",
+    version: VERSION,
     instance: text,
     // A change with the text in its lines: the rule's name is in `where`, too.
     status: {

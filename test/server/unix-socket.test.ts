@@ -76,10 +76,11 @@ describe("a private Unix socket", () => {
 
   it("leaves the socket of a process alone that is too busy to accept a connection", async () => {
     const path = join(await privateFolder(), "clients.sock");
-    const script = `require("node:net").createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, () => process.kill(process.pid, "SIGSTOP"))`;
+    const script = `require("node:net").createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, () => { require("node:fs").writeSync(1, "listens"); process.kill(process.pid, "SIGSTOP"); })`;
     const busy = spawn(process.execPath, ["-e", script]);
     later(async () => void busy.kill("SIGKILL"));
-    await vi.waitFor(async () => expect((await stat(path)).isSocket()).toBe(true), { timeout: 5_000 });
+    // The file is there before the socket listens.
+    await once(busy.stdout, "data");
     const refused = new Promise<string | undefined>((resolve) => {
       for (let i = 0; i < 8; i++) {
         const client = connect(path);

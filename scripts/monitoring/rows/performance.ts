@@ -49,6 +49,18 @@ export const time = {
       ],
     }),
     lines({
+      title: "Calls that operations need",
+      description:
+        "The ten operations of v1 that need the most calls to upstreams for each request, by what serves them. A translated list needs one for each page of v2. Comparisons are not counted.",
+      unit: "short",
+      queries: [
+        [
+          `topk(10, ${rate("carryover_request_calls_total", "resource, operation, mode", ',api_version="v1"')} / (${rate("carryover_requests_total", "resource, operation, mode", ',api_version="v1"')} > 0))`,
+          "{{resource}} {{operation}} {{mode}}",
+        ],
+      ],
+    }),
+    lines({
       title: "Requests under way",
       description: "Requests under way on each instance, and how many may be (limits.inFlight).",
       unit: "short",

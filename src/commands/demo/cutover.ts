@@ -308,7 +308,7 @@ async function openPage({ front, io }: Tour): Promise<SceneStep> {
   const cards = html.matchAll(/<p class="big">(.*?)<\/p>\s*<p>(.*?)<\/p>/gs);
   const trouble = /<ol class="troubles"><li>(.*?)<\/li>/s.exec(html)?.slice(1) ?? [];
   const texts = [...Array.from(cards, ([, figure, says]) => `${figure} ${says}`), ...trouble];
-  const output = texts.map((text) => text.replaceAll(/<[^>]*>/g, "").replaceAll(/\s+/g, " ")).join("\n");
+  const output = texts.map((text) => text.replaceAll(/<[^<>]*>/g, "").replaceAll(/\s+/g, " ")).join("\n");
   return { command: `xdg-open ${front.adminUrl}/`, output };
 }
 
