@@ -10,6 +10,7 @@
 {{- include "carryover.faults.overridden" . }}
 {{- include "carryover.faults.stopping" . }}
 {{- include "carryover.faults.state" . }}
+{{- include "carryover.faults.recording" . }}
 {{- include "carryover.faults.store" . }}
 {{- include "carryover.faults.volumes" . }}
 {{- include "carryover.faults.scaling" . }}
@@ -274,6 +275,20 @@
 {{- end }}
 {{- if and .Values.preStopSleepSeconds .Values.lifecycle.preStop }}
 - lifecycle.preStop: preStopSleepSeconds makes one, too; set preStopSleepSeconds=0, or leave it out
+{{- end }}
+{{- end }}
+
+{{/* The root file system of the container is read-only, and the volume of the state must not be filled by a recording. */}}
+{{- define "carryover.faults.recording" -}}
+{{- with dig "record" "file" "" .Values.config }}
+{{- $file := . }}
+{{- $found := dict }}
+{{- range $.Values.extraVolumeMounts }}
+{{- if and (not .readOnly) (hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $file) }}{{ $_ := set $found "mount" .name }}{{ end }}
+{{- end }}
+{{- if not $found.mount }}
+- config.record.file: {{ quote $file }} is on no volume that pods can write; mount one of yours with extraVolumes and extraVolumeMounts, such as an emptyDir with a sizeLimit, and name a file in it
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -169,6 +169,12 @@ const LABELS: readonly LabelMeaning[] = [
     values: "`complete`, `incomplete`, `too-large`, `too-slow`, `unproven`, `overloaded`, `refused`, `aborted`",
   },
   {
+    name: "why",
+    on: ["recording_left_out_total"],
+    means: "Why the request is missing in the recording",
+    values: "`rate` (beyond `record.perSecond`), `disk` (the file could not be written)",
+  },
+  {
     name: "outcome",
     on: ["guard_calls_total"],
     means: "What native v1 did with the read",

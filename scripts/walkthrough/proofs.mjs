@@ -34,6 +34,7 @@ export const PROOFS = new Map([
     { done: (facts) => allTranslated(facts) ?? told(facts), back: (facts) => allTranslated(facts) ?? untold(facts) },
   ],
   ["chase", { done: allTranslated, back: allTranslated }],
+  ["brownouts", { done: allTranslated, back: allTranslated, staysBack: true }],
   ["refuse", { done: allTranslated, back: allTranslated }],
   ["without-native", { done: (facts) => allTranslated(facts) ?? noV1(facts), back: allTranslated }],
   ["rehearse", { done: nobodyOnV1, back: nobodyOnV1 }],

@@ -1,4 +1,5 @@
 /** The page as a whole: sections in order, and the document around them. */
+import { brownouts } from "./brownouts.ts";
 import { clients } from "./clients.ts";
 import type { PageData } from "./data.ts";
 import { differences } from "./differences.ts";
@@ -19,6 +20,7 @@ const SECTIONS: readonly ((data: PageData, query: PageQuery, draw?: Draw) => Sec
   progress,
   rules,
   clients,
+  brownouts,
   differences,
   events,
   load,

@@ -14,6 +14,7 @@ export interface PageQuery {
   /** From 1. */
   readonly clientsPage: number;
   readonly rulesPage: number;
+  readonly refusedPage: number;
   /** Kind of event; empty: all. */
   readonly kind: string;
   readonly eventsPage: number;
@@ -35,6 +36,7 @@ export function readQuery(query: URLSearchParams): PageQuery {
     state: one("state", CLIENT_STATES),
     clientsPage: page("clients"),
     rulesPage: page("rules"),
+    refusedPage: page("refused"),
     kind: text("kind"),
     eventsPage: page("events"),
   };
@@ -42,7 +44,7 @@ export function readQuery(query: URLSearchParams): PageQuery {
 
 /** The same as parameters; what is usual is left out. */
 export function queryParameters(query: PageQuery): Readonly<Record<string, string | number | undefined>> {
-  const { span, search, resource, sort, state, clientsPage, rulesPage, kind, eventsPage } = query;
+  const { span, search, resource, sort, state, clientsPage, rulesPage, refusedPage, kind, eventsPage } = query;
   const unless = <T>(value: T, usual: T): T | undefined => (value === usual ? undefined : value);
   return {
     span: unless(span, "hours"),
@@ -52,6 +54,7 @@ export function queryParameters(query: PageQuery): Readonly<Record<string, strin
     state: unless(state, "all"),
     clients: unless(clientsPage, 1),
     rules: unless(rulesPage, 1),
+    refused: unless(refusedPage, 1),
     kind,
     events: unless(eventsPage, 1),
   };

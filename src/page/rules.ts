@@ -56,7 +56,7 @@ function ruleItem(data: PageData, line: RuleLineStatus, at: number): Html {
   return html`<li class="rule"><div class="rule-head"><span class="order" aria-hidden="true">${at + 1}</span><h3>${name}</h3>${badge(doing, DOING_TONES[doing])}
 ${isQuiet ? "" : badge(state.replace("-", " "), STATE_TONES[state])}${mayGoFurther ? badge("may go further", "good") : ""}</div>
 <p class="whom">Takes ${whom}. ${capital(says)}.</p>
-${windows.length === 0 ? "" : html`<div class="lacks"><h4>Next windows</h4><ul>${windows.map((text) => html`<li>${text}</li>`)}</ul></div>`}
+${windows.length === 0 ? "" : html`<p class="note"><a href="#brownouts">Its windows</a></p>`}
 ${rule === undefined ? "" : [takenFigures(rule, data), evidenceBar(rule), guardOf(rule, data, at)]}
 ${
   missing.length === 0

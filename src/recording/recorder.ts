@@ -7,7 +7,7 @@ import { isSafe } from "../model/http.ts";
 import type { Decide, PassThroughObserver, SettledPlan } from "../model/request.ts";
 import type { Resource } from "../model/resource.ts";
 import { createQueryRedaction, gapLine, recordedBody, recordedLine } from "./entry.ts";
-import { createRecordingWriter } from "./writer.ts";
+import { createRecordingWriter, type RecordingCounts } from "./writer.ts";
 
 export interface Recorder {
   /** To be called once for each request, when it is over. */
@@ -16,9 +16,19 @@ export interface Recorder {
   keepBodies(decide: Decide): Decide;
   /** Rejects with ConfigError for a file that cannot be written. */
   start(): Promise<void>;
+  counts(): RecorderCounts;
   /** Writes what waits. */
   close(): Promise<void>;
 }
+
+/** Since the start of the process. */
+export interface RecorderCounts extends RecordingCounts {
+  /** Requests beyond `record.perSecond`. */
+  readonly beyondRate: number;
+}
+
+/** Without `record.file`. */
+export const NOTHING_RECORDED: RecorderCounts = { lines: 0, bytes: 0, dropped: 0, isFailing: false, beyondRate: 0 };
 
 export interface RecorderParts {
   readonly resources: readonly Pick<Resource, "name" | "operations">[];
@@ -49,9 +59,14 @@ export function createRecorder({ record }: Pick<Config, "record">, parts: Record
     failed: (cause) =>
       log.warn("the recording cannot be written; requests go on, and are missing in it", cause, { file }),
     recovered: (lost) => log.info("the recording is written again", { file, lost }),
+    shared: () =>
+      log.warn("another process writes to record.file as well; give each process a file of its own", undefined, {
+        file,
+      }),
     gap: (left) => gapLine({ left, why: "disk" }, wall()),
   });
   const rate = createRate(perSecond);
+  let beyondRate = 0;
   return {
     observe(exchange) {
       // A gRPC call cannot be repeated by its target.
@@ -59,7 +74,10 @@ export function createRecorder({ record }: Pick<Config, "record">, parts: Record
       const at = wall();
       const { taken, left } = rate(at);
       if (left > 0) writer.write(gapLine({ left, why: "rate" }, at));
-      if (!taken) return;
+      if (!taken) {
+        beyondRate += 1;
+        return;
+      }
       const body = kept.get(exchange);
       writer.write(recordedLine(exchange, at, redact, body && recordedBody(body)));
     },
@@ -70,6 +88,7 @@ export function createRecorder({ record }: Pick<Config, "record">, parts: Record
         const remedy = "name a file in a directory that is there and may be written";
         throw new ConfigError([{ where: "record.file", what, remedy }]);
       }),
+    counts: () => ({ ...writer.counts(), beyondRate }),
     close: writer.close,
   };
 }

@@ -1,4 +1,5 @@
 /** Writes the lines of a recording behind the requests: bounded in memory, in size and in number of files. */
+import { randomBytes } from "node:crypto";
 import { constants, createReadStream, createWriteStream } from "node:fs";
 import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -18,8 +19,19 @@ export interface RecordingWriterOptions {
   /** Hears once that the file cannot be written, and once that it can be again; `lost`: lines dropped meanwhile. */
   readonly failed: (cause: unknown) => void;
   readonly recovered: (lost: number) => void;
+  /** Hears once that another process writes to the file as well. No line of either is lost or torn by that. */
+  readonly shared: () => void;
   /** Makes the line that says how many lines are missing. */
   readonly gap: (lost: number) => string;
+}
+
+/** Since the start of the process. */
+export interface RecordingCounts {
+  readonly lines: number;
+  readonly bytes: number;
+  /** Lines that were dropped, since the file could not be written in time. */
+  readonly dropped: number;
+  readonly isFailing: boolean;
 }
 
 export interface RecordingWriter {
@@ -27,6 +39,7 @@ export interface RecordingWriter {
   open(): Promise<void>;
   /** Takes a line, or drops and counts it. Never waits, never throws. */
   write(line: string): void;
+  counts(): RecordingCounts;
   /** Resolves when the lines so far are written, or dropped. */
   flush(): Promise<void>;
   /** Writes what waits, and ends. */
@@ -38,7 +51,7 @@ const FLUSH_MS = 250;
 const MAX_WAITING_BYTES = 4 * 1024 ** 2;
 /** How long a file that cannot be written is left alone. */
 const RETRY_MS = 30_000;
-/** Other processes that share the file by mistake have turned to the new one by then. */
+/** Other processes that share the file have turned to the new one by then. */
 const COMPRESS_AFTER_MS = 4 * FLUSH_MS;
 /** For the owner only. */
 const PRIVATE = 0o600;
@@ -46,11 +59,15 @@ const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 const NEW_LINE = 0x0a;
 
 export function createRecordingWriter(options: RecordingWriterOptions): RecordingWriter {
-  const { file, fileBytes, files, later, wall, failed, recovered, gap } = options;
+  const { file, fileBytes, files, later, wall, failed, recovered, shared, gap } = options;
   let waiting: string[] = [];
   let waitingBytes = 0;
   let lost = 0;
+  let [lines, bytes, dropped] = [0, 0, 0];
   let handle: FileHandle | undefined;
+  /** What the size of the open file would be without another process. */
+  let ownSize = 0;
+  let isShared = false;
   /** The file may end within a line. */
   let torn = false;
   let failing = false;
@@ -67,6 +84,7 @@ export function createRecordingWriter(options: RecordingWriterOptions): Recordin
       const last = Buffer.alloc(1, NEW_LINE);
       if (size > 0) await opened.read(last, 0, 1, size - 1);
       torn = last[0] !== NEW_LINE;
+      ownSize = size;
     } catch (error) {
       await opened.close();
       throw error;
@@ -78,18 +96,29 @@ export function createRecordingWriter(options: RecordingWriterOptions): Recordin
     handle = undefined;
     await open?.close().catch(() => {});
   };
-  /** The open file; a new one where it was moved away, as by a rotation. */
+  /** False for a file that was moved away, as by a rotation. */
+  const isInPlace = async (open: FileHandle): Promise<boolean> => {
+    const [there, own] = await Promise.all([stat(file).catch(() => undefined), open.stat()]);
+    return there?.ino === own.ino && there.dev === own.dev;
+  };
+  /** The open file; a new one where it was moved away. */
   const current = async (): Promise<FileHandle> => {
-    if (handle !== undefined) {
-      const [there, own] = await Promise.all([stat(file).catch(() => undefined), handle.stat()]);
-      if (there?.ino !== own.ino || there.dev !== own.dev) await shut();
-    }
+    if (handle !== undefined && !(await isInPlace(handle))) await shut();
     handle ??= await openFile();
     return handle;
   };
   const rotate = async (): Promise<void> => {
-    const name = `${file}.${new Date(wall()).toISOString().replaceAll(/[-:]/g, "")}`;
-    await rename(file, name);
+    const time = new Date(wall()).toISOString().replaceAll(/[-:]/g, "");
+    const name = `${file}.${time}-${randomBytes(3).toString("hex")}`;
+    const open = handle;
+    if (open === undefined || !(await isInPlace(open))) return;
+    try {
+      await rename(file, name);
+    } catch (error) {
+      // Another process that shares the file was quicker.
+      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+      return;
+    }
     await shut();
     compressing = compressing.then(async () => {
       await new Promise<void>((resolve) => (closed ? resolve() : later(COMPRESS_AFTER_MS, resolve)));
@@ -98,24 +127,34 @@ export function createRecordingWriter(options: RecordingWriterOptions): Recordin
     });
   };
   const writeOut = async (): Promise<void> => {
-    const lines = waiting;
-    if (lines.length === 0 && lost === 0) return;
+    const batch = waiting;
+    if (batch.length === 0 && lost === 0) return;
     if (failing && wall() < retryAt && !closed) return;
     waiting = [];
     waitingBytes = 0;
     const missing = lost;
+    let unwritten = batch.length;
     try {
       const open = await current();
+      const { size } = await open.stat();
+      if (size > ownSize && !isShared) shared();
+      isShared ||= size > ownSize;
       const start = torn ? "\n" : "";
+      const text = Buffer.from(start + (missing > 0 ? gap(missing) : "") + batch.join(""));
       torn = true;
-      await open.appendFile(start + (missing > 0 ? gap(missing) : "") + lines.join(""));
+      await append(open, text);
       torn = false;
+      unwritten = 0;
       lost -= missing;
+      lines += batch.length;
+      bytes += text.length;
       if (failing) recovered(missing);
       failing = false;
+      ownSize = size + text.length;
       if ((await open.stat()).size >= fileBytes) await rotate();
     } catch (error) {
-      lost += lines.length;
+      lost += unwritten;
+      dropped += unwritten;
       retryAt = wall() + RETRY_MS;
       await shut();
       if (!failing) failed(error);
@@ -135,12 +174,14 @@ export function createRecordingWriter(options: RecordingWriterOptions): Recordin
     write(line) {
       if (closed || waitingBytes + line.length > MAX_WAITING_BYTES) {
         lost += 1;
+        dropped += 1;
         return;
       }
       waiting.push(line);
       waitingBytes += line.length;
       cancel ??= later(FLUSH_MS, () => void flush());
     },
+    counts: () => ({ lines, bytes, dropped, isFailing: failing }),
     flush,
     async close() {
       closed = true;
@@ -149,6 +190,11 @@ export function createRecordingWriter(options: RecordingWriterOptions): Recordin
       await shut();
     },
   };
+}
+
+/** In one write where the system takes it so: lines of another process then stand between these, not in them. */
+async function append(open: FileHandle, text: Buffer): Promise<void> {
+  for (let done = 0; done < text.length; ) done += (await open.write(text, done)).bytesWritten;
 }
 
 /** Replaces a file by its compressed form, which is there whole or not at all. */
@@ -164,7 +210,7 @@ async function compress(name: string): Promise<void> {
   }
 }
 
-const ROTATED = /^\.\d{8}T\d{6}\.\d{3}Z(?:\.gz)?$/;
+const ROTATED = /^\.\d{8}T\d{6}\.\d{3}Z(?:-[0-9a-f]{6})?(?:\.gz)?$/;
 
 /** Deletes the oldest rotated files beyond `files`: also those that could not be compressed, which would fill the disk. */
 async function prune(file: string, files: number): Promise<void> {

@@ -37,6 +37,7 @@ interface Timetable {
   until: number;
 }
 
+const UNHEARD: BrownoutBlocker = { why: "the store has not said yet whether another replica stopped it", passes: true };
 /** Windows to come that are shown. */
 const SHOWN = 3;
 /** Steps of one look: a window ends, and another begins. */
@@ -67,6 +68,11 @@ export function createBrownouts({ states, apply, force, isShared, isStoreUp, spa
     if (!isShared || isStoreUp?.() !== false) return undefined;
     return { why: "the store at state.url does not respond, and other replicas cannot be told to stop", passes: true };
   };
+  /** Another replica may have stopped the window before this one looked at it. */
+  const unheard = ({ brownout }: RuleState): BrownoutBlocker | undefined => {
+    const isKnown = brownout === undefined || brownout.phase.kind === "running" || brownout.together !== undefined;
+    return isShared && !isKnown ? UNHEARD : undefined;
+  };
   const lookAgain = (at: number): void => {
     if (timetables.length === 0) return;
     const why = blocker();
@@ -76,7 +82,7 @@ export function createBrownouts({ states, apply, force, isShared, isStoreUp, spa
       for (let steps = 0; steps < MOST_STEPS; steps++) {
         const state = states().get(rule.name);
         if (state === undefined) break;
-        const event = { kind: "look", at, open, next, blocker: why } as const;
+        const event = { kind: "look", at, open, next, blocker: why ?? unheard(state) } as const;
         if (apply(state, { kind: "brownout", at, event }) === state) break;
       }
     }

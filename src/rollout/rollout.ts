@@ -279,7 +279,10 @@ export function createRollout(options: RolloutOptions): Rollout {
     brownoutTogether: (name, start, counts, stopped) => {
       const state = present.states.get(name);
       const event = { kind: "together", start, counts, stopped } as const;
-      if (state !== undefined) apply(state, { kind: "brownout", at: wall(), event });
+      if (state === undefined) return;
+      apply(state, { kind: "brownout", at: wall(), event });
+      // It may have waited for this.
+      if (state.brownout?.phase.kind === "held") brownouts.lookAgain(wall());
     },
     refuses: brownouts.refuses,
     fallback: () => present.rules?.fallback,

@@ -130,7 +130,8 @@ export function windowWords({ start, end }: TimeSpan, zone: string): string {
   const [day, time] = (from ?? "").split("T");
   const [endDay, endTime] = (to ?? "").split("T");
   const until = endDay === day ? endTime : `${endDay} ${endTime}`;
-  const local = zone === "UTC" ? "" : ` (${zoneClock(zone)(start)} ${zone})`;
+  // A replica of another release may know zones that are unknown here.
+  const local = zone === "UTC" || !isZone(zone) ? "" : ` (${zoneClock(zone)(start)} ${zone})`;
   return `${day} ${time} to ${until} UTC${local}`;
 }
 

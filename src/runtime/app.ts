@@ -23,7 +23,7 @@ import type { Exchange } from "../model/exchange.ts";
 import { createMemoryBudget } from "../model/memory-budget.ts";
 import { clearLastMatch } from "../model/text.ts";
 import type { MadeUpPast } from "../page/data.ts";
-import { createRecorder, type Recorder } from "../recording/recorder.ts";
+import { createRecorder, NOTHING_RECORDED, type Recorder } from "../recording/recorder.ts";
 import { createDeprecationNotice } from "../rollout/deprecation.ts";
 import { createHttpServer, type HttpServer } from "../server/server.ts";
 import type { SharedStore } from "../state/shared/protocol.ts";
@@ -174,6 +174,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const watches: readonly FileWatch[] = [renewal, adminToken, changeToken, configWatch].filter(
     (watch) => watch !== undefined,
   );
+  const recorder = createRecorder(config, { resources: catalogue.resources, log, wall, later });
   const metrics = createMetrics({
     version: VERSION,
     resources: knownLabels(catalogue),
@@ -182,6 +183,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     heldBytes: memory.held,
     ready: () => state.ready,
     droppedLogLines: () => log.dropped(),
+    recording: () => recorder?.counts() ?? NOTHING_RECORDED,
     queues: upstreams.queues,
     lists: toolbox.lists.state,
     upstreams: { breakers: upstreams.breakers, certificates: renewal.certificates },
@@ -195,7 +197,6 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     forgotten: metrics.forget,
   });
   const unknownFields = createUnknownFields();
-  const recorder = createRecorder(config, { resources: catalogue.resources, log, wall, later });
   const observe = (exchange: Exchange): void => {
     metrics.observe(exchange);
     migration.observe(exchange);

@@ -226,6 +226,15 @@ export const METRICS = {
     EVENT_KINDS.length,
   ),
   ready: gauge("boolean", "1 while /readyz returns 200"),
+  recording_lines_total: counter("lines", "Lines written to record.file"),
+  recording_bytes_total: counter("bytes", "Bytes written to record.file"),
+  recording_left_out_total: counter(
+    "requests",
+    "Requests to v1 missing in the recording: beyond record.perSecond (rate), or since the file could not be written (disk)",
+    ["why"],
+    2,
+  ),
+  recording_failing: gauge("boolean", "1 while record.file cannot be written"),
   log_lines_dropped_total: counter("lines", "Log lines dropped because the output was blocked"),
   build_info: gauge("boolean", "Always 1; the labels name the versions that are running", ["version", "node"]),
 } as const;

@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import type { EventKind } from "../model/event.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
+import type { RecorderCounts } from "../recording/recorder.ts";
 import type { CallQueue, CallQueueState } from "../upstream/call-queue.ts";
 import { createBatch } from "./batch.ts";
 import { joinRegistry, type MetricsRegistry } from "./foreign-registry.ts";
@@ -53,6 +54,7 @@ export interface MetricsOptions {
   /** By kind. */
   readonly events: () => Iterable<readonly [EventKind, number]>;
   readonly droppedLogLines: () => number;
+  readonly recording: () => RecorderCounts;
   /** Shows carryover's metrics as well, except process metrics, which its owner has. */
   readonly registry?: MetricsRegistry | undefined;
 }
@@ -278,6 +280,14 @@ function exportState(make: MetricFactory, options: MetricsOptions): void {
   make.gauge("upstream_breaker_open", perUpstream(upstreams.breakers));
   make.gauge("upstream_certificates_last_reload_successful", perUpstream(upstreams.certificates));
   make.counter("events_total", () => Array.from(options.events(), ([kind, count]) => [[kind], count]));
+  const { recording } = options;
+  make.counter("recording_lines_total", () => [[[], recording().lines]]);
+  make.counter("recording_bytes_total", () => [[[], recording().bytes]]);
+  make.counter("recording_left_out_total", () => [
+    [["rate"], recording().beyondRate],
+    [["disk"], recording().dropped],
+  ]);
+  make.gauge("recording_failing", () => Number(recording().isFailing));
   make.counter("log_lines_dropped_total", () => [[[], options.droppedLogLines()]]);
   make.gauge("build_info", () => [[[options.version, process.version], 1]]);
 }

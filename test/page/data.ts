@@ -21,6 +21,7 @@ export function clientOf(text: string, name = text): ClientEntry {
     firstSeen: AT - 9 * DAY,
     lastSeen: AT,
     lastV1: AT,
+    refused: { rule: text, start: AT - DAY, end: AT - DAY + 600_000, requests: 7, first: AT - DAY, last: AT - DAY },
     requests: { v1: 40, v2: 3 },
     days: { last: Math.floor(AT / DAY), v1: [4, 2], v2: [3], calledV1: "3", calledV2: "1" },
     over: 0,
@@ -82,6 +83,14 @@ export function ruleOf(text: string, name: string): RuleStatus {
     },
     causes: [{ operation: text, what: text, path: text, set: text, samples: 3 }],
     cause: text,
+    brownout: {
+      phase: "stopped",
+      window: { start: AT - 60_000, end: AT + 540_000 },
+      why: text,
+      counts: { requests: 200, refused: 50 },
+      next: [{ start: AT + DAY, end: AT + DAY + 600_000 }],
+      zone: text,
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { ClientEntry } from "../../src/ledger/entry.ts";
 import { clientPage } from "../../src/page/client.ts";
 import { liveParts as eachPart, renderPage } from "../../src/page/page.ts";
-import { type Amounts, AT, pageData } from "./data.ts";
+import type { BrownoutStatus } from "../../src/rules/status.ts";
+import { type Amounts, AT, clientOf, pageData } from "./data.ts";
 
 const assets = { css: "/c.css", script: "/s.js", icon: "/i.svg" };
 
@@ -66,6 +68,7 @@ describe("the page", () => {
     expect(parts.get("progress")).toContain("No request was counted in this time");
     expect(parts.get("clients")).toContain("No client has called yet");
     expect(parts.get("rules")).toContain("There are no rules");
+    expect(parts.get("brownouts")).toContain("No rule has <code>mode: brownout</code>");
   });
 
   it("shows a migration in which everything is translated", () => {
@@ -127,6 +130,66 @@ describe("the page", () => {
     expect(figuresOf(["reads"], { ...rule.guard, action: "off" })).toContain("guard.action: off");
   });
 
+  describe("of a brownout", () => {
+    const START = Date.parse("2026-11-29T08:55:00Z");
+    const window = { start: START, end: START + 600_000 };
+    const next = [{ start: START + 7 * 86_400_000, end: START + 7 * 86_400_000 + 600_000 }];
+    const shownOf = (brownout: Partial<BrownoutStatus>, clients: readonly ClientEntry[] = [], query = "") => {
+      const data = pageData("reads", { rules: 1 });
+      const usual = { phase: "running", next, zone: "Europe/Vienna" } as const;
+      const rules = data.rules.map((rule) => ({ ...rule, brownout: { ...usual, ...brownout } }));
+      const ledger = { ...data.ledger, clients: [...clients] };
+      const parts = liveParts({ ...data, rules, ledger }, new URLSearchParams(query));
+      return (parts.get("brownouts") ?? "").replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+    };
+
+    it.each([
+      [{ phase: "waiting" }, "reads waiting Next windows"],
+      [
+        { phase: "running", window, counts: { requests: 200, refused: 50 } },
+        "reads running Window now 2026-11-29 08:55 to 09:05 UTC (Sun 2026-11-29 09:55 Europe/Vienna) ends in 5 min v1 requests refused in it 50 25 % of 200 Next windows",
+      ],
+      [{ phase: "held", window, why: "no store" }, "reads held Why it refuses nothing: no store Window now"],
+      [{ phase: "stopped", window, why: "force" }, "reads stopped Why it refuses nothing: force Window now"],
+    ] as const)(
+      "shows its phase and why, the window with its end, and the next ones in both zones: %j",
+      (given, told) => {
+        const text = shownOf(given);
+        expect(text).toContain(told);
+        expect(text).toContain("2026-12-06 08:55 to 09:05 UTC (Sun 2026-12-06 09:55 Europe/Vienna)");
+        expect(text).toContain("No client was refused yet.");
+      },
+    );
+
+    it("shows whom it refused and who came back, and the rest on further pages", () => {
+      const refused = {
+        rule: "b",
+        start: AT - 7_200_000,
+        end: AT - 6_600_000,
+        requests: 3,
+        first: AT - 7_000_000,
+        last: AT,
+      };
+      const calls: readonly (readonly [string, Pick<ClientEntry, "lastV1" | "lastV2">])[] = [
+        ["both", { lastV1: AT, lastV2: AT }],
+        ["moved", { lastV1: AT - 7_000_000, lastV2: AT }],
+        ["silent", { lastV1: AT - 7_000_000, lastV2: AT - 7_100_000 }],
+      ];
+      const some = calls.map(([name, last]) => ({ ...clientOf("reads", name), ...last, refused }));
+      const many = Array.from({ length: 27 }, (_, at) => ({ ...clientOf("reads", `c${at}`), refused }));
+      const text = shownOf({}, [...some, ...many]);
+      expect(text).toContain(
+        "Came back unchanged, on v1 27 Came back on v1 and v2 1 Did not come back 1 Came back on v2 1",
+      );
+      expect(text).toContain("reads reads b 2026-11-29 07:00Z 3 came back unchanged, on v1 v1 now");
+      expect(text).toContain("Page 1 of 2");
+      const rest = shownOf({}, [...some, ...many], "refused=2");
+      expect(rest).toMatch(
+        /both .* came back on v1 and v2 v1 now v2 now silent .* did not come back moved .* came back on v2 v2 now/,
+      );
+    });
+  });
+
   it("marks events on the plot, and has every point in the table", () => {
     const progress = partOf({}, "progress", "span=days");
     expect(progress).toContain('<g class="mark-bad">');
@@ -154,7 +217,7 @@ describe("the page", () => {
     const madeUp = "demo, its past is made up";
     expect(badges).toEqual([
       ...["headline", "progress", "rules"].map((id) => [id, madeUp]),
-      ...["clients", "differences"].map((id) => [id, "demo"]),
+      ...["clients", "brownouts", "differences"].map((id) => [id, "demo"]),
       ["events", madeUp],
       ...["load", "cost", "fleet"].map((id) => [id, "demo"]),
     ]);

@@ -27,6 +27,7 @@ function writerOf(options: Partial<RecordingWriterOptions> = {}) {
     wall: () => clock,
     failed: (cause) => heard.push(`failed ${(cause as NodeJS.ErrnoException).code}`),
     recovered: (lost) => heard.push(`recovered ${lost}`),
+    shared: () => heard.push("shared"),
     gap: (lost) => `gap ${lost}\n`,
     ...options,
   });
@@ -62,7 +63,10 @@ describe("the writer of a recording", () => {
     }
     await writer.close();
     const names = readdirSync(folder).sort();
-    expect(names).toEqual(["requests.jsonl.20261129T000003.000Z.gz", "requests.jsonl.20261129T000004.000Z.gz"]);
+    expect(names.map((name) => name.replace(/-[0-9a-f]{6}/, ""))).toEqual([
+      "requests.jsonl.20261129T000003.000Z.gz",
+      "requests.jsonl.20261129T000004.000Z.gz",
+    ]);
     expect(names.map((name) => String(gunzipSync(readFileSync(join(folder, name)))))).toEqual([
       "third....\n",
       "fourth...\n",
@@ -84,6 +88,7 @@ describe("the writer of a recording", () => {
     await writer.close();
     expect(heard).toEqual(["failed ENOSPC", "recovered 2"]);
     expect(read("full")).toBe("gap 2\nc\n");
+    expect(writer.counts()).toEqual({ lines: 1, bytes: 8, dropped: 2, isFailing: false });
   });
 
   it("leaves a failing disk alone for a while", async () => {
@@ -92,6 +97,7 @@ describe("the writer of a recording", () => {
     writer.write("a\n");
     await writer.flush();
     expect(heard).toEqual(["failed ENOENT"]);
+    expect(writer.counts()).toMatchObject({ lines: 0, isFailing: true });
   });
 
   it("drops lines rather than hold more than 4 MiB of them", async () => {
@@ -104,6 +110,27 @@ describe("the writer of a recording", () => {
         .split("\n")
         .map((each) => each.length),
     ).toEqual([5, ...Array(4).fill(1024 * 1024 - 1), 0]);
+  });
+
+  it("says that another process writes the file as well, and neither loses a line, also when it is rotated", async () => {
+    const both = ["a", "b"].map((name) => ({ name, ...writerOf({ fileBytes: 3_000, files: 1_000 }) }));
+    for (const { writer } of both) await writer.open();
+    const expected: string[] = [];
+    for (let at = 0; at < 60; at++) {
+      for (const { name, writer } of both) {
+        const line = `${name}${at} ${"x".repeat(100)}`;
+        expected.push(line);
+        writer.write(`${line}\n`);
+      }
+      await Promise.all(both.map(({ writer }) => writer.flush()));
+    }
+    await Promise.all(both.map(({ writer }) => writer.close()));
+    const lines = readdirSync(folder).flatMap((name) => {
+      const whole = readFileSync(join(folder, name));
+      return String(name.endsWith(".gz") ? gunzipSync(whole) : whole).split("\n");
+    });
+    expect(lines.filter((line) => line !== "").sort()).toEqual(expected.sort());
+    expect(both.map(({ heard }) => heard)).toEqual([["shared"], ["shared"]]);
   });
 
   it("turns to a new file when another program has moved the old one", async () => {

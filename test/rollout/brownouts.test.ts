@@ -96,9 +96,20 @@ describe("a brownout does not start", () => {
     expect(kinds(made)).toEqual(["forced", "brownout-not-started", "forced"]);
   });
 
-  test("without the store that replicas share", () => {
-    expect(started({ isShared: true, isStoreUp: () => false }).choose().mode).toBe("translate");
-    expect(started({ isShared: true, isStoreUp: () => true }).choose().mode).toBe("brownout");
+  test("without the store that replicas share, and before the store has said what they did", () => {
+    const made = started({ isShared: true, isStoreUp: () => isUp });
+    let isUp = false;
+    const hear = () => made.control.brownoutTogether("tuesdays", BEGIN, { requests: 0, refused: 0 }, undefined);
+    expect(made.choose().mode).toBe("translate");
+    hear();
+    expect(made.choose().mode).toBe("translate");
+    isUp = true;
+    made.control.lookAtBrownouts();
+    expect(made.choose().mode).toBe("brownout");
+    const other = started({ isShared: true, isStoreUp: () => true });
+    expect(other.choose().mode).toBe("translate");
+    other.control.brownoutTogether("tuesdays", BEGIN, { requests: 0, refused: 0 }, undefined);
+    expect(other.choose().mode).toBe("brownout");
   });
 });
 

@@ -22,10 +22,11 @@ const BROWNOUT: BrownoutSettings = {
 };
 const RULES: Rules = rulesOf([makeRule("b", {}, { mode: "brownout", brownout: BROWNOUT })]);
 
-async function replica(instance: string, isAway = false): Promise<Process> {
-  const made = await startReplica(store, instance, { rules: RULES, isAway });
+async function replica(instance: string): Promise<Process> {
+  const made = await startReplica(store, instance, { rules: RULES });
   made.at = wall();
   made.control.lookAtBrownouts();
+  await until(() => phaseOf(made) !== "held");
   return made;
 }
 const phaseOf = ({ control }: Process) => control.brownouts().get("b")?.phase.kind;
@@ -55,6 +56,22 @@ test("what stops a brownout on one replica stops it on all, and on one that star
   expect(b.told.at(-1)).toMatchObject({ kind: "brownout-stopped", reason: "carryover force native: billing calls" });
   const late = await replica("c");
   await until(() => phaseOf(late) === "stopped");
+  expect(kinds(late)).toEqual(["brownout-stopped"]);
+});
+
+test("a replica that gets the rule within a window refuses nothing before it knows that no other one stopped it", async () => {
+  const a = await replica("a");
+  a.control.forceByHand("native", a.at);
+  a.control.forceByHand("none", a.at);
+  const b = await startReplica(store, "b", { rules: rulesOf([makeRule("other", {}, { mode: "native" })]) });
+  b.at = wall();
+  // By now the store has what a did.
+  await until(() => phaseOf(a) === "stopped" && b.shared.isUp());
+  await replica("c");
+  b.control.replace(RULES);
+  expect(phaseOf(b)).toBe("held");
+  await until(() => phaseOf(b) === "stopped");
+  expect(kinds(b)).toEqual(["brownout-stopped"]);
 });
 
 test("a replica that loses the store refuses nothing until it is back", async () => {

@@ -1,4 +1,5 @@
 /** Options of metrics for an instance that does nothing. */
+import { NOTHING_RECORDED } from "../../src/recording/recorder.ts";
 import type { MetricsOptions } from "../../src/telemetry/metrics.ts";
 
 export const IDLE: MetricsOptions = {
@@ -28,4 +29,5 @@ export const IDLE: MetricsOptions = {
   },
   events: () => [],
   droppedLogLines: () => 0,
+  recording: () => NOTHING_RECORDED,
 };

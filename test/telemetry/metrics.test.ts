@@ -125,13 +125,25 @@ describe("what is counted", () => {
   });
 
   test("the state of the process", async () => {
-    const made = metrics({ inFlight: () => 7, inFlightLimit: 9, ready: () => false, droppedLogLines: () => 3 });
+    const recording = () => ({ lines: 5, bytes: 600, dropped: 2, isFailing: true, beyondRate: 4 });
+    const made = metrics({
+      inFlight: () => 7,
+      inFlightLimit: 9,
+      ready: () => false,
+      droppedLogLines: () => 3,
+      recording,
+    });
     made.reloaded(false, 1);
     const parsed = parsePrometheus(await made.text());
     expect(sampleValue(parsed, "carryover_in_flight_requests")).toBe(7);
     expect(sampleValue(parsed, "carryover_in_flight_requests_limit")).toBe(9);
     expect(sampleValue(parsed, "carryover_ready")).toBe(0);
     expect(sampleValue(parsed, "carryover_log_lines_dropped_total")).toBe(3);
+    expect(sampleValue(parsed, "carryover_recording_lines_total")).toBe(5);
+    expect(sampleValue(parsed, "carryover_recording_bytes_total")).toBe(600);
+    expect(sampleValue(parsed, "carryover_recording_left_out_total", { why: "rate" })).toBe(4);
+    expect(sampleValue(parsed, "carryover_recording_left_out_total", { why: "disk" })).toBe(2);
+    expect(sampleValue(parsed, "carryover_recording_failing")).toBe(1);
     expect(sampleValue(parsed, "carryover_config_last_reload_successful")).toBe(0);
     expect(sampleValue(parsed, "carryover_build_info", { version: "1.2.3", node: process.version })).toBe(1);
     expect(sampleValue(await scraped([]), "carryover_config_last_reload_successful")).toBe(1);

@@ -130,6 +130,31 @@ export const cutover = {
       queries: [[`count by (rule, state) (carryover_rule_state{${OF}} == 1)`, "{{rule}} {{state}}"]],
     }),
     lines({
+      title: "Brownouts",
+      width: 12,
+      description:
+        "Requests to v1 per second that brownouts refused, by rule. The other lines count instances: on which the brownout runs, and on which its window is open without refusals, since it was stopped or did not start.",
+      unit: "reqps",
+      queries: [
+        [rate("carryover_brownout_refused_total", "rule"), "{{rule}}"],
+        [`sum by (rule) (carryover_brownout_running{${OF}}) > 0`, "{{rule}}: instances running"],
+        [`sum by (rule) (carryover_brownout_stopped{${OF}}) > 0`, "{{rule}}: instances stopped"],
+      ],
+    }),
+    lines({
+      title: "Recording",
+      width: 12,
+      description:
+        "Lines per second that were written to record.file, their size in KiB, requests that are missing in it (beyond record.perSecond, or not written), and on how many instances the file cannot be written.",
+      unit: "ops",
+      queries: [
+        [orZero(`sum(rate(carryover_recording_lines_total{${OF}}[$__rate_interval]))`), "written"],
+        [orZero(`sum(rate(carryover_recording_bytes_total{${OF}}[$__rate_interval])) / 1024`), "KiB"],
+        [rate("carryover_recording_left_out_total", "why"), "missing: {{why}}"],
+        [orZero(`sum(carryover_recording_failing{${OF}})`), "instances that cannot write"],
+      ],
+    }),
+    lines({
       title: "Events",
       width: 24,
       description:

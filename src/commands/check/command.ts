@@ -176,7 +176,9 @@ async function checkAll(
     const state = await stateFindings(config, rules);
     const { checkPort } = await import("./port.ts");
     const port = await checkPort(config.listen, process.versions.node);
-    const findings = [...report.findings, ...(rules?.findings ?? []), ...clients, ...state, ...port];
+    const { checkRecording } = await import("./recording.ts");
+    const recording = await checkRecording(config, Date.now());
+    const findings = [...report.findings, ...(rules?.findings ?? []), ...clients, ...state, ...recording, ...port];
     const platform = { url: config.upstream.v2.url, version: report.version };
     const title = `${platform.url}, ${platform.version}`;
     const text = reportText(findings, { title, platform, rules }, flags, io);

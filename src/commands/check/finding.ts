@@ -63,7 +63,7 @@ export function verdictOf(findings: readonly Finding[]): CheckVerdict {
   const has = (level: FindingLevel) => findings.some((finding) => finding.level === level);
   if (has("fail")) return "fail";
   // A check that asks no platform is judged by what it looked at.
-  const asked = findings.filter(({ probe }) => !["rules", "state", "store", "port"].includes(probe));
+  const asked = findings.filter(({ probe }) => !["rules", "state", "store", "recording", "port"].includes(probe));
   const lists = asked.filter(({ probe, level }) => probe === "lists" && level !== "skipped");
   if (lists.length === 0 && (asked.length > 0 || findings.length === 0)) return "unjudged";
   if (has("warn")) return "warn";

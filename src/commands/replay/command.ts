@@ -21,6 +21,7 @@ import { paintFor, printable } from "../terminal.ts";
 import { tokenFrom } from "../token-input.ts";
 import { readNumber, readWritesTo } from "./arguments.ts";
 import { replayJunit, replayMarkdown } from "./formats.ts";
+import { replayPage } from "./page.ts";
 import { progressLine } from "./progress.ts";
 import { keyOf, openResumed, saving } from "./resume.ts";
 import { replayText } from "./text.ts";
@@ -39,6 +40,7 @@ interface ReplayFlags extends Readonly<Record<string, unknown>> {
   readonly json?: true;
   readonly markdown?: true;
   readonly junit?: true;
+  readonly html?: true;
 }
 
 const USAGE = 64;
@@ -67,7 +69,8 @@ export function addReplay(program: Command, io: CommandIo, outcome: Outcome): vo
     .option("--writes-token-file <file>", "file with a token of that platform; it gets no other")
     .option("--json", "print one JSON document (docs/replay.md)")
     .option("--markdown", "print Markdown")
-    .option("--junit", "print JUnit's XML");
+    .option("--junit", "print JUnit's XML")
+    .option("--html", "print one page of HTML that needs no other file");
   addConfigOptions(command);
   command.action(async (files: readonly string[], flags: ReplayFlags) => {
     try {
@@ -267,13 +270,16 @@ async function running(
   }
 }
 
-function formatOf({ json, markdown, junit }: ReplayFlags, io: CommandIo): (report: ReplayReport) => string {
-  const formats = [json && "--json", markdown && "--markdown", junit && "--junit"].filter((flag) => flag !== undefined);
+function formatOf({ json, markdown, junit, html }: ReplayFlags, io: CommandIo): (report: ReplayReport) => string {
+  const formats = [json && "--json", markdown && "--markdown", junit && "--junit", html && "--html"].filter(
+    (flag) => flag !== undefined,
+  );
   if (formats.length > 1) {
     throw new ArgumentError({ where: formats.join(" "), what: "these are two formats", remedy: "choose one" });
   }
   if (json === true) return (report) => printable(JSON.stringify(report, null, 2));
   if (markdown === true) return replayMarkdown;
+  if (html === true) return replayPage;
   return junit === true ? replayJunit : (report) => replayText(report, paintFor(io));
 }
 

@@ -1,46 +1,21 @@
 /** The report of a replay as Markdown and as JUnit's XML. */
 
 import type { ReplayReport } from "../../replay/report.ts";
-import type { CountedReason, ReplayCause } from "../../replay/tally.ts";
+import type { ReplayCause } from "../../replay/tally.ts";
 import { counted } from "../../rules/words.ts";
 import { escapeMarkdown } from "../report/formats.ts";
 import { cutLine } from "../terminal.ts";
-import { frequencyOf, notesOf, placeOf, valuesOf, verdictLine } from "./text.ts";
+import { type ReplayTable, tablesOf } from "./tables.ts";
+import { frequencyOf, notesOf, placeOf, subjectLine, valuesOf, verdictLine } from "./text.ts";
 
-const MOST = 100;
 const WIDEST = 200;
 
 export function replayMarkdown(report: ReplayReport): string {
-  const { differences, undecided, noise, notCompared, notReplayed, notRead, stopped, operations } = report;
-  const cause = (one: ReplayCause): readonly string[] => [
-    placeOf(one),
-    frequencyOf(one),
-    valuesOf(one),
-    one.example === undefined ? "" : `${one.example.method} ${one.example.target} (${one.example.at})`,
-    one.set ?? one.trap ?? "",
-  ];
-  const reason = ({ why, count, first }: CountedReason): readonly string[] => [why, String(count), first];
-  const causes = ["where", "how often", "values", "request", "setting or trap"];
-  const reasons = ["why", "requests", "first"];
   const parts = [
     `# ${escapeMarkdown(verdictLine(report))}`,
-    ...(stopped === undefined ? [] : [escapeMarkdown(`Stopped: ${stopped}`)]),
-    escapeMarkdown(`Replay of ${report.files.join(", ")}: v1 at ${report.v1}, v2 at ${report.v2}.`),
-    section("Differences, the worst first", causes, differences.map(cause)),
-    section("Cannot be told from noise", causes, undecided.map(cause)),
-    section(
-      "Noise: native v1 differs from itself",
-      ["operation", "path", "requests"],
-      noise.map(({ resource, operation, path, requests }) => [`${resource} ${operation}`, path, String(requests)]),
-    ),
-    section(
-      "Compared",
-      ["operation", "requests", "different"],
-      operations.map((one) => [`${one.resource} ${one.operation}`, String(one.compared), String(one.differing)]),
-    ),
-    section("Not compared", reasons, notCompared.map(reason)),
-    section("Not replayed", reasons, notReplayed.map(reason)),
-    section("Not readable", reasons, notRead.map(reason)),
+    ...(report.stopped === undefined ? [] : [escapeMarkdown(`Stopped: ${report.stopped}`)]),
+    escapeMarkdown(subjectLine(report)),
+    ...tablesOf(report).map(markdownTable),
     notesOf(report)
       .map((note) => `- ${escapeMarkdown(note)}`)
       .join("\n"),
@@ -48,12 +23,11 @@ export function replayMarkdown(report: ReplayReport): string {
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-function section(title: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return "";
+function markdownTable({ title, columns, rows, more }: ReplayTable): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  const shown = rows.slice(0, MOST).map((row) => line(row.map((cell) => escapeMarkdown(cutLine(cell, WIDEST)))));
-  const more = rows.length > MOST ? [`\n${escapeMarkdown(`and ${rows.length - MOST} more`)}`] : [];
-  return [`## ${title}\n`, line(columns), line(columns.map(() => "---")), ...shown, ...more].join("\n");
+  const shown = rows.map((row) => line(row.map((cell) => escapeMarkdown(cutLine(cell, WIDEST)))));
+  const rest = more > 0 ? [`\n${escapeMarkdown(`and ${more} more`)}`] : [];
+  return [`## ${title}\n`, line(columns), line(columns.map(() => "---")), ...shown, ...rest].join("\n");
 }
 
 /** One test case per operation, which fails with its differences; requests without a result are an error of a case of their own. */

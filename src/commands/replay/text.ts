@@ -28,6 +28,11 @@ export function verdictLine({ verdict, compared, differing, differences, undecid
   return `NOT KNOWN: ${why}; ${all}, none of which differs`;
 }
 
+/** What was replayed, and where. */
+export function subjectLine({ files, v1, v2 }: Pick<ReplayReport, "files" | "v1" | "v2">): string {
+  return `replay of ${files.join(", ")}: v1 at ${v1}, v2 at ${v2}`;
+}
+
 export function replayText(report: ReplayReport, paint: Paint): string {
   const { differences, undecided, noise, notCompared, notReplayed, notRead, stopped } = report;
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
@@ -45,7 +50,7 @@ export function replayText(report: ReplayReport, paint: Paint): string {
     ["Notes", notesOf(report).map((note) => `  ${note}`)],
   ];
   return [
-    [`carryover replay of ${report.files.join(", ")}: v1 at ${report.v1}, v2 at ${report.v2}`],
+    [`carryover ${subjectLine(report)}`],
     ...sections.filter(([, lines]) => lines.length > 0).map(([title, lines]) => [paint("bold", title), ...lines]),
     [
       ...(stopped === undefined ? [] : [paint("yellow", `stopped: ${cutLine(stopped, 4 * WIDEST)}`)]),

@@ -84,7 +84,7 @@ describe("carryover replay", () => {
     expect([two.code, two.err]).toEqual([64, expect.stringContaining("these are two formats")]);
   });
 
-  it.each([[], ["--markdown"], ["--junit"], ["--json"]])(
+  it.each([[], ["--markdown"], ["--junit"], ["--html"], ["--json"]])(
     "prints no control characters of a hostile recording (%s)",
     async (...format) => {
       const rig = await replayRig({ recordTimes: "published" });

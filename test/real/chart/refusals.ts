@@ -197,6 +197,20 @@ export const CONTRADICTING: readonly Refusal[] = [
     { replicaCount: 1, state: { existingClaim: "c" }, strategy: { type: "RollingUpdate" } },
     "strategy",
   ],
+  [
+    "a recording on a file system that is read-only",
+    { config: { record: { file: "/r.jsonl" } } },
+    "config.record.file",
+  ],
+  [
+    "a recording on a volume that is read-only",
+    {
+      config: { record: { file: "/recording/requests.jsonl" } },
+      extraVolumes: [{ name: "recording", emptyDir: {} }],
+      extraVolumeMounts: [{ name: "recording", mountPath: "/recording", readOnly: true }],
+    },
+    "config.record.file",
+  ],
   ["less time to stop in than a request takes", { terminationGracePeriodSeconds: 20 }, "terminationGracePeriodSeconds"],
   ["two hooks before the stop", { lifecycle: { preStop: { sleep: { seconds: 1 } } } }, "preStopSleepSeconds"],
   ["a node port of a Service without one", { service: { nodePort: 30080 } }, "service.type"],

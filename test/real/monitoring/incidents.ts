@@ -140,6 +140,8 @@ carryover_problems_total{reason="MESSAGE_TOO_LARGE"} ${internal}
 carryover_rule_v2_slow{rule="slowed"} ${internal * 4}
 # TYPE carryover_brownout_stopped gauge
 carryover_brownout_stopped{rule="tuesdays"} ${internal}
+# TYPE carryover_recording_failing gauge
+carryover_recording_failing ${internal}
 # TYPE carryover_client_last_v1_request_timestamp_seconds gauge
 carryover_client_last_v1_request_timestamp_seconds{client="monthly"} ${twoWeeksAgo}
 `;
@@ -157,6 +159,7 @@ export async function fireAll(stage: Stage): Promise<void> {
     "CarryoverMessagesTooLarge",
     "CarryoverRuleExpired",
     "CarryoverBrownoutStopped",
+    "CarryoverRecordingFailing",
     "CarryoverRuleCouldMove",
     "CarryoverV2Slow",
     "CarryoverStateNotSaved",

@@ -39,7 +39,7 @@ export interface Fleet {
   member(flags?: Readonly<Record<string, string>>): Promise<Member>;
 }
 
-export async function startFleet(common: Readonly<Record<string, string>>): Promise<Fleet> {
+export async function startFleet(common: Readonly<Record<string, string>>, rules = RULES): Promise<Fleet> {
   const sick = { v2: 0 };
   const faults: SendLayer = (next) => (request, options) => {
     if (sick.v2 === 0 || !request.target.includes("/v2beta1/")) return next(request, options);
@@ -51,7 +51,7 @@ export async function startFleet(common: Readonly<Record<string, string>>): Prom
   const { url } = await sandbox.listen();
   const home = await folder();
   const [rulesFile, tokenFile] = [join(home, "rules.yaml"), join(home, "token")];
-  writeFileSync(rulesFile, RULES);
+  writeFileSync(rulesFile, rules);
   writeFileSync(tokenFile, TOKEN);
   const member = async (flags: Readonly<Record<string, string>> = {}): Promise<Member> => {
     const instance = await serve({
