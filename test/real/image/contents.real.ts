@@ -84,7 +84,7 @@ describe("the image", () => {
     });
   });
 
-  it("is small: what carryover adds is below 5 MiB", () => {
+  it("is small: what carryover adds is below 6 MiB", () => {
     const [app, node, whole] = [
       mebibytes(join(root, "app")),
       lstatSync(join(root, "usr/local/bin/node")).size,
@@ -93,7 +93,7 @@ describe("the image", () => {
     console.info(
       `carryover ${app.toFixed(2)} MiB, node ${Math.round(node / 1024 ** 2)} MiB, whole image ${Math.round(whole)} MiB`,
     );
-    expect(app).toBeLessThan(5);
+    expect(app).toBeLessThan(6);
   });
 
   it("is the same, byte for byte, when it is built again from the same sources", async () => {
