@@ -60,6 +60,8 @@ export interface Ledger {
   stream(): { readonly entries: Iterable<ClientEntry>; head(): Omit<LedgerSnapshot, "clients"> };
   /** The clients, and when each called last; cheap. */
   seen(): Iterable<{ readonly name: string; readonly lastSeen: number }>;
+  /** How many clients there are. */
+  size(): number;
   /** The clients that have changed since the revision; cheap. Of 0: all. */
   changedSince(revision: number): Iterable<string>;
   /** As `stream`, of these clients only; those that are no longer there are left out. */
@@ -155,6 +157,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       return { entries: entriesOf(streamed), head: () => headOf(streamed) };
     },
     seen: () => state.clients.items(),
+    size: () => state.clients.size,
     changedSince: (revision) => changedSince(state, revision),
     entriesOf: (names) => {
       const { clients, days, options: by } = state;

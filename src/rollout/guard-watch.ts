@@ -180,12 +180,13 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
     });
   };
   const native = (exchange: Exchange): void => {
-    const kind = failureOfExchange(exchange);
+    const [operation, at] = [operationOf(exchange), now()];
     const isServed = isSuccess(exchange);
+    if (isServed) slowness.took(operation, undefined, msOf(exchange), at);
+    const kind = failureOfExchange(exchange);
     if (!isServed && kind === undefined) return;
-    figures.add(operationOf(exchange), undefined, kind, now());
-    if (exchange.write !== true) return;
-    writes.native(operationOf(exchange), exchange.credential?.(), isServed, now());
+    figures.add(operation, undefined, kind, at);
+    if (exchange.write === true) writes.native(operation, exchange.credential?.(), isServed, at);
   };
   return {
     subscribe: (listener) => void listeners.push(listener),
@@ -208,7 +209,6 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
       if (exchange.apiVersion !== "v1" || exchange.operation === "unknown" || exchange.aborted) return;
       const isWrite = exchange.write === true;
       if (exchange.mode !== "translate") {
-        if (isSuccess(exchange)) slowness.took(operationOf(exchange), undefined, msOf(exchange), now());
         native(exchange);
         return;
       }
