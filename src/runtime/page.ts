@@ -23,7 +23,7 @@ const MOST_REST_MS = 5_000;
 /** Without a page that is looked at, the thread ends after this time. */
 const IDLE_MS = 60_000;
 
-interface OpenPage {
+export interface OpenPage {
   readonly thread: PageThread;
   readonly teller: PageTeller;
 }
@@ -35,7 +35,8 @@ interface Update {
   readonly done: Promise<number>;
 }
 
-export function createPage(parts: PageParts): AdminPage {
+/** `begin`: opens the page; tests hand in their own. */
+export function createPage(parts: PageParts, begin: (parts: PageParts) => Promise<OpenPage> = openPage): AdminPage {
   const { config, migration, now, later } = parts;
   let opened: Promise<OpenPage> | undefined;
   let updated: Update | undefined;
@@ -54,7 +55,7 @@ export function createPage(parts: PageParts): AdminPage {
     if (isClosed) throw new Error("carryover stops");
     cancelEnd();
     cancelEnd = later(IDLE_MS, end);
-    opened ??= openPage(parts).catch((error: unknown) => {
+    opened ??= begin(parts).catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
