@@ -20,7 +20,7 @@ export interface GuardWatch {
   begins(exchange: Exchange, rule: string): void;
   /** The slowest operation of `rule`, if v2 is much slower than native v1. */
   slowest(rule: string): Slowness | undefined;
-  /** What v2 and native v1 did lately with the operations of `rule`, and the one that takes longest beside native v1. */
+  /** What v2 and native v1 did lately with the operations of `rule`, and the slowest of them compared with native v1. */
   figures(rule: string): (RuleFigures & { readonly longest: Slowness | undefined }) | undefined;
   /** The rate limit that v2 named last to clients of `rule`. */
   rateLimit(rule: string): string | undefined;

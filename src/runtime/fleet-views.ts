@@ -79,7 +79,7 @@ export function mergedEvents(own: OwnEvents, peers: readonly Peer[]): Pick<Fleet
   };
 }
 
-/** The same with who answers for each client. */
+/** The ledger with the owner of each client. */
 export function withOwners<One extends LedgerSnapshot>(ledger: One, ownerOf: ClientIdentity["ownerOf"]): One {
   return { ...ledger, clients: ledger.clients.map((client) => ({ ...client, ...ownerOf(client.name) })) };
 }

@@ -18,7 +18,7 @@ export interface PageParts extends Pick<TellerSources, "instance" | "wall" | "no
 const FRESH_MS = 900;
 /** Of the time, gathering may keep requests waiting for the first part, and rendering for open pages may take the second of one processor. */
 const SHARES = { gathering: 0.01, rendering: 0.05 };
-/** Updates are no less frequent than this. */
+/** Longest pause between two updates. */
 const MOST_REST_MS = 5_000;
 /** Without a page that is looked at, the thread ends after this time. */
 const IDLE_MS = 60_000;
