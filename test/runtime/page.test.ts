@@ -1,12 +1,15 @@
 /** When the thread of the page begins and ends, and who shares an update. */
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createPage, type OpenPage, type PageParts } from "../../src/runtime/page.ts";
 
 function stage() {
   const clock = { now: 0, updates: 0 };
+  const force: { commandAt: number | undefined } = { commandAt: undefined };
   const timers = new Set<{ readonly at: number; readonly run: () => void }>();
   const threads: { fault: Error | undefined; isClosed: boolean }[] = [];
   const parts = {
+    migration: { rollout: { rules: () => undefined, force: () => force } },
     now: () => clock.now,
     later: (ms: number, run: () => void) => {
       const timer = { at: clock.now + ms, run };
@@ -22,6 +25,7 @@ function stage() {
     };
     const update = async () => {
       clock.updates += 1;
+      await setTimeout(5);
       return 1;
     };
     return {
@@ -44,7 +48,7 @@ function stage() {
       timer.run();
     }
   };
-  return { clock, threads, page, pass, look: () => page.home(new URLSearchParams(), undefined) };
+  return { clock, force, threads, page, pass, look: () => page.home(new URLSearchParams(), undefined) };
 }
 
 test("all that look within a second share an update", async () => {
@@ -55,6 +59,18 @@ test("all that look within a second share an update", async () => {
   pass(1_000);
   await look();
   expect(clock.updates).toBe(2);
+});
+
+test("whoever looks after a change sees it, even if others look", async () => {
+  const { clock, force, look } = stage();
+  await look();
+  force.commandAt = 1;
+  const during = look();
+  await setImmediate();
+  expect(clock.updates).toBe(2);
+  force.commandAt = 2;
+  await Promise.all([during, look(), look()]);
+  expect(clock.updates).toBe(3);
 });
 
 test("the thread ends a minute after the last look, and begins again with the next one", async () => {
