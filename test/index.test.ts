@@ -6,6 +6,7 @@ import { Writable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
 import type { Sandbox } from "../sandbox/src/sandbox.ts";
 import { seededSandbox } from "../sandbox/test/seeded.ts";
+import { freePort } from "../scripts/free-ports.mjs";
 import { configOptions } from "../src/config/config.ts";
 import {
   type Carryover,
@@ -301,10 +302,7 @@ describe("its life", () => {
 
   it("closes while it opens, and gives no address that nobody serves", async () => {
     const { url } = await platform();
-    const free = createServer();
-    await new Promise<void>((done) => free.listen(0, "127.0.0.1", done));
-    const { port } = free.address() as { port: number };
-    await new Promise((done) => free.close(done));
+    const port = await freePort();
     const carryover = await embedded(url, { listen: { host: "127.0.0.1", port, shutdownDelaySeconds: 0 } });
     const opening = expect(carryover.listen()).rejects.toThrow("close() was called while listen() opened the ports");
     await carryover.close();

@@ -12,7 +12,7 @@ import { createViewers } from "./viewers.ts";
 
 export interface PageOptions {
   readonly page: AdminPage;
-  /** The token for views; undefined: this machine alone may read. */
+  /** The token for views. Without one, only browsers on this machine may read. */
   readonly token: () => string | undefined;
   /** The token for changes. */
   readonly changeToken: () => string | undefined;

@@ -2,7 +2,8 @@
  * The login of the operator's page. A cookie holds its own expiry, signed with the token in force, so nothing is kept here: every replica with the
  * same token accepts it, and a new token ends it.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
+import { sameText } from "./access.ts";
 
 /** A working day. */
 const SESSION_SECONDS = 12 * 3600;
@@ -10,11 +11,6 @@ const SESSION_SECONDS = 12 * 3600;
 /** Signs in base64url; `purpose` keeps one use of the token from another. */
 function sign(token: string, purpose: string, text: string): string {
   return createHmac("sha256", token).update(`carryover page ${purpose}\n${text}`).digest("base64url");
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** Browsers share cookies between ports: the name differs for another token, so that two instances on one host do not log each other out. */
@@ -38,7 +34,7 @@ export function sessionOf(cookies: string | undefined, token: string, now: numbe
     const seconds = /^\d{1,12}$/.test(expires) ? Number(expires) : 0;
     // A clock that was far ahead must not have made a session that lasts for years.
     const isNow = seconds > now / 1000 && seconds <= now / 1000 + SESSION_SECONDS + 60;
-    if (isNow && isSame(signature, sign(token, "session", expires))) return value;
+    if (isNow && sameText(signature, sign(token, "session", expires))) return value;
   }
   return undefined;
 }
@@ -49,5 +45,5 @@ export function formToken(token: string, session: string): string {
 }
 
 export function isFormToken(given: string, token: string, session: string): boolean {
-  return isSame(given, formToken(token, session));
+  return sameText(given, formToken(token, session));
 }

@@ -73,7 +73,7 @@ function textsByHarm(
   };
 }
 
-/** What fails nobody now, and would: with the next restart, the next certificate, the next emergency. */
+/** Faults that no client notices yet, but will at the next restart, certificate renewal or emergency. */
 function nextFailures({ address, progress }: RespondingInstance): readonly string[] {
   const { ready, saved, changeable, force, forcedBy, refusedCertificates = [] } = progress;
   return [

@@ -2,7 +2,7 @@
 
 /** Most harm first. */
 export const HARMS = [
-  /** Clients get errors now, or nobody knows: an instance does not respond. */
+  /** Clients get errors now, or an instance does not respond, so that they may. */
   "clients-fail",
   /** Clients are served, but not as the rules say: none of them, or single ones that stepped back or whose v2 is slow. */
   "forced",
@@ -13,7 +13,7 @@ export const HARMS = [
   "next-failure",
   /** Replicas decide alone, or differently. */
   "apart",
-  /** What was counted is missing, or shows that a rule may not go further. */
+  /** Counts are missing, or show that a rule may not go further. */
   "evidence",
   /** Can be tidied up at leisure. */
   "leftover",

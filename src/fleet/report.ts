@@ -35,9 +35,7 @@ export function createStanding(
   readonly allTime: Pick<Standing, "translatedShare" | "served">;
 } {
   const { responding } = readInstances(fleet.results);
-  const whole = merge(responding);
-  const window = whole && windowOf(asked, whole);
-  const view = whole && window && { window, merged: scoped(whole, {}, window) };
+  const view = viewIn(responding, asked, {});
   return {
     at: timeOf(view?.merged.at),
     standing: view === undefined ? null : standingIn(view, fleet, {}),
@@ -54,9 +52,7 @@ export function createReport(
 ): MigrationReport {
   const { instances, responding } = readInstances(results);
   const complete = instances.every(({ fault }) => fault === null);
-  const whole = merge(responding);
-  const found = whole && { window: windowOf(asked, whole), whole };
-  const view = found && { window: found.window, merged: scoped(found.whole, scope, found.window) };
+  const view = viewIn(responding, asked, scope);
   const merged = view?.merged;
   return {
     version: 1,
@@ -84,6 +80,18 @@ export function createReport(
     breaks: view === undefined ? [] : breaksIn(view, scope),
     ...judgeV1({ view, complete, calls: callsOf(scope) }),
   };
+}
+
+/** Undefined if no instance responded. */
+function viewIn(
+  responding: readonly RespondingInstance[],
+  asked: AskedTimes,
+  scope: ReportScope,
+): ReportView | undefined {
+  const whole = merge(responding);
+  if (whole === undefined) return undefined;
+  const window = windowOf(asked, whole);
+  return { window, merged: scoped(whole, scope, window) };
 }
 
 function windowLine(view: ReportView | undefined): WindowLine {

@@ -62,6 +62,8 @@ export interface Ledger {
   failingByTranslation(client: string): string | undefined;
   /** The clients, and when each called last; cheap. */
   seen(): Iterable<{ readonly name: string; readonly lastSeen: number }>;
+  /** How many clients there are. */
+  size(): number;
   /** The clients that have changed since the revision; cheap. Of 0: all. */
   changedSince(revision: number): Iterable<string>;
   /** As `stream`, of these clients only; those that are no longer there are left out. */
@@ -163,6 +165,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       return found && `requests of ${found.resource} ${found.name} failed because of the translation`;
     },
     seen: () => state.clients.items(),
+    size: () => state.clients.size,
     changedSince: (revision) => changedSince(state, revision),
     entriesOf: (names) => {
       const { clients, days, options: by } = state;

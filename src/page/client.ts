@@ -1,7 +1,7 @@
 /** One client: what it calls, when, and its way out of v1. */
 
 import { ownerText } from "../ledger/clients-view.ts";
-import { daysView } from "../ledger/days.ts";
+import { DAY_MS, daysView } from "../ledger/days.ts";
 import { difficultyWords } from "../ledger/difficulty.ts";
 import type { ClientEntry } from "../ledger/entry.ts";
 import { grouped } from "../model/group.ts";
@@ -16,7 +16,6 @@ import { columns } from "./plot.ts";
 import { count, time } from "./words.ts";
 
 /** Of 14 days and today. */
-const DAY = 86_400_000;
 const DAYS = 15;
 const MOST_KINDS = 12;
 
@@ -33,7 +32,7 @@ export interface ClientView {
 export function clientPage({ entry, wayOut, at, samples }: ClientView, look: Document["assets"]): string {
   const byDate = new Map(daysView(entry.days).counts.map((one) => [one.date, one]));
   const dates = Array.from({ length: DAYS }, (_, back) =>
-    new Date(at - (DAYS - 1 - back) * DAY).toISOString().slice(0, 10),
+    new Date(at - (DAYS - 1 - back) * DAY_MS).toISOString().slice(0, 10),
   );
   const of = (version: "v1" | "v2") => dates.map((date) => byDate.get(date)?.[version] ?? 0);
   const owner = ownerText(entry);

@@ -1,5 +1,7 @@
 /** Who is left on v1, who answers for it, and how hard it is to move. */
+
 import { calledV1, isUnseenOnV2 } from "../fleet/next-client.ts";
+import { DAY_MS } from "../ledger/days.ts";
 import { difficultyOf, difficultyWords } from "../ledger/difficulty.ts";
 import { addErrors, type ClientEntry, countErrors, DIFFICULTIES, type Difficulty } from "../ledger/entry.ts";
 import { FAULT_ORIGINS, type FaultOrigin } from "../model/problem.ts";
@@ -11,7 +13,6 @@ import { ago, count, minute, time } from "./words.ts";
 
 const CLIENTS_ON_PAGE = 25;
 const MOST_OPERATIONS = 3;
-const DAY = 86_400_000;
 
 export function clients(data: PageData, query: PageQuery): Section {
   const { ledger, at } = data;
@@ -39,7 +40,7 @@ function selected(all: readonly ClientEntry[], { search, resource, state }: Page
       (wanted === "" ||
         [entry.name, entry.owner, entry.contact].some((text) => text?.toLowerCase().includes(wanted) === true)) &&
       (resource === "" || entry.operations.some((one) => one.resource === resource)) &&
-      (state === "all" || (state === "left") === calledV1(entry, at - DAY)),
+      (state === "all" || (state === "left") === calledV1(entry, at - DAY_MS)),
   );
 }
 
@@ -99,7 +100,7 @@ export function difficultyBadge(entry: ClientEntry): Html {
 }
 
 export function stateBadge(entry: ClientEntry, at: number): Html {
-  if (calledV1(entry, at - DAY)) return badge("on v1", "native");
+  if (calledV1(entry, at - DAY_MS)) return badge("on v1", "native");
   return isUnseenOnV2(entry) ? badge("silent", "plain") : badge("moved", "good");
 }
 

@@ -97,7 +97,7 @@ export interface PageData {
   readonly ownGuards: ReadonlyMap<string, RuleGuard | undefined>;
   /** By name of a rule in trouble, what the guards of all replicas find together. */
   readonly guardsTogether: ReadonlyMap<string, { readonly replicas: number; readonly evidence: number }>;
-  /** Requests of the last 24 hours by kind; undefined: unknown. */
+  /** Requests of the last 24 hours by kind. Undefined if they are unknown. */
   readonly rows: readonly RequestTotalsRow[] | undefined;
   readonly hours: Series;
   readonly days: Series;
@@ -117,7 +117,7 @@ export interface PageData {
   readonly isMadeUp: boolean;
 }
 
-/** What the page of the demo shows besides what was counted. Nothing else reads it. */
+/** The invented past of the demo. Only its page reads it. */
 export interface MadeUpPast {
   readonly hours: SeriesSource;
   readonly days: SeriesSource;

@@ -1,6 +1,8 @@
 /** Where the migration stands, what to do next, and what needs attention. */
+
 import { changeLines } from "../fleet/change.ts";
 import { sumOfSeries, translatedShareOf } from "../history/series.ts";
+import { DAY_MS } from "../ledger/days.ts";
 import { grouped } from "../model/group.ts";
 import { counted } from "../rules/words.ts";
 import type { RequestTotalsRow } from "../telemetry/progress.ts";
@@ -10,7 +12,6 @@ import { badge, type Section } from "./parts.ts";
 import { bar, sparkline } from "./plot.ts";
 import { count, share } from "./words.ts";
 
-const DAY = 86_400_000;
 const MOST_TROUBLES = 12;
 
 export function headline(data: PageData): Section {
@@ -27,8 +28,8 @@ function shareCard({ status, days, hours, at }: PageData): Html {
   const { standing, window } = status;
   const now = standing?.translatedShare ?? undefined;
   // Both from the same buckets, so that they can be compared.
-  const [today, before] = [at - DAY, at - 2 * DAY].map((from) =>
-    translatedShareOf(sumOfSeries(hours, from, from + DAY)),
+  const [today, before] = [at - DAY_MS, at - 2 * DAY_MS].map((from) =>
+    translatedShareOf(sumOfSeries(hours, from, from + DAY_MS)),
   );
   const daily = days.points.slice(-14).map(({ counts }) => translatedShareOf(counts));
   const figure = now === undefined ? "–" : share(now);

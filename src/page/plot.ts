@@ -2,6 +2,7 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { area, curveStepAfter, stack, stackOrderNone } from "d3-shape";
 import { SERIES_KINDS, type Series, type SeriesKind, type SeriesPoint } from "../history/series.ts";
+import { DAY_MS } from "../ledger/days.ts";
 import { geometry, type Html, html } from "./html.ts";
 import { count, day, minute, short } from "./words.ts";
 
@@ -113,7 +114,7 @@ export function sparkline(values: readonly (number | undefined)[], label: string
 
 /** The points of a plot as rows, latest first, for readers who cannot see it. */
 export function plotTable({ ms, points }: Series): Html {
-  const isDays = ms >= 86_400_000;
+  const isDays = ms >= DAY_MS;
   const rows = points.toReversed().flatMap(({ at, counts }) => (counts === undefined ? [] : [{ at, counts }]));
   return html`<table><thead><tr><th scope="col">${isDays ? "Day" : "Hour"} (UTC)</th>${SERIES_KINDS.map((kind) => html`<th scope="col" class="number">${KIND_NAMES[kind]}</th>`)}</tr></thead>
 <tbody>${rows.map(

@@ -4,7 +4,7 @@ import type { Asset } from "./assets.ts";
 
 /** Returns documents of HTML. */
 export interface AdminPage {
-  /** `formToken`: of the login of whoever looks; undefined without one. */
+  /** `formToken`: of the reader's login. Undefined if the reader is not logged in. */
   home(query: URLSearchParams, formToken: string | undefined): Promise<Uint8Array>;
   /** What viewers are to be sent. `turn`: a number that is greater each time. `restMs`: how long to wait before the next time, at least. */
   news(
@@ -31,7 +31,7 @@ export interface AskedNews {
 /** Server-sent events for them. */
 export interface News {
   readonly query: string;
-  /** The turn after which `changes` continues; undefined: after none. */
+  /** `changes` applies to viewers that were sent this turn last. Undefined if it applies to none. */
   readonly before: number | undefined;
   /** Empty if nothing changed. */
   readonly changes: Uint8Array;

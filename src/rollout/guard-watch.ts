@@ -20,7 +20,7 @@ export interface GuardWatch {
   begins(exchange: Exchange, rule: string): void;
   /** The slowest operation of `rule`, if v2 is much slower than native v1. */
   slowest(rule: string): Slowness | undefined;
-  /** What v2 and native v1 did lately with the operations of `rule`, and the one that takes longest beside native v1. */
+  /** What v2 and native v1 did lately with the operations of `rule`, and the slowest of them compared with native v1. */
   figures(rule: string): (RuleFigures & { readonly longest: Slowness | undefined }) | undefined;
   /** The rate limit that v2 named last to clients of `rule`. */
   rateLimit(rule: string): string | undefined;
@@ -180,12 +180,13 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
     });
   };
   const native = (exchange: Exchange): void => {
-    const kind = failureOfExchange(exchange);
+    const [operation, at] = [operationOf(exchange), now()];
     const isServed = isSuccess(exchange);
+    if (isServed) slowness.took(operation, undefined, msOf(exchange), at);
+    const kind = failureOfExchange(exchange);
     if (!isServed && kind === undefined) return;
-    figures.add(operationOf(exchange), undefined, kind, now());
-    if (exchange.write !== true) return;
-    writes.native(operationOf(exchange), exchange.credential?.(), isServed, now());
+    figures.add(operation, undefined, kind, at);
+    if (exchange.write === true) writes.native(operation, exchange.credential?.(), isServed, at);
   };
   return {
     subscribe: (listener) => void listeners.push(listener),
@@ -208,7 +209,6 @@ export function createGuardWatch({ now, later, blameV2 }: GuardWatchOptions): Gu
       if (exchange.apiVersion !== "v1" || exchange.operation === "unknown" || exchange.aborted) return;
       const isWrite = exchange.write === true;
       if (exchange.mode !== "translate") {
-        if (isSuccess(exchange)) slowness.took(operationOf(exchange), undefined, msOf(exchange), now());
         native(exchange);
         return;
       }

@@ -12,7 +12,7 @@ export interface SlownessWatch {
   took(operation: string, rule: string | undefined, ms: number, at: number): void;
   /** Returns the slowest operation of `rule`, or undefined if none is slow or too few responses are known. */
   slowest(rule: string, at: number): Slowness | undefined;
-  /** The operation of `rule` that takes longest beside native v1, slow or not; undefined while too few responses are known. */
+  /** The slowest operation of `rule` compared with native v1, whether or not it counts as slow. Undefined while too few responses are known. */
   longest(rule: string, at: number): Slowness | undefined;
   /** Forgets the times of `rule`: it is judged again from nothing. */
   forget(rule: string): void;

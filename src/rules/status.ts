@@ -75,7 +75,7 @@ const Guard = z.object({
       repeats: z.object({ asked: Count, served: Count }),
       /** How near the evidence is to an alarm. */
       evidence: Share,
-      /** The operation that takes longest beside native v1. Absent: too few responses of both are known. */
+      /** The slowest operation compared with native v1. Absent while too few responses of both are known. */
       longest: optional(TimesSchema),
     }),
   ),

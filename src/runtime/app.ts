@@ -293,7 +293,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
           const all = Object.values(waiting).reduce((sum, one) => sum + one, 0);
           return {
             name,
-            isOpen: new Map(upstreams.breakers()).get(name) === true,
+            isOpen: upstreams.breakers().get(name) === true,
             reading,
             limit,
             waiting: all,

@@ -24,7 +24,7 @@ export interface RowSources {
   readonly bounds: () => readonly ComparisonCounts[];
   /** As `/samples` shows them. */
   readonly samples: () => { readonly values: "redact" | "show"; readonly samples: readonly unknown[] } | undefined;
-  readonly ledger: Pick<Ledger, "head" | "changedSince" | "entriesOf" | "revision" | "seen">;
+  readonly ledger: Pick<Ledger, "head" | "changedSince" | "entriesOf" | "revision" | "seen" | "size">;
   /** Option `clients.max`. */
   readonly mostClients: number;
   readonly requests: Pick<RequestHistory, "snapshot" | "tiers">;
@@ -90,8 +90,8 @@ function createClientRows({ ledger, mostClients }: Pick<RowSources, "ledger" | "
   const changed = new Set<number>();
   let revision = 0;
   const noteDropped = (): void => {
+    if (ledger.size() === names.reduce((sum, known) => sum + known.size, 0)) return;
     const present = new Set(Array.from(ledger.seen(), ({ name }) => name));
-    if (present.size === names.reduce((sum, known) => sum + known.size, 0)) return;
     for (const [at, known] of names.entries()) {
       for (const name of known) if (!present.has(name)) changed.add(at);
     }

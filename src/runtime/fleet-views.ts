@@ -5,6 +5,7 @@ import { foldDocuments } from "../fleet/fold.ts";
 import { byIds, type HistoryEvent } from "../history/events.ts";
 import type { FleetEvents } from "../history/events-view.ts";
 import type { AskedTimes } from "../history/requests.ts";
+import { DAY_MS } from "../ledger/days.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
 import type { ClientIdentity } from "../ledger/identity.ts";
 import type { PeerProgress } from "../telemetry/progress.ts";
@@ -35,7 +36,7 @@ export function peerProgress(
 }
 
 /** Those that have been gone for longer, or are more, become one. */
-const [KEPT_APART_MS, KEPT_APART] = [30 * 86_400_000, 50];
+const [KEPT_APART_MS, KEPT_APART] = [30 * DAY_MS, 50];
 
 export function withFolded(peers: readonly Peer[], now: number): readonly Peer[] {
   const gone = peers
@@ -78,7 +79,7 @@ export function mergedEvents(own: OwnEvents, peers: readonly Peer[]): Pick<Fleet
   };
 }
 
-/** The same with who answers for each client. */
+/** The ledger with the owner of each client. */
 export function withOwners<One extends LedgerSnapshot>(ledger: One, ownerOf: ClientIdentity["ownerOf"]): One {
   return { ...ledger, clients: ledger.clients.map((client) => ({ ...client, ...ownerOf(client.name) })) };
 }

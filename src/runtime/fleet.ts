@@ -177,7 +177,7 @@ export function createFleet(sources: FleetSources) {
   };
 }
 
-/** What could not be read is as it was before. */
+/** Replicas that could not be read keep what was read of them before. */
 function withKept(found: Peers, before: Peers = NO_PEERS): Peers {
   if (found.unread.length === 0) return found;
   const known = new Set(found.peers.map(({ contributor }) => contributor));

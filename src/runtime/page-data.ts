@@ -7,6 +7,7 @@ import { createStatus } from "../fleet/status.ts";
 import { TIERS } from "../history/buckets.ts";
 import type { AskedTimes } from "../history/requests.ts";
 import { type Series, type SeriesSource, seriesOf } from "../history/series.ts";
+import { DAY_MS } from "../ledger/days.ts";
 import type { LedgerSnapshot } from "../ledger/entry.ts";
 import { mergeSnapshots } from "../ledger/snapshot.ts";
 import { isJsonObject, member } from "../model/json.ts";
@@ -21,7 +22,6 @@ import type { Takers } from "./takers.ts";
 const [, HOURS, DAYS] = TIERS;
 const SHOWN_HOURS = 14 * 24;
 const SHOWN_DAYS = 180;
-const DAY_MS = 86_400_000;
 /** The plot is as of the last of these moments. */
 const SERIES_MS = 10_000;
 

@@ -15,7 +15,7 @@ export function wholeEvents(parts: PageLines): string {
 export function changeEvents(before: PageLines, parts: PageLines): string {
   return Array.from(parts, ([id, lines]) => {
     const old = before.get(id);
-    // Where lines were added or removed, the numbers of the others would not be theirs any more.
+    // Lines are told by number, and an added or removed line shifts all after it.
     if (old?.length !== lines.length) return wholeEvent(id, lines);
     const changed = lines.flatMap((line, at) => (line === old[at] ? [] : [[at, line] as const]));
     return changed.length === 0 ? "" : eventOf("lines", { id, lines: changed });

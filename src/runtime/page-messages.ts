@@ -1,4 +1,4 @@
-/** What the process and the thread of its page tell each other. */
+/** Messages between the process and the thread that renders its page. */
 import type { MadeUpPast, PageCost, PageData, PageLoad } from "../page/data.ts";
 import type { AskedNews, News } from "../page/views.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -7,7 +7,7 @@ import type { SharedStateProgress } from "../telemetry/progress.ts";
 /** The document of this process among those of others. */
 export const OWN = "";
 
-/** What the thread starts with. */
+/** Settings that the thread gets at its start. */
 export interface PageSettings {
   readonly catalogue: string;
   readonly recordTimes: "all" | "published";
@@ -16,7 +16,7 @@ export interface PageSettings {
   readonly values: "redact" | "show";
 }
 
-/** Rows of a document that are new. Text of the own document is JSON; undefined: the row is gone. */
+/** New rows of a document. The own document has JSON as text. Undefined removes a row. */
 export interface PageRows {
   readonly do: "rows";
   readonly of: string;
@@ -38,7 +38,7 @@ export interface PageFacts {
     | readonly { readonly contributor: string; readonly name: string; readonly goneSince: number | undefined }[]
     | undefined;
   readonly unread: readonly { readonly name: string; readonly fault: string }[];
-  /** What changes seldom; undefined: as before. */
+  /** Facts that change seldom. Undefined if none changed. */
   readonly rare:
     | {
         readonly rules: Rules | undefined;

@@ -111,7 +111,7 @@ export function startRenderer(port: MessagePort, settings: PageSettings): void {
         fault = undefined;
         await update(message);
       } else {
-        // What could not be gathered is told to those who ask.
+        // Whoever asks gets the error of an update that failed.
         if (fault !== undefined) throw fault;
         reply = { found: await answer(message) };
       }
@@ -124,7 +124,7 @@ export function startRenderer(port: MessagePort, settings: PageSettings): void {
     port.postMessage({ ...reply, id: message.id, busyMs } satisfies PageReply, buffersIn(reply));
     busyMs = 0;
   };
-  // Loading it is no part of an update.
+  // The time to load the catalogue does not count as work for an update.
   let last = catalogue.then(() => {});
   port.on("message", (message: PageRows | PageFacts | PageAsk) => {
     last = last.then(() => take(message));
@@ -141,7 +141,7 @@ function workedMs(): number {
 
 type Owners = ReadonlyMap<string, { readonly owner?: string | undefined; readonly contact?: string | undefined }>;
 
-/** The rows of all documents, as far as they were told. */
+/** The rows received so far of all documents. */
 function createDocuments() {
   const all = new Map<string, { readonly rows: Map<string, string>; readonly reader: DocumentReader }>();
   const of = (name: string) => {

@@ -34,7 +34,7 @@ export interface TellerSources {
 const SLICE_MS = 0.5;
 /** Small rows: few clients change at a time. */
 const ROWS = { clientsInRow: 4, mostSamples: 100 };
-/** What changes seldom is told so often. */
+/** How often facts that change seldom are sent. */
 const RARE_MS = 10_000;
 
 export type PageTeller = ReturnType<typeof createTeller>;
@@ -60,7 +60,7 @@ export function createTeller(sources: TellerSources, tell: (message: PageRows | 
       else add(...row);
       await pause();
     }
-    // Sums that are made last are no smaller than those of which they are made.
+    // Totals are made last, so that they are not smaller than the counts that they include.
     for (const [row, value] of rows.totals()) add(row, value);
     add(rowName("head"), rows.head());
     await pause();

@@ -5,7 +5,7 @@ import { startRenderer } from "./page-renderer.ts";
 
 const LOW = 10;
 
-// On Linux the priority is that of a thread: requests go first where there are too few cores. Elsewhere it is that of the process.
+// On Linux this lowers the priority of this thread alone, so that requests go first. Elsewhere it would lower that of the whole process.
 if (process.platform === "linux") {
   try {
     setPriority(LOW);

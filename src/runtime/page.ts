@@ -14,28 +14,30 @@ export interface PageParts extends Pick<TellerSources, "instance" | "wall" | "no
   readonly later: Timer;
 }
 
-/** All that look within this time see the same. */
+/** All that look within this time see the same, unless the rules or `force` changed. */
 const FRESH_MS = 900;
 /** Of the time, gathering may keep requests waiting for the first part, and rendering for open pages may take the second of one processor. */
 const SHARES = { gathering: 0.01, rendering: 0.05 };
-/** Updates are no less frequent than this. */
+/** Longest pause between two updates. */
 const MOST_REST_MS = 5_000;
 /** Without a page that is looked at, the thread ends after this time. */
 const IDLE_MS = 60_000;
 
-interface OpenPage {
+export interface OpenPage {
   readonly thread: PageThread;
   readonly teller: PageTeller;
 }
 
 interface Update {
   readonly at: number;
+  readonly inForce: readonly unknown[];
   isOver: boolean;
   /** Milliseconds that requests had to wait for it. */
   readonly done: Promise<number>;
 }
 
-export function createPage(parts: PageParts): AdminPage {
+/** `begin`: opens the page; tests hand in their own. */
+export function createPage(parts: PageParts, begin: (parts: PageParts) => Promise<OpenPage> = openPage): AdminPage {
   const { config, migration, now, later } = parts;
   let opened: Promise<OpenPage> | undefined;
   let updated: Update | undefined;
@@ -54,18 +56,21 @@ export function createPage(parts: PageParts): AdminPage {
     if (isClosed) throw new Error("carryover stops");
     cancelEnd();
     cancelEnd = later(IDLE_MS, end);
-    opened ??= openPage(parts).catch((error: unknown) => {
+    opened ??= begin(parts).catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
     return opened;
   };
+  const inForce = (): readonly unknown[] => [migration.rollout.rules(), migration.rollout.force().commandAt];
+  const isOutdated = ({ inForce: before }: Update): boolean => inForce().some((one, index) => one !== before[index]);
   /** The thread after an update that is fresh. `gatherMs`: how long requests had to wait for it. */
   const fresh = async (): Promise<OpenPage & { readonly gatherMs: number }> => {
     const page = await open();
     // One after the other.
-    if (updated === undefined || (updated.isOver && now() - updated.at > FRESH_MS)) {
-      const update: Update = { at: now(), isOver: false, done: page.teller.update() };
+    if (updated !== undefined && !updated.isOver && isOutdated(updated)) await updated.done.catch(() => {});
+    if (updated === undefined || (updated.isOver && (isOutdated(updated) || now() - updated.at > FRESH_MS))) {
+      const update: Update = { at: now(), inForce: inForce(), isOver: false, done: page.teller.update() };
       const over = (): void => {
         update.isOver = true;
       };

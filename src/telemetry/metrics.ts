@@ -80,7 +80,7 @@ export interface Metrics {
   close(): void;
   readonly contentType: string;
   text(): Promise<string>;
-  /** The values of one metric now. Those of a histogram end in `_sum`, `_count` and `_bucket`. */
+  /** The present values of one metric. A histogram has names that end in `_sum`, `_count` and `_bucket`. */
   values(name: MetricName): Promise<readonly MetricValue[]>;
 }
 

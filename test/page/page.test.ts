@@ -90,6 +90,9 @@ describe("the page", () => {
     expect(headline).toContain('<p class="big">9<small> of 9</small></p>');
     expect(headline).toContain("0 clients still on v1");
     expect(headline).toContain("as the day before");
+    const part = { ...done.status, window: { ...done.status.window, limits: "counted for 30 s only" } };
+    const young = liveParts({ ...done, status: part }, new URLSearchParams()).get("headline") ?? "";
+    expect(young).not.toContain("as the day before");
     const progress = liveParts(done, new URLSearchParams("span=days")).get("progress") ?? "";
     expect(progress).not.toContain("NaN");
   });
@@ -102,6 +105,10 @@ describe("the page", () => {
     const status = { ...data.status, attention, change: { ...change, paste } };
     const headline = liveParts({ ...data, status }, new URLSearchParams()).get("headline") ?? "";
     expect(headline).toContain("And 28 more");
+    const next = { ...data.status, next: "look at it (/samples), and go on" };
+    expect(liveParts({ ...data, status: next }, new URLSearchParams()).get("headline")).toContain(
+      'Look at it (<a href="#differences">samples</a>), and go on.',
+    );
     expect(headline).toMatch(/In rule role-reads:<\/p><pre[^>]*><code>mode: translate\n<\/code>/);
     expect(headline).toMatch(/In match of rule role-reads:<\/p><pre[^>]*><code>percent: 25\n<\/code>/);
   });

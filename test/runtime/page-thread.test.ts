@@ -24,7 +24,7 @@ function stage(peers?: () => Promise<readonly StoredPeer[]>) {
       rows: made.sources,
       fleet: { peers: async () => peers && { peers: await peers(), unread: [] } },
       shared: () => undefined,
-      guardsTogether: () => new Map(),
+      guardsTogether: () => TOGETHER,
       rules: () => undefined,
       owners: () => [["ci", { owner: "Team A" }]],
       instance: "0123456789",
@@ -56,16 +56,19 @@ function stage(peers?: () => Promise<readonly StoredPeer[]>) {
   };
 }
 
+const TOGETHER = new Map([["reads", { replicas: 2, evidence: 0.5 }]]);
 const NO_LISTS = { reading: 0, waiting: 0 };
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 const idsIn = (events: string): readonly string[] => Array.from(events.matchAll(/"id":"(\w+)"/g), ([, id = ""]) => id);
 
-test("the page shows what was counted, with owners", async () => {
-  const { made, home } = stage();
+test("the page shows what was counted, with owners, and is told what the guards of all replicas find", async () => {
+  const { made, home, told } = stage();
   made.call("ci");
   const html = await home();
   expect(html).toContain('href="/page/client?client=ci"');
   expect(html).toContain("Team A");
+  const [facts] = told.filter((one) => one.do === "facts");
+  expect(facts?.guardsTogether).toEqual(TOGETHER);
 });
 
 test("a client is told again only if it called, and is gone once it was forgotten", async () => {
@@ -80,6 +83,14 @@ test("a client is told again only if it called, and is gone once it was forgotte
   made.ledger.forget(["client-7"]);
   expect(await home("q=client-7&state=all")).not.toContain('client=client-7"');
   expect(await home("q=client-7")).toContain("299 clients");
+});
+
+test("the last client of a row is gone, too, once it was forgotten", async () => {
+  const { made, home } = stage();
+  made.call("ci");
+  expect(await home()).toContain("client=ci");
+  made.ledger.forget(["ci"]);
+  expect(await home()).toContain("No client has called yet.");
 });
 
 test("viewers are sent the whole page once, and then the lines that changed", async () => {
@@ -106,14 +117,17 @@ test("what another replica counted is told as the store has it, and read in the 
   const other = documentRig({ id: "other" });
   other.call("nightly");
   other.publisher.start();
+  let rows: ReadonlyMap<string, string> = other.rows();
   const peers = async (): Promise<readonly StoredPeer[]> => [
-    { contributor: "other", name: "host-2", goneSince: undefined, document: await other.read(), rows: other.rows() },
+    { contributor: "other", name: "host-2", goneSince: undefined, document: await other.read(), rows },
   ];
   const { made, home } = stage(peers);
   made.call("ci");
   const html = await home();
   expect(html).toContain("2 clients");
   expect(html).toContain("client=nightly");
+  rows = new Map([...rows].filter(([name]) => !name.startsWith("doc:clients:")));
+  expect(await home()).not.toContain("client=nightly");
 });
 
 test("a client's own page has its way out; an unknown one has none", async () => {

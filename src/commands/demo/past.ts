@@ -50,7 +50,7 @@ function bucketOf(number: number, progress: number): readonly number[] {
   const at = new Date(number * HOUR);
   const byDay = 0.35 + 0.65 * Math.max(0, Math.sin(((at.getUTCHours() - 5) / 24) * 2 * Math.PI));
   const isWeekend = at.getUTCDay() % 6 === 0;
-  // The same for the same hour, and uneven enough to look like people.
+  // Depends on the hour alone, and varies enough to look like people.
   const uneven = 0.85 + 0.3 * (((number * 2_654_435_761) >>> 16) % 100) * 0.01;
   const all = BUSIEST * byDay * uneven * (isWeekend ? 0.45 : 1);
   const hoursAgo = (1 - progress) * DAYS_BACK * 24;
@@ -62,7 +62,7 @@ function bucketOf(number: number, progress: number): readonly number[] {
   return [number, ...shares.map((share) => Math.round(share * all))];
 }
 
-/** Hours before now in which nothing was translated: a step back until its return, and a force. */
+/** Spans, in hours before now, without any translation: from a rollback to its return, and during a force. */
 const OUT = [
   { from: 160, to: 149 },
   { from: 97, to: 96 },

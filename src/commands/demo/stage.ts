@@ -42,9 +42,9 @@ export interface Demo {
   close(graceMs?: number): Promise<void>;
 }
 
-/** What makes its page worth looking at. */
+/** Options that fill the page of the demo. */
 interface DemoShow extends Pick<AppOptions, "past"> {
-  /** Rules by which it is in the middle of a migration. */
+  /** A rules file, as in the middle of a migration. */
   readonly rulesFile?: string;
   /** Text of a configuration file. */
   readonly config?: string;

@@ -18,7 +18,7 @@ rules:
     mode: translate
 `;
 
-/** Who answers for them, in a configuration file. */
+/** A configuration file that names their owners. */
 export const DEMO_CLIENTS = `clients:
   names:
     - { name: portal, identity: portal, owner: Web team, contact: "#web" }

@@ -78,7 +78,7 @@ export const INSIDE = [
     ["test/admin/page.test.ts"],
     [
       ["a session that ends", "seconds > now / 1000 && ", ""],
-      ["a signed session", 'isSame(signature, sign(token, "session", expires))', "true"],
+      ["a signed session", 'sameText(signature, sign(token, "session", expires))', "true"],
     ],
   ),
   ...guards(

@@ -49,6 +49,8 @@ interface Stage {
   /** As SIGHUP does. */
   reload(): Promise<void>;
   metric(): Promise<string | undefined>;
+  /** As `/progress` tells it. */
+  refused(): Promise<string[]>;
 }
 
 type Pair = { readonly key: string; readonly cert: string };
@@ -100,6 +102,10 @@ async function stage(hold: (line: string) => Promise<void> = async () => {}): Pr
     metric: async () => {
       const text = await (await fetch(`${adminUrl}/metrics`)).text();
       return /^carryover_upstream_certificates_last_reload_successful\{upstream="v2"\} (\S+)$/m.exec(text)?.[1];
+    },
+    refused: async () => {
+      const progress = (await (await fetch(`${adminUrl}/progress`)).json()) as { refusedCertificates: string[] };
+      return progress.refusedCertificates;
     },
   };
 }
@@ -171,7 +177,7 @@ describe("certificates that cannot be used", () => {
     ["an empty authority", secret(RENEWED, ""), "ca.crt"],
     ["no certificate", { "ca.crt": LOCALHOST.cert, "tls.key": RENEWED.key }, "tls.crt"],
   ])("(%s) leave the ones before them in force, and the log names the file", async (_, wrong, file) => {
-    const { files, port, lines, reload, metric } = await stage();
+    const { files, port, lines, reload, metric, refused } = await stage();
     files.swap(wrong);
     await reload();
     await reload();
@@ -180,12 +186,12 @@ describe("certificates that cannot be used", () => {
     expect(told[0]).toContain(file);
     expect(told[0]).toContain("upstream.v2.tls");
     expect(told[0]).not.toContain("BEGIN");
-    expect(await metric()).toBe("0");
+    expect([await metric(), await refused()]).toEqual(["0", ["v2"]]);
     expect(nameIn(await ask(port, PASS, TOKEN))).toBe("other.example");
 
     files.swap(secret(RENEWED));
     await reload();
-    expect(await metric()).toBe("1");
+    expect([await metric(), await refused()]).toEqual(["1", []]);
     expect(nameIn(await ask(port, PASS, TOKEN))).toBe("renewed");
   });
 
