@@ -35,7 +35,8 @@ export function createStanding(
   readonly allTime: Pick<Standing, "translatedShare" | "served">;
 } {
   const { responding } = readInstances(fleet.results);
-  const view = viewIn(responding, asked, {});
+  const whole = merge(responding);
+  const view = whole && viewOf(whole, asked, {});
   return {
     at: timeOf(view?.merged.at),
     standing: view === undefined ? null : standingIn(view, fleet, {}),
@@ -52,7 +53,8 @@ export function createReport(
 ): MigrationReport {
   const { instances, responding } = readInstances(results);
   const complete = instances.every(({ fault }) => fault === null);
-  const view = viewIn(responding, asked, scope);
+  const whole = merge(responding);
+  const view = whole && viewOf(whole, asked, scope);
   const merged = view?.merged;
   return {
     version: 1,
@@ -82,14 +84,7 @@ export function createReport(
   };
 }
 
-/** Undefined if no instance responded. */
-function viewIn(
-  responding: readonly RespondingInstance[],
-  asked: AskedTimes,
-  scope: ReportScope,
-): ReportView | undefined {
-  const whole = merge(responding);
-  if (whole === undefined) return undefined;
+function viewOf(whole: MergedProgress, asked: AskedTimes, scope: ReportScope): ReportView {
   const window = windowOf(asked, whole);
   return { window, merged: scoped(whole, scope, window) };
 }
