@@ -159,7 +159,7 @@ function deferForm(
     decide: (body) => {
       const asGet = formAsGet(request, body, uriBytes);
       exchange.method = asGet.method;
-      exchange.target = asGet.target;
+      exchange.target = () => asGet.target;
       exchange.notes.push("form-as-get");
       const plan = settle({ ...request, ...asGet });
       if (plan.kind === "answer") return plan;
