@@ -288,7 +288,7 @@ function unlessBrownout(decision: ModeDecision, request: RequestContext, { notic
 }
 
 /** True where a rule switches native v1 off for the client, and has not stepped back. */
-function isRehearsed({ mode, rule }: ModeDecision): boolean {
+export function isRehearsed({ mode, rule }: ModeDecision): boolean {
   return mode === "translate" && rule?.fallback === "refuse";
 }
 
