@@ -44,7 +44,8 @@ describe("docs/runbook.md", () => {
       const section = text.slice(text.indexOf(`<!-- step: ${id} -->`)).split("\n## ")[0] ?? "";
       expect(section, id).toMatch(/^\*\*Back\*\*: \S/m);
       const asked = own.filter(
-        (action) => !action.back && /^(?:carryover (?:status|gate|report|replay)|curl) /.test(action.text),
+        (action) =>
+          !action.back && /^(?:(?:\w+="\$\w+" )?carryover (?:status|gate|report|replay)|curl) /.test(action.text),
       );
       expect(asked.length, id).toBeGreaterThan(0);
     }
