@@ -76,7 +76,7 @@ const MINUTE = 60_000;
 /** Replicas read the file first. */
 const AHEAD_MS = 5_000;
 /** The shortest window is a minute; `until` ends it sooner. */
-const WINDOW_MS = 30_000;
+const WINDOW_MS = 40_000;
 const WEEKLY = /from: \S+, until: \S+ (.*\n.*\n.*)cron: "0 9 \* \* 2", zone: Europe\/Vienna, duration: 5m/;
 
 /** The weekly brownout of the rules file begins with the next minute, and happens once. */

@@ -33,7 +33,7 @@ export async function createStage(dist, count) {
   const [first] = replicas;
   const urls = { platform: platform.url, carryover: first.url, admin: first.admin };
   const shell = createShell(new URL("main.js", dist).pathname, {
-    REPLICAS: `--token-file admin-token ${urls.admin}`,
+    REPLICAS: replicasOf([first]),
     ADMIN: urls.admin,
     V1: urls.carryover,
     WATCH: "2s",
@@ -51,7 +51,17 @@ export async function createStage(dist, count) {
     const here = text.replaceAll(PLATFORM, urls.platform);
     return store === undefined ? here : here.replace(/, singleReplica: true/g, "");
   };
-  const world = { platform, urls, shell, replicas, adapted, servers: [], sentBefore: 0, way: "carryover" };
+  const world = {
+    platform,
+    urls,
+    shell,
+    replicas,
+    adapted,
+    everyReplica: replicasOf(replicas),
+    servers: [],
+    sentBefore: 0,
+    way: "carryover",
+  };
   let turn = 0;
   const base = () => (world.way === "carryover" ? replicas[turn++ % count].url : urls[world.way]);
   world.clients = await createClients({ sandbox: platform.sandbox, base });
@@ -70,6 +80,10 @@ export async function createStage(dist, count) {
     shell.remove();
   };
   return world;
+}
+
+function replicasOf(replicas) {
+  return ["--token-file admin-token", ...replicas.map(({ admin }) => admin)].join(" ");
 }
 
 /** From here on is counted. */
@@ -127,8 +141,8 @@ function createShell(main, variables) {
     /** Undefined when it is not there. */
     read: (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : undefined),
     write: (name, text) => writeFileSync(join(folder, name), text),
-    run: (script) => run(script, { cwd: folder, env }),
     /** `more`: further variables of the environment. */
+    run: (script, more) => run(script, { cwd: folder, env: { ...env, ...more } }),
     serve: (script, ready, more) => serve(script, ready, { cwd: folder, env: { ...env, ...more } }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -63,7 +63,10 @@ const TAKE = {
     print(`   $ ${command}`);
     if (isServe(action)) return serve(world, command);
     const attempt = async () => {
-      const { code, text } = await world.shell.run(command);
+      const { code, text } = await world.shell.run(
+        command,
+        NAMES_ALL.test(command) && { REPLICAS: world.everyReplica },
+      );
       return { text, missing: code === 0 ? says(text, expected) : `to end with 0, not ${code}` };
     };
     let done = await attempt();
@@ -89,6 +92,9 @@ const TAKE = {
 
 /** A command that only looks: it may be asked again until it says what it is to say. */
 const ASKS = /^(?:carryover (?:status|gate|report|exam) |curl )/;
+
+/** What replicas do not tell each other over the store: the operator names all of them. */
+const NAMES_ALL = /\bcarryover forget /;
 
 /** True for what starts carryover. */
 const isServe = ({ text }) => text.startsWith("carryover serve ");
