@@ -1,6 +1,7 @@
 /** Bodies of the changes that the admin port takes. Each function throws `Problem` INVALID_BODY for anything else. */
 import { isJsonObject, parsedJson } from "../model/json.ts";
 import { Problem } from "../model/problem.ts";
+import { withoutTokens } from "../model/secrets.ts";
 import { isPrintable, plainName } from "../model/text.ts";
 import { type ForceCommand, ForceCommands, type ForceNote, LONGEST_BY, LONGEST_REASON } from "../rules/status.ts";
 
@@ -32,8 +33,9 @@ export function forceOf(body: unknown): { readonly command: ForceCommand; readon
   };
 }
 
+/** Without secrets: it is stored, and shown to all who may read. */
 function noteOf(name: string, text: unknown, most: number): string {
-  if (typeof text === "string" && text !== "" && text.length <= most && isPrintable(text)) return text;
+  if (typeof text === "string" && text !== "" && text.length <= most && isPrintable(text)) return withoutTokens(text);
   throw new Problem("INVALID_BODY", `${name}: expected one printable line of 1 to ${most} characters`, { options: [] });
 }
 

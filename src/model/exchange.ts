@@ -98,8 +98,8 @@ export interface Exchange {
   method: string;
   /** Path without query, as it came. */
   readonly path: string;
-  /** With its query, which may hold secrets: for the recording, which redacts it. Of a form that runs as a GET, that GET's. */
-  target: string;
+  /** With its query, which may hold secrets: for the recording, which redacts it. A function, so that no observer prints it. Of a form that runs as a GET, that GET's. */
+  target: () => string;
   apiVersion: "v1" | "v2" | "sts" | "none";
   /** Catalogue name, or `unknown`. */
   resource: string;
@@ -166,7 +166,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     startedAt,
     method,
     path: pathOf(target),
-    target,
+    target: () => target,
     apiVersion: "none",
     resource: "unknown",
     operation: "unknown",

@@ -113,7 +113,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   // A query: everything after a question mark up to a blank or a quote.
   [/\?[^\s"'`<>?]+/g, `?${GONE}`],
   [
-    /\b([\w-]*(?:secret|passw|passphrase|token|credential|private[_-]?key|api[_-]?key|access[_-]?key|assertion|jwt|authorization|cookie|signature)[\w-]*|identity|aud)(\\*["']?\s*[:=]\s*)(\\*"[^"]*"?|'[^']*'?|[^\s,;&}\]]+)/gi,
+    /\b([\w-]*(?:secret|passw|passphrase|token|credential|private[_-]?key|api[_-]?key|access[_-]?key|assertion|jwt|authorization|cookie|signature)[\w-]*|identity|aud)(\\*["']?\s*[:=]\s*)(\\*"[^"]*"?|'[^']*'?|\[redacted\]|[^\s,;&}\]]+)/gi,
     `$1$2${GONE}`,
   ],
   [/\b(x-[\w-]*(?:auth|key|pass|session)[\w-]*)(["']?\s*:\s*["']?)[^\s,"']+/gi, `$1$2${GONE}`],

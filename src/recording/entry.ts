@@ -100,7 +100,7 @@ export function recordedLine(
   const line = {
     time: new Date(at).toISOString(),
     method,
-    target: redact(target, resource, operation),
+    target: redact(target(), resource, operation),
     client: withoutTokens(client),
     status,
     mode,

@@ -159,7 +159,7 @@ function deferForm(
     decide: (body) => {
       const asGet = formAsGet(request, body, uriBytes);
       exchange.method = asGet.method;
-      exchange.target = asGet.target;
+      exchange.target = () => asGet.target;
       exchange.notes.push("form-as-get");
       const plan = settle({ ...request, ...asGet });
       if (plan.kind === "answer") return plan;
@@ -288,7 +288,7 @@ function unlessBrownout(decision: ModeDecision, request: RequestContext, { notic
 }
 
 /** True where a rule switches native v1 off for the client, and has not stepped back. */
-function isRehearsed({ mode, rule }: ModeDecision): boolean {
+export function isRehearsed({ mode, rule }: ModeDecision): boolean {
   return mode === "translate" && rule?.fallback === "refuse";
 }
 

@@ -213,8 +213,10 @@ describe("POST /force", () => {
     const { said, post } = await forcing();
     expect(await post(NATIVE)).toMatchObject({ status: 200, body: '{"effective":"native"}' });
     expect(await post('{"force":"none"}')).toMatchObject({ status: 200, body: '{"effective":"none"}' });
-    expect(await post('{"force":"native","by":"anna","reason":"v2 is down"}')).toMatchObject({ status: 200 });
-    expect(said).toEqual(["native", "none", "native v2 is down anna"]);
+    expect(await post('{"force":"native","by":"anna","reason":"v2 is down, see //a:hunter2@b"}')).toMatchObject({
+      status: 200,
+    });
+    expect(said).toEqual(["native", "none", "native v2 is down, see //…@b anna"]);
   });
 
   test("is never open: without a configured token this machine is refused, too", async () => {

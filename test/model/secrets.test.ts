@@ -36,6 +36,7 @@ describe("secrets", () => {
     expect(rest).not.toContain(SIGNED.slice(-12));
     expect(rest).not.toContain(OPAQUE.slice(0, 20));
     expect(rest).toContain("[redacted]");
+    expect(scrub(rest)).toBe(rest);
   });
 
   test.each([

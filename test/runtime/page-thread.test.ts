@@ -99,7 +99,19 @@ test("viewers are sent the whole page once, and then the lines that changed", as
   const first = await news(0);
   expect([first.before, first.changes]).toEqual([undefined, ""]);
   expect(idsIn(first.whole ?? "")).toEqual([
-    ...["state", "headline", "progress", "rules", "clients", "differences", "events", "load", "cost", "fleet"],
+    ...[
+      "state",
+      "headline",
+      "progress",
+      "rules",
+      "clients",
+      "brownouts",
+      "differences",
+      "events",
+      "load",
+      "cost",
+      "fleet",
+    ],
   ]);
   const same = await news(1);
   expect([same.before, same.whole]).toEqual([1, undefined]);

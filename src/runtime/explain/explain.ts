@@ -54,6 +54,18 @@ export function createExplain(
     const match = routed?.kind === "match" ? routed.match : undefined;
     const operation = match?.operation;
     const fallback = cutover?.rollout.fallback() ?? config.fallback;
+    // Of what only v1 has, the rules may refuse some.
+    const refusing =
+      cutover === undefined || match !== undefined
+        ? {}
+        : {
+            cutover: {
+              rollout: cutover.rollout,
+              nameOf: (headers: HeaderList) => client ?? cutover.nameOf(headers),
+              credentialOf: () => "",
+              shadow: undefined,
+            },
+          };
     const run = (differing: StoredDifference, mask?: MaskSpelling, bodyMask?: MaskSpelling): Promise<Recording> =>
       recordRequest(request, {
         platform: { resources, version, examples, match, differing, given: sentMembers(request.body) },
@@ -62,7 +74,7 @@ export function createExplain(
         limits: limitsOf(config.lists),
         decide: (tools) => (context) => {
           if (problem !== undefined) throw problem;
-          const plan = proxy(tools, { fallback }).decide(context);
+          const plan = proxy(tools, { fallback, ...refusing }).decide(context);
           if (plan.kind === "answer" && request.body.length > config.limits.bodyBytes)
             throw tooLarge(config.limits.bodyBytes);
           return plan;
@@ -217,6 +229,8 @@ function nativeHints(
 ): readonly string[] {
   if (foreign) return [`${exchange.operation} is no operation of v1: only v2 has this path`];
   if (refusal?.reason !== "NOT_TRANSLATABLE" && refusal?.reason !== "NOT_FOUND") return [];
+  // A rule of the file refuses it, and the refusal says which.
+  if (refusal.options.includes("cutover.rulesFile")) return [];
   const setting = isRuled ? "fallback: native in the rules file" : "--fallback native";
   return [
     hasNative

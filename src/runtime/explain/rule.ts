@@ -10,6 +10,7 @@ import { judgeRules } from "../../rules/choose.ts";
 import { readInstant } from "../../rules/leaves.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { shareOf } from "../../rules/words.ts";
+import { isRehearsed } from "../proxy.ts";
 import type { ExplainedCutover } from "./explanation.ts";
 import { type AskedRequest, invalidRequest } from "./request.ts";
 
@@ -39,7 +40,10 @@ export function ruleDecision(
   const guessed = native && operation.guessed === true;
   const asked = { resource: resource.name, operation: operation.name, write, guessed, client, head };
   // In a running carryover this may advance a rule whose time has come, as any request would.
-  const choice = rollout.choose(asked);
+  const chosen = rollout.choose(asked);
+  // As the proxy does: a guessed operation is native's, unless native v1 is off for the client.
+  const named = chosen.why === "guessed" ? rollout.choose({ ...asked, guessed: false }) : chosen;
+  const choice = isRehearsed(named) ? named : chosen;
   const rules = rollout.rules();
   if (rules === undefined && choice.mode === "translate") return undefined;
   const at = wall();

@@ -159,6 +159,19 @@ describe("what native v1 serves", () => {
     );
   });
 
+  test("is refused where a rule switches native v1 off for the client, and the rule is named", async () => {
+    const rules = rulesOf([makeRule("rehearsal", { clients: new Set(["ci-bot"]) }, { fallback: "refuse" })]);
+    const text = "GET /registry/v1/tags/any/history";
+    const flags = { fallback: "native" };
+    const { mode, refusal, notes } = await told(rules, { text, flags, client: "ci-bot" });
+    expect([mode, refusal?.reason, notes]).toEqual(["refused", "NOT_TRANSLATABLE", []]);
+    expect(refusal?.message).toContain("rule rehearsal switches native v1 off for this client");
+    expect((await told(rules, { text, flags, client: "other" })).mode).toBe("native");
+    const guessed = { text: "GET /registry/v1/repotagssummary/any", flags };
+    expect((await told(rules, { ...guessed, client: "ci-bot" })).mode).toBe("translate");
+    expect((await told(rules, { ...guessed, client: "other" })).mode).toBe("native");
+  });
+
   test("is refused all the same where carryover lets nothing in", async () => {
     const rules = rulesOf([makeRule("all", {}, { mode: "native" })]);
     const { refusal, cutover } = await told(rules, { text: GROUPS, headers: ["Content-Type: application/grpc"] });
