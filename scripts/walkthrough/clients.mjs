@@ -13,28 +13,37 @@ const ROLES = 10;
 const RARELY = 5;
 
 /**
- * All of them, calling `base()`. `round()` makes a few dozen calls; `state.seen` has what the clients saw of each, `state.faults`
- * each answer that was no success. A client in `onV2` calls v2 instead of v1; `withoutHistory`: nobody asks for what v2 lacks.
+ * All of them, calling `base()`. `round()` makes a few dozen calls; `state.seen` has what the clients saw of each, `state.refused` the
+ * responses that `state.mayRefuse` allows for, `state.faults` all others that are no success. A client in `onV2` calls v2 instead of
+ * v1; `withoutHistory`: no client asks for what v2 lacks; `withRareJob`: one asks for it that did not before.
  */
 export async function createClients({ sandbox, base }) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: AT_A_TIME });
   const uids = uidsOf(sandbox.snapshot().groups);
   const clients = [...named(sandbox.wellKnown, uids), ...agents(uids)];
   const tokens = new Map(clients.map(({ subject }) => [subject, sandbox.token(`admin#${subject}`)]));
-  const state = { rounds: 0, calls: 0, faults: [], seen: [], onV2: new Set(), withoutHistory: false };
+  const state = { rounds: 0, calls: 0, faults: [], seen: [], refused: [], mayRefuse: () => false, onV2: new Set() };
   const call = async ({ subject, product }, { method = "GET", target, body, after }) => {
     const headers = { authorization: `Bearer ${tokens.get(subject)}`, "user-agent": product };
-    const answer = await send({ agent, method, url: new URL(target, base()), headers, body });
+    const url = new URL(target, base());
+    const sentAt = Date.now();
+    const answer = await send({ agent, method, url, headers, body });
     state.calls += 1;
-    state.seen.push({
+    const one = {
       subject,
       write: method !== "GET",
       target,
+      at: url.origin,
+      sentAt,
+      status: answer.status,
       mode: answer.headers["carryover-mode"],
       headers: answer.headers,
-    });
+    };
+    state.seen.push(one);
     if (answer.status >= 300) {
-      state.faults.push(`${subject}: ${method} ${target}: ${answer.status} ${answer.text.slice(0, 200)}`);
+      const refusal = { ...one, text: answer.text };
+      if (state.mayRefuse(refusal)) state.refused.push(refusal);
+      else state.faults.push(`${subject}: ${method} ${target}: ${answer.status} ${answer.text.slice(0, 200)}`);
     } else if (after !== undefined) await call({ subject, product }, after(JSON.parse(answer.text)));
     return answer;
   };
@@ -46,6 +55,8 @@ export async function createClients({ sandbox, base }) {
   return {
     state,
     subjects: clients.map(({ subject }) => subject),
+    /** Whose token it is. */
+    subjectOf: (token) => [...tokens].find(([, own]) => own === token)?.[0],
     async round() {
       const waiting = work();
       state.rounds += 1;
@@ -103,7 +114,10 @@ function named(known, uids) {
     person(
       "scripts",
       requests,
-      ({ rounds }) => [make(`/iam/v1/groups/${known.someGroup}`, "id", "/iam/v1/groups/", rounds, { colour: "red" })],
+      ({ rounds, withRareJob }) => [
+        make(`/iam/v1/groups/${known.someGroup}`, "id", "/iam/v1/groups/", rounds, { colour: "red" }),
+        ...(withRareJob ? [{ target: `/registry/v1/tags/${known.tag}/history` }] : []),
+      ],
       ({ rounds }) => [make(`/iam/${V2}/groups/${known.someGroup}`, "uid", `/iam/${V2}/groups/`, rounds, {})],
     ),
     person(

@@ -3,12 +3,16 @@
  * these proofs do not rely on it.
  */
 
-/** @typedef {{ seen: readonly any[], sent: readonly any[] }} Facts what clients saw, and what reached the platform, since the step's last change */
+/**
+ * @typedef {{ seen: readonly any[], sent: readonly any[], before: number }} Facts what clients saw, and what reached the platform, since the
+ * step's last change; `before`: how much of `seen` is from before the last command
+ */
 
 /** By step: what must be true when it is done, and when it has been taken back; a text says what is not. `staysBack`: it is not taken forth again. */
 export const PROOFS = new Map([
   ["install", { done: only("native"), back: only(undefined) }],
   ["identify", { done: only("native"), back: only("native") }],
+  ["replay", { done: (facts) => only("native")(facts) ?? replayed(facts), back: only("native") }],
   ["shadow-1", { done: native, back: only("native") }],
   ["shadow-10", { done: native, back: native }],
   ["shadow-100", { done: (facts) => native(facts) ?? reads(facts, only("shadow")), back: native }],
@@ -33,7 +37,7 @@ export const PROOFS = new Map([
     "headers",
     { done: (facts) => allTranslated(facts) ?? told(facts), back: (facts) => allTranslated(facts) ?? untold(facts) },
   ],
-  ["chase", { done: allTranslated, back: allTranslated }],
+  ["chase", { done: allTranslated, back: allTranslated, staysBack: true }],
   ["brownouts", { done: allTranslated, back: allTranslated, staysBack: true }],
   ["refuse", { done: allTranslated, back: allTranslated }],
   ["without-native", { done: (facts) => allTranslated(facts) ?? noV1(facts), back: allTranslated }],
@@ -102,6 +106,49 @@ function share(least, most) {
     const part = [...modes.values()].filter((sides) => sides.has(true)).length / modes.size;
     return part > least && part <= most ? undefined : `${part} of the clients are translated`;
   };
+}
+
+/** The platform got each read that clients made twice more for native v1, calls of v2 for the translation, and nothing was written. */
+function replayed({ seen, before, sent }) {
+  const writes = (calls) => calls.filter(({ method, write }) => write ?? method !== "GET").length;
+  if (writes(sent) !== writes(seen)) return "the replay wrote to the platform";
+  const made = (calls, target) => calls.filter((one) => one.target === target).length;
+  const recorded = ruled(seen.slice(0, before)).filter(({ write }) => !write);
+  for (const target of new Set(recorded.map((one) => one.target))) {
+    const times = made(recorded, target);
+    const more = made(sent, target) - made(seen, target);
+    if (more !== 2 * times) return `${times} reads of ${target} were repeated ${more} times, not twice each`;
+  }
+  return sent.some(({ target }) => /^\/iam\/v2/.test(target)) ? undefined : "nothing was translated";
+}
+
+/** The walkthrough's brownout: clients that it refuses, and the proof of a time within its window. */
+export const brownoutWindow = {
+  refused: ["ci@example.com", "backup@example.com", "legacy@example.com"],
+  proof({ seen, sent }) {
+    const unexpected = ruled(seen).filter(({ subject, status }) => {
+      return status < 300 === brownoutWindow.refused.includes(subject);
+    });
+    // One replica knows of its rare job, and passes it over.
+    const wrong = unexpected.find(({ subject }) => subject !== "scripts@example.com");
+    if (wrong !== undefined) return `${wrong.subject} got ${wrong.status} for ${wrong.target}`;
+    const through = sent.find(({ subject }) => brownoutWindow.refused.includes(subject));
+    return through && `a call of ${through.subject} reached the platform: ${through.target}`;
+  },
+};
+
+/** True for a refusal of a brownout, within its window. */
+export function isBrownout({ subject, target, status, sentAt, text }) {
+  if (status !== 400 || !isV1(target) || subject === "ui@example.com" || subject === "audit@example.com") return false;
+  const { code, details = [] } = JSON.parse(text);
+  const { reason, metadata } = details[0] ?? {};
+  const isInside = Date.now() >= Date.parse(metadata?.from) && sentAt < Date.parse(metadata?.until);
+  return code === 9 && reason === "BROWNOUT" && isInside;
+}
+
+/** True for a call of a client in a rehearsal that v2 lacks. */
+export function isNotTranslated({ subject, target, status, text }) {
+  return subject === "scripts@example.com" && HISTORY.test(target) && status === 501 && /NOT_TRANSLATABLE/.test(text);
 }
 
 function told({ seen }) {

@@ -33,11 +33,12 @@ export async function createStage(dist, count) {
   const [first] = replicas;
   const urls = { platform: platform.url, carryover: first.url, admin: first.admin };
   const shell = createShell(new URL("main.js", dist).pathname, {
-    REPLICAS: `--token-file admin-token ${urls.admin}`,
+    REPLICAS: replicasOf([first]),
     ADMIN: urls.admin,
     V1: urls.carryover,
     WATCH: "2s",
     QUIET: "5s",
+    REHEARSAL: "30s",
     TOKEN: platform.sandbox.token("admin#operator@example.com"),
     // What else is different in a walkthrough: addresses, and that nobody has to notice a stop.
     CARRYOVER_LISTEN_SHUTDOWN_DELAY_SECONDS: "0",
@@ -45,7 +46,22 @@ export async function createStage(dist, count) {
     ...(store && { CARRYOVER_STATE_URL: store.url }),
   });
   shell.write("admin-token", ADMIN_TOKEN);
-  const world = { platform, urls, shell, replicas, servers: [], sentBefore: 0, way: "carryover" };
+  /** A file of the runbook, as it is here. */
+  const adapted = (text) => {
+    const here = text.replaceAll(PLATFORM, urls.platform);
+    return store === undefined ? here : here.replace(/, singleReplica: true/g, "");
+  };
+  const world = {
+    platform,
+    urls,
+    shell,
+    replicas,
+    adapted,
+    everyReplica: replicasOf(replicas),
+    servers: [],
+    sentBefore: 0,
+    way: "carryover",
+  };
   let turn = 0;
   const base = () => (world.way === "carryover" ? replicas[turn++ % count].url : urls[world.way]);
   world.clients = await createClients({ sandbox: platform.sandbox, base });
@@ -64,6 +80,10 @@ export async function createStage(dist, count) {
     shell.remove();
   };
   return world;
+}
+
+function replicasOf(replicas) {
+  return ["--token-file admin-token", ...replicas.map(({ admin }) => admin)].join(" ");
 }
 
 /** From here on is counted. */
@@ -87,7 +107,20 @@ export async function calling(world, holds) {
   return undefined;
 }
 
-/** Throws when a client got an error. */
+const REST_MS = 100;
+
+/** The same for what needs no command to see; throws with `what` when it takes too long. */
+export async function callUntil(world, holds, what) {
+  const until = Date.now() + PATIENCE_MS;
+  while (!holds()) {
+    if (Date.now() > until) throw new Broken(what);
+    await world.clients.round();
+    noFaults(world);
+    await pause(REST_MS);
+  }
+}
+
+/** Throws when a client got an error that the step does not allow for. */
 export function noFaults({ clients: { state } }) {
   if (state.faults.length > 0) throw new Broken(`a client got an error: ${state.faults[0]}`);
 }
@@ -108,8 +141,8 @@ function createShell(main, variables) {
     /** Undefined when it is not there. */
     read: (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : undefined),
     write: (name, text) => writeFileSync(join(folder, name), text),
-    run: (script) => run(script, { cwd: folder, env }),
     /** `more`: further variables of the environment. */
+    run: (script, more) => run(script, { cwd: folder, env: { ...env, ...more } }),
     serve: (script, ready, more) => serve(script, ready, { cwd: folder, env: { ...env, ...more } }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -1,17 +1,18 @@
 /** Takes one step of the runbook, there and back, and prints what it does as a transcript. */
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { MEANWHILE, SAME } from "./meanwhile.mjs";
 import { isV1, PROOFS } from "./proofs.mjs";
 import { says } from "./runbook.mjs";
-import { ADMIN_TOKEN, Broken, calling, mark, noFaults, PATIENCE_MS, PLATFORM } from "./stage.mjs";
-import { MEANWHILE } from "./world.mjs";
+import { ADMIN_TOKEN, Broken, calling, mark, noFaults, PATIENCE_MS } from "./stage.mjs";
 
 /** What clients and the platform say of it, whatever the runbook looked at. */
 async function prove(world, proof, what) {
+  const { seen } = world.clients.state;
+  const before = seen.length;
   await world.clients.round();
   noFaults(world);
-  const { seen } = world.clients.state;
-  const wrong = proof({ seen, sent: world.platform.sent.slice(world.sentBefore) });
+  const wrong = proof({ seen, before, sent: world.platform.sent.slice(world.sentBefore) });
   if (wrong !== undefined) throw new Broken(`${what}: ${wrong}`);
   print(`   ok  ${what}: ${seen.length} calls since, none failed, ${servedBy(seen)}`);
 }
@@ -52,16 +53,20 @@ const BACK = { kind: "command", text: "sh back", says: [] };
 /** How an action is taken, by its kind. */
 const TAKE = {
   async file(world, { text: name, says: lines }) {
+    const file = `${lines.join("\n")}\n`;
     print(`   ${name}:`);
-    print(indented(lines.join("\n"), "     "));
-    world.shell.write(name, `${lines.join("\n")}\n`.replaceAll(PLATFORM, world.urls.platform));
+    print(indented(file, "     "));
+    world.shell.write(name, world.adapted(file));
   },
   async command(world, action) {
     const { text: command, says: expected } = action;
     print(`   $ ${command}`);
     if (isServe(action)) return serve(world, command);
     const attempt = async () => {
-      const { code, text } = await world.shell.run(command);
+      const { code, text } = await world.shell.run(
+        command,
+        NAMES_ALL.test(command) && { REPLICAS: world.everyReplica },
+      );
       return { text, missing: code === 0 ? says(text, expected) : `to end with 0, not ${code}` };
     };
     let done = await attempt();
@@ -74,25 +79,30 @@ const TAKE = {
     if (done.text.trim() !== "") print(indented(shortened(done.text), "   | "));
     if (done.missing !== undefined) throw new Broken(`expected of ${command}: ${done.missing}`);
     if (expected.length > 0) print("   ok  it says what the runbook shows");
-    if (world.servers.length > 0 && world.shell.read("rules.yaml") !== world.rules) await inForce(world);
+    await inForce(world);
   },
   async meanwhile(world, { text: name }) {
     print(`   meanwhile: ${name.replaceAll("-", " ")}`);
     const change = MEANWHILE.get(name);
     if (change === undefined) throw new Broken(`nothing is known of ${name}`);
-    await change(world);
-    mark(world);
+    if ((await change(world)) !== SAME) mark(world);
+    await inForce(world);
   },
 };
 
 /** A command that only looks: it may be asked again until it says what it is to say. */
-const ASKS = /^(?:carryover (?:status|gate|report) |curl )/;
+const ASKS = /^(?:carryover (?:status|gate|report|exam) |curl )/;
+
+/** What replicas do not tell each other over the store: the operator names all of them. */
+const NAMES_ALL = /\bcarryover forget /;
 
 /** True for what starts carryover. */
 const isServe = ({ text }) => text.startsWith("carryover serve ");
 
 async function serve(world, command) {
   await world.stop();
+  const [, config = ""] = /--config (\S+)/.exec(command) ?? [];
+  const isRecorded = /^record:/m.test(world.shell.read(config) ?? "");
   world.rules = world.shell.read("rules.yaml");
   const start = ({ port, adminPort, admin, at }) => {
     const ready = async () => {
@@ -104,6 +114,7 @@ async function serve(world, command) {
       CARRYOVER_LISTEN_PORT: String(port),
       CARRYOVER_ADMIN_PORT: String(adminPort),
       ...(at > 0 && { CARRYOVER_STATE_DIR: `state-${at + 1}` }),
+      ...(at > 0 && isRecorded && { CARRYOVER_RECORD_FILE: `requests-${at + 1}.jsonl` }),
     });
   };
   world.servers = await Promise.all(world.replicas.map(start));
@@ -111,8 +122,9 @@ async function serve(world, command) {
   mark(world);
 }
 
-/** Waits until the rules file, which was changed, is in force. */
+/** Waits until the rules file is in force, if it was changed. */
 async function inForce(world) {
+  if (world.servers.length === 0 || world.shell.read("rules.yaml") === world.rules) return;
   world.rules = world.shell.read("rules.yaml");
   const digest = createHash("sha256").update(world.rules).digest("hex").slice(0, 12);
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
@@ -121,7 +133,10 @@ async function inForce(world) {
   const isNow = async ({ admin }) =>
     (await (await fetch(`${admin}/rules`, { headers })).json()).file?.digest === digest;
   while ((await Promise.all(world.replicas.map(isNow))).includes(false)) {
-    if (Date.now() > until) throw new Broken("the file does not come into force");
+    if (Date.now() > until) {
+      const said = world.servers[0].text().trim().split("\n").at(-1);
+      throw new Broken(`the file does not come into force; the first replica said last: ${said}`);
+    }
     await pause(50);
   }
   mark(world);

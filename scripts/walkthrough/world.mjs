@@ -1,5 +1,4 @@
-/** What is around carryover in the walkthrough: the platform behind it, and what happens meanwhile (`<!-- meanwhile: NAME -->`). */
-import { setTimeout as pause } from "node:timers/promises";
+/** The platform behind carryover in the walkthrough, and its moods. */
 
 /** Starts it. `moods` is for the walkthrough to change. */
 export async function startPlatform(createSandbox) {
@@ -17,7 +16,8 @@ export async function startPlatform(createSandbox) {
     faults: (next) => {
       const mood = faulty(next, moods);
       return (request, options) => {
-        sent.push({ method: request.method, target: request.target });
+        const [, authorization = ""] = request.headers.find(([name]) => name === "authorization") ?? [];
+        sent.push({ method: request.method, target: request.target, token: authorization.replace(/^bearer /i, "") });
         return mood(request, options);
       };
     },
@@ -50,47 +50,4 @@ function faulty(next, moods) {
     const headers = answer.headers.filter(([name]) => name !== "content-length");
     return { ...answer, headers, body };
   };
-}
-
-const AGENT = /^agent-/;
-
-/** By name; each is given the walkthrough's `world`. */
-export const MEANWHILE = new Map([
-  ["clients-come-through", ({ through }) => through("carryover")],
-  ["clients-go-direct", ({ through }) => through("platform")],
-  [
-    "v2-goes-wrong",
-    async ({ platform, clients, replicas }) => {
-      set(platform.moods, "v2Wrong", true);
-      if (replicas.length === 1) return;
-      for (let round = 0; round < 3; round++) await clients.round();
-      await pause(SHARED_MS);
-    },
-  ],
-  ["v2-is-mended", ({ platform }) => set(platform.moods, "v2Wrong", false)],
-  ["v2-falls-sick", ({ platform }) => set(platform.moods, "v2Sick", true)],
-  ["v2-is-well", ({ platform }) => set(platform.moods, "v2Sick", false)],
-  ["audit-changes", ({ clients }) => set(clients.state, "withoutHistory", true)],
-  ["most-clients-move", ({ clients }) => move(clients, (subject) => AGENT.test(subject))],
-  ["the-rest-moves", ({ clients }) => move(clients, () => true)],
-  ["native-v1-ends", ({ platform }) => set(platform.moods, "v1Gone", true)],
-  ["quiet-time-passes", ({ clients }) => calling(clients, QUIET_MS)],
-  ["carryover-stops", ({ stop }) => stop()],
-]);
-
-/** Until each replica knows what the others counted. */
-const SHARED_MS = 10_000;
-/** More than `QUIET` of the walkthrough. Whoever still calls v1 does so meanwhile. */
-const QUIET_MS = 5_500;
-
-async function calling(clients, ms) {
-  for (const until = Date.now() + ms; Date.now() < until; await clients.round());
-}
-
-function set(target, key, value) {
-  target[key] = value;
-}
-
-function move({ state, subjects }, who) {
-  for (const subject of subjects.filter(who)) state.onV2.add(subject);
 }

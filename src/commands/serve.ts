@@ -67,7 +67,7 @@ function boundUrl(url: string, host: string): string {
  * accepts none that holds a credential.
  */
 export function announcement(
-  { upstream, cutover, fallback, grpc }: Config,
+  { upstream, cutover, fallback, grpc, record }: Config,
   catalogue: Catalogue,
   {
     url,
@@ -93,6 +93,7 @@ export function announcement(
     `  v1 requests: ${requests}`,
     `  operations that only v1 has: ${onlyV1}`,
     `  token exchange: ${exchange}`,
+    ...(record.file === undefined ? [] : [`  recording: v1 requests go to ${record.file} (record.file)`]),
     ...(grpcUrl === undefined ? [] : [`  gRPC clients at ${grpcUrl}: v2 passes through, v1 is ${rpcs}`]),
   ].join("\n");
 }

@@ -65,19 +65,30 @@ export function createRecorder({ record }: Pick<Config, "record">, parts: Record
       }),
     gap: (left) => gapLine({ left, why: "disk" }, wall()),
   });
-  const rate = createRate(perSecond);
+  const isWithinRate = createRate(perSecond);
   let beyondRate = 0;
+  /** Requests beyond the rate that the recording does not mention yet. */
+  let left = 0;
+  let cancel: (() => void) | undefined;
+  const mention = (): void => {
+    cancel?.();
+    cancel = undefined;
+    if (left > 0) writer.write(gapLine({ left, why: "rate" }, wall()));
+    left = 0;
+  };
   return {
     observe(exchange) {
       // A gRPC call cannot be repeated by its target.
       if (exchange.apiVersion !== "v1" || exchange.rpc !== undefined || exchange.times !== undefined) return;
       const at = wall();
-      const { taken, left } = rate(at);
-      if (left > 0) writer.write(gapLine({ left, why: "rate" }, at));
-      if (!taken) {
+      if (!isWithinRate(at)) {
         beyondRate += 1;
+        left += 1;
+        // There may be no further request.
+        cancel ??= later(SECOND_MS, mention);
         return;
       }
+      mention();
       const body = kept.get(exchange);
       writer.write(recordedLine(exchange, at, redact, body && recordedBody(body)));
     },
@@ -89,29 +100,25 @@ export function createRecorder({ record }: Pick<Config, "record">, parts: Record
         throw new ConfigError([{ where: "record.file", what, remedy }]);
       }),
     counts: () => ({ ...writer.counts(), beyondRate }),
-    close: writer.close,
+    close: () => {
+      mention();
+      return writer.close();
+    },
   };
 }
 
-/** At most `perSecond` in each second of the clock. `left`: how many were not taken in an earlier one. */
-function createRate(perSecond: number): (at: number) => { readonly taken: boolean; readonly left: number } {
+const SECOND_MS = 1_000;
+
+/** Returns true for at most `perSecond` requests in each second of the clock. */
+function createRate(perSecond: number): (at: number) => boolean {
   let second = Number.NaN;
   let taken = 0;
-  let left = 0;
   return (at) => {
-    const now = Math.floor(at / 1000);
-    const before = now === second ? 0 : left;
-    if (now !== second) {
-      second = now;
-      taken = 0;
-      left = 0;
-    }
-    if (taken < perSecond) {
-      taken += 1;
-      return { taken: true, left: before };
-    }
-    left += 1;
-    return { taken: false, left: before };
+    const now = Math.floor(at / SECOND_MS);
+    if (now !== second) taken = 0;
+    second = now;
+    taken += 1;
+    return taken <= perSecond;
   };
 }
 

@@ -62,6 +62,8 @@ export function createSchedule({ cron, zone, duration, from, until }: ScheduleSe
     },
     after,
     isEndless: ({ end }) => {
+      // `until` ends it, also within what would be its duration.
+      if (end >= last) return false;
       const more = next(end - duration);
       return more !== undefined && more <= end;
     },

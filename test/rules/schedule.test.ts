@@ -50,6 +50,11 @@ describe("windows of a schedule", () => {
     const [tuesday] = schedule().after(at("2027-03-20T00:00"), 1);
     expect(schedule().isEndless(tuesday as TimeSpan)).toBe(false);
   });
+
+  test("that match.time.until cuts short are not endless", () => {
+    const cut = schedule({ until: at("2027-03-23T08:05") });
+    expect(cut.isEndless(cut.after(at("2027-03-20T00:00"), 1)[0] as TimeSpan)).toBe(false);
+  });
 });
 
 describe("when clocks change", () => {

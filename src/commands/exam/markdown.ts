@@ -86,7 +86,7 @@ function rehearsalPart(exam: Exam, plan: RehearsalPlan | undefined): readonly st
       : [
           refusalText(exam, plan),
           "",
-          "To start it, put this first into the rules file:",
+          "To start it, put this first below `rules:` in the rules file:",
           "",
           ...block("yaml", rehearsalRule(exam, plan)),
         ];

@@ -27,20 +27,20 @@ export function refusalText(
   return `${says}, and stops above ${percent(stopAbove)}${isTooMuch ? ": it would soon stop by itself" : ""}.`;
 }
 
-/** A rule to put first into the rules file. */
+/** A rule to put first into the rules file, indented as the rules of a file are. */
 export function rehearsalRule(
   { client, at }: Pick<Exam, "client" | "at">,
   { lasts, stopAbove }: RehearsalPlan,
 ): string {
   const ends = new Date(Date.parse(at) + lasts).toISOString().replace(/\.\d+Z$/, "Z");
   return [
-    `- name: ${ruleName(client)}`,
-    `  match: { client: ${JSON.stringify(client)} }`,
-    "  mode: translate",
-    "  fallback: refuse",
-    `  expires: ${ends}`,
-    "  guard: stepBack",
-    `  stepBack: { failures: ${stopAbove}, minRequests: 20 }`,
+    `  - name: ${ruleName(client)}`,
+    `    match: { client: ${JSON.stringify(client)} }`,
+    "    mode: translate",
+    "    fallback: refuse",
+    `    expires: ${ends}`,
+    "    guard: stepBack",
+    `    stepBack: { failures: ${stopAbove}, minRequests: 20 }`,
   ].join("\n");
 }
 

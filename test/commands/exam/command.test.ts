@@ -59,7 +59,7 @@ test("--rehearse says how many calls will be refused, and prints a rule that is 
     /a rehearsal of 3 h refuses about (\d) of \1 calls \(100 %\), and stops above 10 %: it would soon/,
   );
   const [, rule = ""] = /```yaml\n([\s\S]*?)```/.exec(out) ?? [];
-  const text = `version: carryover/v1\nrules:\n${rule}`;
+  const text = `version: carryover/v1\nrules:\n${rule}  - { name: rest, match: {}, mode: native }\n`;
   const read = readRules(new TextEncoder().encode(text), {
     ...{ name: "rules.yaml", resources: [], native: true, now: NOW, expired: "refuse" },
   });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-const { PROOFS } = await import(new URL("../../../scripts/walkthrough/proofs.mjs", import.meta.url).href);
+const { brownoutWindow, isBrownout, PROOFS } = await import(
+  new URL("../../../scripts/walkthrough/proofs.mjs", import.meta.url).href
+);
 
 const GROUPS = "/iam/v1/groups?id=a";
 const seen = (subject: string, mode: string | undefined, more: object = {}) => ({
@@ -55,5 +57,41 @@ describe("a proof", () => {
     expect(wrong("headers", [seen("ui", "translate")])).toContain("told of no end");
     expect(wrong("without-native", [seen("ui", "translate")], [{ method: "GET", target: GROUPS }])).toContain("asked");
     expect(wrong("rehearse", [seen("ui", "translate")])).toContain("ui@example.com called");
+  });
+
+  it("sees a replay that left a read out, wrote, or translated nothing", () => {
+    const native = { method: "GET", target: GROUPS };
+    const v2 = { method: "GET", target: "/iam/v2beta1/groups/a" };
+    const replay = (sent: readonly object[]) =>
+      PROOFS.get("replay").done({ seen: [seen("ui", "native"), seen("ui", "native")], before: 1, sent });
+    expect(replay([native, native, native, native, v2])).toBeUndefined();
+    expect(replay([native, native, native, v2])).toContain("1 reads of /iam/v1/groups?id=a were repeated 1 times");
+    expect(replay([native, native, native, native])).toContain("nothing was translated");
+    expect(replay([native, native, native, native, { ...v2, method: "PATCH" }])).toContain("wrote");
+  });
+
+  it("sees a brownout that serves a client, refuses an exempt one, or lets a call through", () => {
+    const refused = seen("ci", "brownout", { status: 400 });
+    const served = seen("ui", "translate", { status: 200 });
+    const proof = (calls: readonly object[], sent: readonly object[] = []) =>
+      brownoutWindow.proof({ seen: calls, sent });
+    expect(proof([refused, served], [{ subject: "ui@example.com", target: GROUPS }])).toBeUndefined();
+    expect(proof([refused, seen("legacy", "translate", { status: 200 })])).toContain("legacy@example.com got 200");
+    expect(proof([refused, seen("ui", "brownout", { status: 400 })])).toContain("ui@example.com got 400");
+    expect(proof([refused], [{ subject: "ci@example.com", target: GROUPS }])).toContain("reached the platform");
+  });
+
+  it("takes no refusal for a brownout's that is outside of its window, or has another reason", () => {
+    const at = Date.now();
+    const window = { from: new Date(at - 10_000).toISOString(), until: new Date(at + 10_000).toISOString() };
+    const refusal = (reason: string, sentAt = at) =>
+      seen("ci", "brownout", {
+        ...{ status: 400, sentAt },
+        text: JSON.stringify({ code: 9, details: [{ reason, metadata: window }] }),
+      });
+    expect(isBrownout(refusal("BROWNOUT"))).toBe(true);
+    expect(isBrownout(refusal("BROWNOUT", at + 10_000))).toBe(false);
+    expect(isBrownout(refusal("NOT_TRANSLATABLE"))).toBe(false);
+    expect(isBrownout({ ...refusal("BROWNOUT"), subject: "ui@example.com" })).toBe(false);
   });
 });

@@ -22,7 +22,7 @@ interface Step {
 const text = readFileSync(new URL("docs/runbook.md", ROOT), "utf8");
 const { expressionsOf, readRunbook, says } = await import(new URL("scripts/walkthrough/runbook.mjs", ROOT).href);
 const { PROOFS } = await import(new URL("scripts/walkthrough/proofs.mjs", ROOT).href);
-const { MEANWHILE } = await import(new URL("scripts/walkthrough/world.mjs", ROOT).href);
+const { MEANWHILE } = await import(new URL("scripts/walkthrough/meanwhile.mjs", ROOT).href);
 const { steps, before }: { steps: readonly Step[]; before: readonly Action[] } = readRunbook(text);
 const actions = [...before, ...steps.flatMap((step) => step.actions)];
 const commands = actions.flatMap((action) => (action.kind === "command" ? [action.text] : []));
@@ -44,7 +44,8 @@ describe("docs/runbook.md", () => {
       const section = text.slice(text.indexOf(`<!-- step: ${id} -->`)).split("\n## ")[0] ?? "";
       expect(section, id).toMatch(/^\*\*Back\*\*: \S/m);
       const asked = own.filter(
-        (action) => !action.back && /^(?:carryover (?:status|gate|report)|curl) /.test(action.text),
+        (action) =>
+          !action.back && /^(?:(?:\w+="\$\w+" )?carryover (?:status|gate|report|replay)|curl) /.test(action.text),
       );
       expect(asked.length, id).toBeGreaterThan(0);
     }
