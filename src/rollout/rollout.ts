@@ -4,7 +4,7 @@ import type { Exchange } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, ShadowSettings } from "../model/rules.ts";
 import { createChooser, type WhyNotRefused } from "../rules/choose.ts";
 import type { RuleInput } from "../rules/conditions/condition.ts";
-import type { Rule, Rules } from "../rules/rule.ts";
+import { endOf, type Rule, type Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceNote, ForceState, OwnRuleStatus } from "../rules/status.ts";
 import { counted, instant } from "../rules/words.ts";
 import type { BrownoutCounts, BrownoutState } from "./brownout.ts";
@@ -219,9 +219,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   /** Rules that had expired when they came into force are not reported: the file's warnings name them. */
   const reportExpiries = (at: number): void => {
     if (at < present.nextExpiry) return;
-    const expiryOf = ({ rule }: RuleState): number => rule.expires ?? Number.POSITIVE_INFINITY;
-    const all = [...present.states.values()].sort((a, b) => expiryOf(a) - expiryOf(b));
-    const expired = all.filter((state) => expiryOf(state) > present.checkedAt && expiryOf(state) <= at);
+    const all = [...present.states.values()].sort((a, b) => endOf(a.rule) - endOf(b.rule));
+    const expired = all.filter(({ rule }) => endOf(rule) > present.checkedAt && endOf(rule) <= at);
     present.checkedAt = at;
     present.nextExpiry = firstExpiry(all, at);
     for (const state of expired) apply(state, { kind: "expired", at });
@@ -443,7 +442,8 @@ function forcedOf(
 function firstExpiry(states: Iterable<RuleState>, now: number): number {
   let first = Number.POSITIVE_INFINITY;
   for (const { rule } of states) {
-    if (rule.expires !== undefined && rule.expires > now) first = Math.min(first, rule.expires);
+    const end = endOf(rule);
+    if (end > now) first = Math.min(first, end);
   }
   return first;
 }

@@ -3,7 +3,7 @@ import type { EventKind, NewEvent } from "../model/event.ts";
 import { CLIENT_LEFT, type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, RuleMode, ShadowSettings, StepBackSettings } from "../model/rules.ts";
 import { failureOfExchange } from "../model/v2-failure.ts";
-import type { Rule } from "../rules/rule.ts";
+import { endOf, type Rule } from "../rules/rule.ts";
 import { percent } from "../rules/words.ts";
 import {
   type BrownoutEvent,
@@ -690,11 +690,11 @@ function afterBrownoutEvent(
 }
 
 function afterExpiry(state: RuleState, at: number): RuleTransition {
-  const { name, expires = at } = state.rule;
-  const reason = `it expired on ${new Date(expires).toISOString()}: later rules and cutover.mode decide`;
+  const end = endOf(state.rule);
+  const reason = `it expired on ${new Date(end).toISOString()}: later rules and cutover.mode decide`;
   return {
-    state: { ...state, since: expires },
-    report: { kind: "expired", rule: name, at, from: effectiveMode(state), to: "nothing", reason },
+    state: { ...state, since: end },
+    report: { kind: "expired", rule: state.rule.name, at, from: effectiveMode(state), to: "nothing", reason },
   };
 }
 

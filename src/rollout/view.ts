@@ -1,5 +1,5 @@
 /** Makes the record of a rule from its state, and the page `GET /rules`. */
-import { matchView, matchWords, type Rule, type Rules, rehearsalOf } from "../rules/rule.ts";
+import { endOf, matchView, matchWords, type Rule, type Rules, rehearsalOf } from "../rules/rule.ts";
 import type { BrownoutStatus, OwnRuleStatus, RuleEvidence, RuleGuard } from "../rules/status.ts";
 import { counted, duration, instant, percent } from "../rules/words.ts";
 import { type BrownoutState, brownoutText, refusesAt } from "./brownout.ts";
@@ -210,8 +210,8 @@ function saysOf(state: RuleState, force: Rules["force"], now: number): string {
   return force === "none" ? stateText(state) : `overridden by force: ${force}; without it: ${stateText(state)}`;
 }
 
-function isExpired({ expires }: Rule, now: number): boolean {
-  return expires !== undefined && now >= expires;
+function isExpired(rule: Rule, now: number): boolean {
+  return now >= endOf(rule);
 }
 
 /** What the rule does, in a sentence or two. */

@@ -38,12 +38,17 @@ export type RuleMatch = Both<ReturnType<AnyCondition["build"]>>;
 type MatchShape = Both<AnyCondition["schema"]>;
 export type MatchText = z.output<z.ZodObject<MatchShape>>;
 
+/** When the rule stops matching for good, in milliseconds since 1970; infinite if it never does. */
+export function endOf({ expires, match }: Pick<Rule, "expires" | "match">): number {
+  return Math.min(expires ?? Number.POSITIVE_INFINITY, match.time?.until ?? Number.POSITIVE_INFINITY);
+}
+
 /** Set for a rule with `fallback: refuse`: native v1 is off for the client until then, in milliseconds since 1970. */
-export function rehearsalOf({ mode, fallback, expires, match }: Rule) {
-  const [client] = match.clients ?? [];
-  const ends = [expires, match.time?.until].filter((end) => end !== undefined);
-  if (mode !== "translate" || fallback !== "refuse" || client === undefined || ends.length === 0) return undefined;
-  return { client, until: Math.min(...ends) };
+export function rehearsalOf(rule: Rule) {
+  const [client] = rule.match.clients ?? [];
+  const until = endOf(rule);
+  if (rule.mode !== "translate" || rule.fallback !== "refuse" || client === undefined) return undefined;
+  return Number.isFinite(until) ? { client, until } : undefined;
 }
 
 /** The keys of `match` in a rules file. */

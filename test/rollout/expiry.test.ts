@@ -34,9 +34,15 @@ describe("a rule that expires while it is in force", () => {
     expect(made.control.states()[1]).toMatchObject({ doing: "translate", state: "as-written" });
   });
 
-  test("is told of without any request, when somebody looks", () => {
+  const time = { from: undefined, until: START + MINUTE, days: undefined, hours: undefined, zone: "UTC" };
+  const bounded = { ...short, expires: undefined, match: { ...short.match, time } };
+
+  test.each([
+    ["expires", short],
+    ["match.time.until", bounded],
+  ])("by %s is told of without any request, when somebody looks", (_, one) => {
     for (const look of ["states", "view"] as const) {
-      const made = rig(rulesOf([short]));
+      const made = rig(rulesOf([one]));
       made.at = START + MINUTE;
       const seen = JSON.stringify(made.control[look]());
       expect(made.told.map(({ kind, rule: name }) => [kind, name])).toEqual([["expired", "short"]]);
