@@ -289,7 +289,8 @@ function observe(state: LedgerState, exchange: Exchange): void {
   operation.at = at;
   if (isInspected(exchange)) operation.inspected += 1;
   record.refused = withRefusal(record.refused, exchange, at);
-  const fault = faultOf(exchange);
+  // Nobody is at fault for a brownout. It is counted apart.
+  const fault = exchange.brownout === undefined ? faultOf(exchange) : undefined;
   if (fault !== undefined) noteErrors(operation, fault, 1);
   else if (exchange.mode === "translate" && eligibility === "yes") operation.translated += 1;
   // Without valid credentials a request may use anyone's name: it shows nothing of the client's needs.

@@ -195,6 +195,15 @@ describe("an entry", () => {
 });
 
 describe("errors", () => {
+  test("of a brownout are nobody's", () => {
+    const { ledger } = ledgerOf();
+    ledger.observe(exchange("a"));
+    const brownout = { start: 0, end: 60_000 };
+    ledger.observe(exchange("a", { mode: "refused", status: 400, reason: "BROWNOUT", rule: "b", brownout }));
+    expect(first(ledger)).toMatchObject({ requests: { v1: 2 }, refused: { requests: 1 } });
+    expect(first(ledger).operations[0]?.errors).toBe(undefined);
+  });
+
   test("are v2's once native v1 is known to have served the request", () => {
     const { ledger } = ledgerOf();
     ledger.observe(exchange("a"));
