@@ -67,26 +67,34 @@ ${rule?.cause === undefined ? "" : html`<p class="cause">Why: ${rule.cause}</p>`
 ${lastEvents(data.events, name)}</li>`;
 }
 
+/** True where responses of both versions are compared. */
+function isCompared(mode: FleetRule["mode"]): boolean {
+  return mode === "shadow" || mode === "translate";
+}
+
 function takenFigures({ name, mode, evidence, since }: FleetRule, { takers }: PageData): Html | "" {
   if (evidence === undefined) return "";
   const { requests, failures, comparisons, differences, clients, clientsNeeded, stepBacks } = evidence;
   const taken = takers.get(name);
   return figures([
-    ...(mode === "native"
+    ...(!isCompared(mode)
       ? []
       : [
           figure("Translated requests", count(requests), failures === 0 ? "none failed" : `${count(failures)} failed`),
           figure("Comparisons", count(comparisons), `${count(differences)} differed`),
           figure("Clients compared", count(clients), clientsNeeded > 0 ? `${clientsNeeded} needed` : undefined),
         ]),
-    ...(taken === undefined ? [] : [figure("Clients it takes", count(taken), "of those that call v1")]),
+    // Outside of its windows a brownout takes nobody.
+    ...(taken === undefined || mode === "brownout"
+      ? []
+      : [figure("Clients it takes", count(taken), "of those that call v1")]),
     figure("Unchanged since", time(since), stepBacks === 0 ? undefined : counted(stepBacks, "rollback")),
   ]);
 }
 
 /** Of a rule in shadow: how near the bound is to the threshold, as the gate judges it. */
 function evidenceBar({ mode, state, evidence }: FleetRule): Html | "" {
-  if (evidence === undefined || mode === "native" || state === "expired") return "";
+  if (evidence === undefined || !isCompared(mode) || state === "expired") return "";
   const below = evidence.differencesBelow ?? 0.02;
   if (evidence.comparisons === 0)
     return html`<div class="evidence"><p>No comparison yet: the share of differing responses must be shown to be below ${percent(below)}.</p>${bar(0)}</div>`;

@@ -4,17 +4,16 @@ import { type Found, isMethod, skipped, targetOf } from "./found.ts";
 import { timeOf } from "./json-log.ts";
 import type { Line } from "./lines.ts";
 
-const QUOTED = String.raw`"((?:[^"\\]|\\.)*)"`;
 /** In their order; each begins where the one before ends. */
 const PARTS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ["the address", /(\S{1,255}) \S{1,255} /y],
   ["the user", /([^["\]]{1,255}) /y],
   ["the time", /\[([^\]]{1,64})\] /y],
-  ["the request line", new RegExp(`${QUOTED} `, "y")],
+  ["the request line", /"((?:[^"\\]|\\.)*)" /y],
   ["the status", /(\d{3}) /y],
   ["the length", /(\d{1,20}|-)/y],
 ];
-const REFERER = new RegExp(` ${QUOTED}`, "y");
+const REFERER = / "((?:[^"\\]|\\.)*)"/y;
 
 /** True for a line that begins as one of this format. */
 export function looksCombined(text: string): boolean {

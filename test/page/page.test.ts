@@ -150,6 +150,16 @@ describe("the page", () => {
       return (parts.get("brownouts") ?? "").replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
     };
 
+    it("shows no evidence of its rule: nothing is compared", () => {
+      const data = pageData("reads", { rules: 1 });
+      const partOf = (mode: "shadow" | "brownout") =>
+        liveParts({ ...data, rules: data.rules.map((rule) => ({ ...rule, mode })) }, new URLSearchParams()).get(
+          "rules",
+        );
+      expect(partOf("shadow")).toMatch(/Comparisons.*must be/s);
+      expect(partOf("brownout")).not.toMatch(/Comparison|must be|Clients it takes/);
+    });
+
     it.each([
       [{ phase: "waiting" }, "reads waiting Next windows"],
       [

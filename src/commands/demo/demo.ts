@@ -10,13 +10,13 @@ import { demoCalls, makeCall, toCurl } from "./calls.ts";
 import { showCutover } from "./cutover.ts";
 import { madeUpPast } from "./past.ts";
 import { type Demo, type DemoPorts, FREE_PORTS, startDemo } from "./stage.ts";
-import { DEMO_CLIENTS, DEMO_RULES, rewordOneRole, startTraffic } from "./traffic.ts";
+import { DEMO_CLIENTS, demoRules, rewordOneRole, startTraffic } from "./traffic.ts";
 
 /** Starts both, and prints what to try and how to stop. */
 export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "onStop" | "fetch">): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "carryover-demo-"));
   const rulesFile = join(folder, "rules.yaml");
-  await writeFile(rulesFile, DEMO_RULES);
+  await writeFile(rulesFile, demoRules(TIME.wall()));
   const demo = await startDemo(ports, createLog({ level: "warn" }), {
     rulesFile,
     past: madeUpPast(TIME.wall()),

@@ -1,4 +1,5 @@
 /** Clients of the demo, which call carryover for as long as it runs: so its page has something to show. */
+import { dateOf, dayOf } from "../../ledger/days.ts";
 import { later } from "../../model/clock.ts";
 import type { SendLayer } from "../../model/http.ts";
 import type { CommandIo } from "../command.ts";
@@ -6,9 +7,17 @@ import type { Demo } from "./stage.ts";
 
 const EVERY_MS = 2_000;
 
-/** Rules of the demo: reads of roles are compared, and all else is translated. */
-export const DEMO_RULES = `version: carryover/v1
+/** Rules of the demo: reads of roles are compared, all else is translated, and brownouts begin two weeks from now. `at`: milliseconds since 1970. */
+export function demoRules(at: number): string {
+  const dayIn = (days: number): string => dateOf(dayOf(at) + days);
+  return `version: carryover/v1
 rules:
+  - name: brownouts
+    match: { percent: 10, time: { from: ${dayIn(14)}, until: ${dayIn(42)} } }
+    mode: brownout
+    schedule: { cron: "0 9 * * 2", zone: Europe/Vienna, duration: 10m }
+    brownout: { contact: api-team@example.com, exempt: [terraform], singleReplica: true }
+    headers: { sunset: ${dayIn(90)} }
   - name: role-reads
     match: { resource: roles, operation: reads }
     mode: shadow
@@ -17,6 +26,7 @@ rules:
     match: { resource: groups, operation: reads }
     mode: translate
 `;
+}
 
 /** A configuration file that names their owners. */
 export const DEMO_CLIENTS = `clients:
