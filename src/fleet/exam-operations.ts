@@ -97,12 +97,6 @@ export function examOperations(sources: OperationSources, terms: ExamTerms): rea
     .sort((a, b) => rank(a) - rank(b) || b.requests - a.requests);
 }
 
-/** Why the client has failed, from what one process knows by itself. Undefined: it has not failed, or too little is known. */
-export function failureOf(sources: OperationSources, terms: ExamTerms = EXAM_TERMS): string | undefined {
-  const [worst] = examOperations(sources, terms);
-  return worst?.verdict === "bad" ? `${nameOf(worst)}: ${worst.why}` : undefined;
-}
-
 /** `group list`. */
 export function nameOf(one: NamedOperation): string {
   return isUnknown(one) ? "paths that carryover does not know" : `${one.resource} ${one.operation}`;

@@ -5,6 +5,7 @@ import { comparisonsNeeded, isBelow, upperBound } from "../rollout/upper-bound.t
 import { counted, percent } from "../rules/words.ts";
 import {
   belowText,
+  EXAM_TERMS,
   type ExamDifference,
   type ExamOperation,
   type ExamTerms,
@@ -68,7 +69,11 @@ export interface ExamRehearsal {
 
 type KnownRule = Pick<FleetRule, "name" | "cause" | "byGuard" | "guard" | "evidence" | "causes" | "rehearsal">;
 
-export interface ExamSources extends OperationSources {
+export interface FailureSources extends OperationSources {
+  readonly rules: readonly Pick<KnownRule, "name" | "cause" | "byGuard" | "evidence" | "rehearsal">[];
+}
+
+export interface ExamSources extends FailureSources {
   readonly client: ClientEntry;
   readonly rules: readonly KnownRule[];
   /** Since when every instance has been watching, in milliseconds since 1970. */
@@ -88,10 +93,7 @@ export function examOf(sources: ExamSources, terms: ExamTerms): Exam {
   const bad = sum(({ differing, replayDiffering, failed }) => differing + replayDiffering + failed);
   const requests = sum((one) => one.requests);
   const seen = sum((one) => (one.verdict === "unseen" ? 0 : one.requests));
-  const against = [
-    ...operations.flatMap((one) => (one.verdict === "bad" ? [`${nameOf(one)}: ${one.why}`] : [])),
-    ...(rehearsal?.state === "stopped" ? [`rehearsal ${rehearsal.rule} stopped: ${rehearsal.why}`] : []),
-  ];
+  const against = againstOf(operations, rehearsal);
   const open = [
     ...operations.flatMap((one) => (one.verdict === "unseen" ? [`${nameOf(one)}: ${one.why}`] : [])),
     ...boundTexts({ requests: seen, looks, bad }, terms),
@@ -120,6 +122,18 @@ export function examOf(sources: ExamSources, terms: ExamTerms): Exam {
     rehearsal: rehearsal ?? null,
     refusals: sum((one) => (one.isRefused ? one.requests : 0)),
   };
+}
+
+function againstOf(operations: readonly ExamOperation[], rehearsal: ExamRehearsal | undefined): readonly string[] {
+  return [
+    ...operations.flatMap((one) => (one.verdict === "bad" ? [`${nameOf(one)}: ${one.why}`] : [])),
+    ...(rehearsal?.state === "stopped" ? [`rehearsal ${rehearsal.rule} stopped: ${rehearsal.why}`] : []),
+  ];
+}
+
+/** Why the client has failed. Undefined: it has not, or too little is known. */
+export function failureOf(sources: FailureSources, terms: ExamTerms = EXAM_TERMS): string | undefined {
+  return againstOf(examOperations(sources, terms), rehearsalOf(sources))[0];
 }
 
 /** `requests`: of operations that were looked at often enough. Where each of them was looked at, a bound says no more. */
@@ -160,7 +174,7 @@ function rehearsalTexts(rehearsal: ExamRehearsal | undefined): readonly string[]
 }
 
 /** Of several rules, and of several instances, the one that shows most. */
-function rehearsalOf({ client, rules, at }: ExamSources): ExamRehearsal | undefined {
+function rehearsalOf({ client, rules, at }: FailureSources): ExamRehearsal | undefined {
   const all = rules.flatMap((rule): readonly ExamRehearsal[] => {
     const { name, rehearsal, evidence, cause } = rule;
     if (rehearsal?.client !== client.name) return [];
@@ -172,7 +186,11 @@ function rehearsalOf({ client, rules, at }: ExamSources): ExamRehearsal | undefi
   return all.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || b.requests - a.requests)[0];
 }
 
-function rehearsalState({ cause, byGuard }: KnownRule, until: number, at: number): ExamRehearsal["state"] {
+function rehearsalState(
+  { cause, byGuard }: Pick<KnownRule, "cause" | "byGuard">,
+  until: number,
+  at: number,
+): ExamRehearsal["state"] {
   // Also of a rule that has expired since.
   if (cause !== undefined) return byGuard === true ? "guarded" : "stopped";
   return at < until ? "running" : "over";

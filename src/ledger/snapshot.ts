@@ -74,7 +74,7 @@ function addCounts(counts: readonly LedgerSnapshot["requests"][]): LedgerSnapsho
   };
 }
 
-function mergeEntries(a: ClientEntry, b: ClientEntry): ClientEntry {
+export function mergeEntries(a: ClientEntry, b: ClientEntry): ClientEntry {
   return {
     name: a.name,
     // The same, unless replicas have different keys.

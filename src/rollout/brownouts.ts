@@ -1,7 +1,7 @@
 /** The brownouts of the rules in force: when they are looked at, what keeps them from running, and whom they refuse. */
 import { type Exchange, isTurnedAway } from "../model/exchange.ts";
 import type { TimeSpan } from "../model/rules.ts";
-import type { Refuses } from "../rules/choose.ts";
+import { NO_WINDOW, type WhyNotRefused } from "../rules/choose.ts";
 import type { Rule } from "../rules/rule.ts";
 import { createSchedule, type Schedule } from "../rules/schedule.ts";
 import type { ForceState } from "../rules/status.ts";
@@ -99,11 +99,13 @@ export function createBrownouts({ states, apply, force, isShared, isStoreUp, spa
     },
     /** The same, and what keeps brownouts from running is asked again. */
     lookAgain,
-    refuses: ((rule, client, at) => {
+    whyNotRefused: ((rule, client, at) => {
       const brownout = states().get(rule.name)?.brownout;
-      if (brownout === undefined || !refusesAt(brownout, at)) return false;
-      return rule.brownout?.exempt.has(client) !== true && spared?.(client) === undefined;
-    }) satisfies Refuses,
+      if (rule.brownout?.exempt.has(client) === true) return `client ${client} is exempt`;
+      if (brownout === undefined || !refusesAt(brownout, at)) return NO_WINDOW;
+      const failed = spared?.(client);
+      return failed === undefined ? undefined : `client ${client} failed its exam: ${failed}`;
+    }) satisfies WhyNotRefused,
     /** Counts v1 requests of windows. */
     observe: (exchange: Exchange, at: number): void => {
       if (timetables.length === 0 || exchange.apiVersion !== "v1" || isTurnedAway(exchange)) return;

@@ -2,7 +2,7 @@ import { later, type Timer } from "../model/clock.ts";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, ShadowSettings } from "../model/rules.ts";
-import { createChooser, type Refuses } from "../rules/choose.ts";
+import { createChooser, type WhyNotRefused } from "../rules/choose.ts";
 import type { RuleInput } from "../rules/conditions/condition.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import type { ForceCommand, ForceNote, ForceState, OwnRuleStatus } from "../rules/status.ts";
@@ -88,8 +88,7 @@ export interface Rollout {
   brownouts(): ReadonlyMap<string, BrownoutState>;
   /** What all replicas counted in the window that begins at `start`. `stopped`: why one of them stopped it. */
   brownoutTogether(name: string, start: number, counts: BrownoutCounts, stopped: string | undefined): void;
-  /** Whether a brownout rule refuses a client at a time. */
-  readonly refuses: Refuses;
+  readonly whyNotRefused: WhyNotRefused;
   /** Takes every finished comparison, and what stands for the credential of its request; ignores what `observe` ignores. */
   compared(comparison: Comparison, credential: string | undefined): void;
   /** In force from the next request on. A rule of the same name continues what was learnt of it (`continuedRuleState`). */
@@ -191,8 +190,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   };
   const standard = choiceWithoutRule(mode, "default");
   let byHand: ForcedByHand = NOT_FORCED;
-  const refuses: Refuses = (rule, client, at) => brownouts.refuses(rule, client, at);
-  let present = rulesInForce(options.rules, { rules: [], lost }, options, byHand, refuses);
+  const whyNotRefused: WhyNotRefused = (rule, client, at) => brownouts.whyNotRefused(rule, client, at);
+  let present = rulesInForce(options.rules, { rules: [], lost }, options, byHand, whyNotRefused);
   const forceState = (): ForceState => ({
     effective: present.force,
     file: present.rules?.force ?? "none",
@@ -284,7 +283,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       // It may have waited for this.
       if (state.brownout?.phase.kind === "held") brownouts.lookAgain(wall());
     },
-    refuses: brownouts.refuses,
+    whyNotRefused: brownouts.whyNotRefused,
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {
       brownouts.observe(exchange, wall());
@@ -303,7 +302,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     replace: (rules) => {
       const before = present;
       const memories = before.rules === undefined ? restored : [...before.states.values()].map(memoryOf);
-      present = rulesInForce(rules, { rules: memories, lost }, options, byHand, refuses);
+      present = rulesInForce(rules, { rules: memories, lost }, options, byHand, whyNotRefused);
       watch.keep(present.states);
       brownouts.replaced();
       restored = [];
@@ -407,7 +406,7 @@ function rulesInForce(
   before: Pick<RolloutMemory, "rules" | "lost">,
   { wall, mode, bucketOf, native }: RolloutOptions,
   byHand: ForcedByHand,
-  refuses: Refuses,
+  whyNotRefused: WhyNotRefused,
 ): RulesInForce {
   const at = wall();
   const list = rules?.rules ?? [];
@@ -422,7 +421,7 @@ function rulesInForce(
   return {
     rules,
     ...forcedOf(rules, { mode, native }, byHand),
-    chooser: createChooser(list, bucketOf, refuses),
+    chooser: createChooser(list, bucketOf, whyNotRefused),
     states,
     checkedAt: at,
     nextExpiry: firstExpiry(states.values(), at),

@@ -11,11 +11,11 @@ export interface RuleJudgement {
   readonly why: string;
 }
 
-/** Whether a brownout rule refuses a client at a time. It matches nothing else. */
-export type Refuses = (rule: Rule, client: string, at: number) => boolean;
+/** Why a brownout rule, which matches nothing else, does not refuse a client at a time. Undefined: it does. */
+export type WhyNotRefused = (rule: Rule, client: string, at: number) => string | undefined;
 
-/** No brownout runs. */
-const NOBODY: Refuses = () => false;
+export const NO_WINDOW = "its brownout does not run now";
+const NOBODY: WhyNotRefused = () => NO_WINDOW;
 
 /**
  * Returns a function that finds the first rule that matches a request, by an index of `rules` that is built once.
@@ -24,7 +24,7 @@ const NOBODY: Refuses = () => false;
 export function createChooser(
   rules: readonly Rule[],
   bucketOf: (client: string) => number,
-  refuses: Refuses = NOBODY,
+  whyNotRefused: WhyNotRefused = NOBODY,
 ): (input: RuleInput) => Rule | undefined {
   if (rules.length === 0) return () => undefined;
   // The index knows what each rule is about.
@@ -33,7 +33,7 @@ export function createChooser(
     rules.map((rule) => ({
       rule,
       match: rule.match,
-      holds: all([...brownoutTest(rule, refuses), ...others.flatMap((condition) => condition.holds(rule) ?? [])]),
+      holds: all([...brownoutTest(rule, whyNotRefused), ...others.flatMap((condition) => condition.holds(rule) ?? [])]),
     })),
   );
   return (input) => {
@@ -44,8 +44,10 @@ export function createChooser(
   };
 }
 
-function brownoutTest(rule: Rule, refuses: Refuses): readonly Test[] {
-  return rule.brownout === undefined ? [] : [({ input: { client, at } }) => refuses(rule, client, at)];
+function brownoutTest(rule: Rule, whyNotRefused: WhyNotRefused): readonly Test[] {
+  return rule.brownout === undefined
+    ? []
+    : [({ input: { client, at } }) => whyNotRefused(rule, client, at) === undefined];
 }
 
 /** Most rules have one condition or none, and then nothing is in between. */
@@ -61,24 +63,22 @@ export function judgeRules(
   rules: readonly Rule[],
   bucketOf: (client: string) => number,
   input: RuleInput,
-  refuses: Refuses = NOBODY,
+  whyNotRefused: WhyNotRefused = NOBODY,
 ): readonly RuleJudgement[] {
   const request = new RuleRequest(input, bucketOf);
   const judged: RuleJudgement[] = [];
   for (const rule of rules) {
-    judged.push(judge(rule, request, refuses));
+    judged.push(judge(rule, request, whyNotRefused));
     if (judged.at(-1)?.matched === true) break;
   }
   return judged;
 }
 
-function judge(rule: Rule, request: RuleRequest, refuses: Refuses): RuleJudgement {
+function judge(rule: Rule, request: RuleRequest, whyNotRefused: WhyNotRefused): RuleJudgement {
   let why = "everything it asks for holds";
   const { client, at } = request.input;
-  if (rule.brownout !== undefined && !refuses(rule, client, at)) {
-    const isExempt = rule.brownout.exempt.has(client);
-    return { rule, matched: false, why: isExempt ? `client ${client} is exempt` : "its brownout does not run now" };
-  }
+  const spared = rule.brownout === undefined ? undefined : whyNotRefused(rule, client, at);
+  if (spared !== undefined) return { rule, matched: false, why: spared };
   for (const condition of ASKED) {
     const matched = condition.holds(rule)?.(request);
     if (matched === undefined) continue;

@@ -1,14 +1,23 @@
-/** Exams of clients by what this process knows, for brownouts and rehearsals. */
+/** Exams of clients by what this process knows, and what other replicas told the store, for brownouts and rehearsals. */
+import { setImmediate } from "node:timers/promises";
 import type { IsUntranslated } from "../catalogue/catalogue.ts";
-import { EXAM_TERMS, examOperations, failureOf } from "../fleet/exam-operations.ts";
+import { type FailureSources, failureOf } from "../fleet/exam.ts";
+import { EXAM_TERMS, examOperations } from "../fleet/exam-operations.ts";
+import type { ClientEntry } from "../ledger/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { mergeEntries } from "../ledger/snapshot.ts";
+import type { Rollout } from "../rollout/rollout.ts";
 import { type Rules, rehearsalOf } from "../rules/rule.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { ComparisonCounts } from "../telemetry/progress.ts";
+import type { Fleet } from "./fleet.ts";
 
 interface ExamsParts {
   readonly ledger: Pick<Ledger, "failingByTranslation" | "entriesOf">;
   readonly comparisons: () => readonly ComparisonCounts[];
+  readonly rollout: Pick<Rollout, "ownStates" | "brownouts">;
+  /** What the others keep in the store; undefined without one. */
+  readonly peers: Fleet["peers"];
   readonly isUntranslated: IsUntranslated;
   /** Milliseconds since 1970. */
   readonly wall: () => number;
@@ -19,18 +28,68 @@ interface ExamsParts {
 /** An exam takes longer than a request may wait for it, and changes slowly. */
 const KEPT_MS = 10_000;
 const MOST_KEPT = 10_000;
+/** What other replicas know is read so long before a window begins. */
+const LEAD_MS = 60_000;
 
-export function createExams({ ledger, comparisons, isUntranslated, wall, now }: ExamsParts) {
+/** What another replica knows of a client. */
+interface Share {
+  readonly entries: ClientEntry[];
+  readonly comparisons: ComparisonCounts[];
+}
+
+export function createExams({ ledger, comparisons, rollout, peers, isUntranslated, wall, now }: ExamsParts) {
   const known = new Map<string, { readonly failure: string | undefined; readonly at: number }>();
+  let others: ReadonlyMap<string, Share> = new Map();
+  /** Of this process. All replicas step back together. */
+  let rules: FailureSources["rules"] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
   const sourcesOf = (name: string) => {
-    const [client] = ledger.entriesOf([name]);
-    return client && { client, comparisons: comparisons(), isUntranslated, at: wall() };
+    const share = others.get(name);
+    const [first, ...rest] = [...ledger.entriesOf([name]), ...(share?.entries ?? [])];
+    if (first === undefined) return undefined;
+    return {
+      client: rest.reduce(mergeEntries, first),
+      comparisons: [...comparisons(), ...(share?.comparisons ?? [])],
+      rules,
+      isUntranslated,
+      at: wall(),
+    };
   };
+  const readOthers = async (): Promise<void> => {
+    const found = await peers();
+    const shares = new Map<string, Share>();
+    const shareOf = (name: string): Share => {
+      const share = shares.get(name) ?? { entries: [], comparisons: [] };
+      shares.set(name, share);
+      return share;
+    };
+    for (const { document } of found?.peers ?? []) {
+      for (const entry of document.clients) shareOf(entry.name).entries.push(entry);
+      for (const row of document.bounds) if (row.client !== undefined) shareOf(row.client).comparisons.push(row);
+      // Requests pass between two of them.
+      await setImmediate();
+    }
+    others = shares;
+    known.clear();
+  };
+  const isNear = (): boolean =>
+    [...rollout.brownouts().values()].some(
+      ({ phase, next: [window] }) =>
+        phase.kind !== "waiting" || (window !== undefined && window.start - wall() < LEAD_MS),
+    );
   const failureNow = (name: string): string | undefined => {
     const sources = sourcesOf(name);
     return sources && failureOf(sources);
   };
   return {
+    /** To be called each second. Rejects never. */
+    follow: async (): Promise<void> => {
+      if (now() - readAt < KEPT_MS || !isNear()) return;
+      readAt = now();
+      rules = rollout.ownStates();
+      // Without the store no brownout runs.
+      await readOthers().catch(() => {});
+    },
     /** Why v1 cannot be taken from the client yet. Undefined: it has not failed its exam, or too little is known. */
     failed: (client: string): string | undefined => {
       const failing = ledger.failingByTranslation(client);

@@ -179,6 +179,8 @@ export function createMigration(
   const exams = createExams({
     ledger,
     comparisons: () => shadow?.tally.rows() ?? [],
+    rollout,
+    peers: () => fleet.peers(),
     isUntranslated: untranslatedOf(catalogue),
     wall,
     now: hooks.now,
@@ -291,6 +293,7 @@ export function createMigration(
   let endWatch = (): void => {};
   const watchBrownouts = (): void => {
     rollout.lookAtBrownouts();
+    void exams.follow();
     endWatch = hooks.later(BROWNOUTS_MS, watchBrownouts);
   };
   return {

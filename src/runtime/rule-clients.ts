@@ -11,7 +11,7 @@ import type { Rule } from "../rules/rule.ts";
 import { counted } from "../rules/words.ts";
 
 interface RuleClientsParts {
-  readonly rollout: Pick<Rollout, "rules" | "states" | "refuses">;
+  readonly rollout: Pick<Rollout, "rules" | "states" | "whyNotRefused">;
   readonly bucketOf: (client: string) => number;
   /** Milliseconds since 1970. */
   readonly wall: () => number;
@@ -55,7 +55,7 @@ function takes(
   });
   if (about.length === 0) return { taken: [], why: "it calls nothing that the rule is about" };
   const judged = about.map((asked) => {
-    const judgements = judgeRules(rules, bucketOf, { ...asked, client, head: HEAD, at: wall() }, rollout.refuses);
+    const judgements = judgeRules(rules, bucketOf, { ...asked, client, head: HEAD, at: wall() }, rollout.whyNotRefused);
     const last = judgements.at(-1);
     const own = judgements.find((one) => one.rule === rule);
     const isTaken = last?.rule === rule && last.matched;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type ExamSources, examExitCode, examOf } from "../../src/fleet/exam.ts";
-import { EXAM_TERMS, type ExamTerms, failureOf } from "../../src/fleet/exam-operations.ts";
+import { type ExamSources, examExitCode, examOf, failureOf } from "../../src/fleet/exam.ts";
+import { EXAM_TERMS, type ExamTerms } from "../../src/fleet/exam-operations.ts";
 import type { FleetRule } from "../../src/fleet/fleet.ts";
 import type { ClientEntry } from "../../src/ledger/entry.ts";
 import { client, DAY, NOW } from "../commands/report/support.ts";

@@ -58,6 +58,12 @@ describe("in its window a brownout", () => {
   test("leaves a client to the next rule that may not be refused", () => {
     const made = started({ spared: (client) => (client === "c1" ? "its requests failed" : undefined) });
     expect([made.choose("c0").mode, made.choose("c1").mode]).toEqual(["brownout", "translate"]);
+    const [rule] = made.control.rules()?.rules ?? [];
+    if (rule === undefined) throw new Error("no rule");
+    expect(["c0", "c1"].map((client) => made.control.whyNotRefused(rule, client, made.at))).toEqual([
+      undefined,
+      "client c1 failed its exam: its requests failed",
+    ]);
   });
 
   test("begins without a request, too", () => {

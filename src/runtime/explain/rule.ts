@@ -16,7 +16,7 @@ import { type AskedRequest, invalidRequest } from "./request.ts";
 
 /** What decides who serves a request: that of a running carryover, or one made from a rules file. */
 export interface ExplainCutover {
-  readonly rollout: Pick<Rollout, "choose" | "rules" | "fallback" | "refuses">;
+  readonly rollout: Pick<Rollout, "choose" | "rules" | "fallback" | "whyNotRefused">;
   /** 0 to 100. */
   readonly bucketOf: (client: string) => number;
   /** The client that sent a request with these fields. */
@@ -56,7 +56,7 @@ export function ruleDecision(
     rule: choice.rule?.name ?? null,
     says: sentenceOf(choice, write),
     digest: rules?.digest ?? null,
-    rules: judgeRules(rules?.rules ?? [], bucketOf, { ...asked, at }, rollout.refuses).map(
+    rules: judgeRules(rules?.rules ?? [], bucketOf, { ...asked, at }, rollout.whyNotRefused).map(
       ({ rule, matched, why }) => ({
         name: rule.name,
         line: rule.line,

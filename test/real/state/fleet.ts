@@ -27,6 +27,8 @@ export interface Member extends Instance {
   status(): Promise<string>;
   /** Status and mode of one request of one of four clients, and the milliseconds that it took. */
   ask(): Promise<{ readonly status: number; readonly mode: string; readonly ms: number }>;
+  /** Status and mode of a GET of a client of its own. */
+  call(target: string): Promise<{ readonly status: number; readonly mode: string }>;
   /** State of the rule. */
   state(): Promise<string>;
   kill(): Promise<void>;
@@ -92,6 +94,11 @@ export async function startFleet(common: Readonly<Record<string, string>>, rules
           },
         );
         return { status, mode: String(field("carryover-mode")), ms: performance.now() - begun };
+      },
+      call: async (target) => {
+        const headers = { "user-agent": "legacy/1.0" };
+        const { status, field } = await send(instance.url, sandbox, "GET", target, { headers });
+        return { status, mode: String(field("carryover-mode")) };
       },
       state: async () => (await view("/progress")).rules[0].state,
       kill: async () => {
