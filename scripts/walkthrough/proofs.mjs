@@ -129,7 +129,7 @@ export const brownoutWindow = {
     const unexpected = ruled(seen).filter(({ subject, status }) => {
       return status < 300 === brownoutWindow.refused.includes(subject);
     });
-    // One replica knows of its rare job, and passes it over.
+    // It failed its exam a minute ago, and is passed over as soon as a replica knows of that.
     const wrong = unexpected.find(({ subject }) => subject !== "scripts@example.com");
     if (wrong !== undefined) return `${wrong.subject} got ${wrong.status} for ${wrong.target}`;
     const through = sent.find(({ subject }) => brownoutWindow.refused.includes(subject));

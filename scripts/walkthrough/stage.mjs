@@ -10,7 +10,7 @@ import { createClients } from "./clients.mjs";
 import { startPlatform } from "./world.mjs";
 
 /** Longest wait, with clients calling, until something is as the runbook says. */
-export const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = 240_000;
 /** The platform, as the runbook calls it. */
 export const PLATFORM = "https://api.example.com";
 
