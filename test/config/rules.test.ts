@@ -401,6 +401,10 @@ describe("a file is refused with line, column and remedy for", () => {
       /^r.yaml:3:1: Map keys must be unique; write it as YAML 1.2$/,
     ],
     [plus("mode: native"), /^r.yaml:3:\d+: Map keys must be unique; write it as YAML 1.2$/],
+    [
+      "version: carryover/v1\nrules:\n  - name: a\n    match: {}\n- name: b\n",
+      /^r.yaml:5:1: A block sequence may not be [^\n]*; begin each `- ` of the list in the same column, [^\n]*$/,
+    ],
     [`${file()}---\n${file()}`, /^r.yaml:\d+:1: .*document/],
     ["", "r.yaml:1:1: the file is empty; write at least version: carryover/v1 and rules: []"],
     [" \n\n", "r.yaml:1:1: the file is empty; write at least version: carryover/v1 and rules: []"],
