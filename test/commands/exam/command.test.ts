@@ -111,6 +111,8 @@ test.each([
 test("a client that none knows, and options that contradict each other, are errors", async () => {
   const unknown = await run(["exam", "ci-bt", "a:1"], { fetch });
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("did you mean ci-bot?")]);
+  const raw = await run(["exam", "ci-bot", "a:1"], { fetch: instances(told("one", 1, client("raw:ci-bot"))) });
+  expect(raw.err).toContain("did you mean raw:ci-bot?");
   for (const argv of [["exam"], ["exam", "--all", "--replay", "r.json"], ["exam", "x", "--json", "--html"]])
     expect((await run(argv, { fetch })).code).toBe(64);
 });
