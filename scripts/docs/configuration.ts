@@ -128,7 +128,7 @@ const FORMS = [
   "| bytes | `1048576`, `64KiB`, `256MiB`, `1GiB`; a bare number is bytes |",
   "| list | a YAML list; as a flag or a variable, separated by commas |",
   '| list of `clients.names` | `name=identity`, such as `ci-bot=ci@example.com`; you choose the name; `clients.identify` finds the identity. In a file an entry may also be a map: `{ name: ci-bot, identity: ci@example.com, owner: Build team, contact: "#build" }`, where `identity` may be a list |',
-  "| list of `clients.identify` | `user-agent`, `header:NAME`, `claim:NAME` or `claim:A+B` (a claim of the bearer token, read but never trusted) |",
+  "| list of `clients.identify` | `user-agent` (its product, without the version), `header:NAME`, `claim:NAME` or `claim:A+B` (a claim of the bearer token, read but never trusted) |",
   "| file | a path, from the working directory; read at start; rules and certificates of upstreams also when they change |",
   "| url | `http` or `https`, without credentials, query or fragment |",
   "| `resource=…` | a YAML map; as a flag or a variable `group=cover,default=count` |",

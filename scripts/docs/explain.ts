@@ -148,7 +148,7 @@ const HEAD = [
   "| `--curl` | print the calls as curl lines |",
   "| `--rules` | a rules file, instead of `cutover.rulesFile` ([rules](rules.md)) |",
   "| `--client` | the client's name, as in rules; by default `clients.identify` finds it in the header fields |",
-  "| `--at` | a time such as `2026-12-01T09:30Z` (UTC by default) instead of now, because rules can expire or be limited to certain hours |",
+  "| `--at` | a time such as `2026-12-01T09:30Z`, or `09:30` of today (UTC by default), instead of now, because rules can expire or be limited to certain hours |",
   "",
   "Exit codes: 0 explained; 1 carryover would respond with an error of its own (the explanation says why); 2 invalid arguments: an unknown option,",
   "a missing file, or a line that is not a request.",

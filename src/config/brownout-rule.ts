@@ -5,7 +5,7 @@ import { nameRemarks } from "../rules/conditions/client.ts";
 import type { RuleCircumstances, RuleRemark } from "../rules/conditions/condition.ts";
 import type { Rule } from "../rules/rule.ts";
 import { createSchedule, scheduleFault, shiftedWindows, windowWords } from "../rules/schedule.ts";
-import { counted, durationWords, HOUR } from "../rules/words.ts";
+import { anyOf, counted, durationWords, HOUR } from "../rules/words.ts";
 import { brownout } from "./brownout-schema.ts";
 import type { RuleText } from "./rules-schema.ts";
 
@@ -76,12 +76,13 @@ function aloneRemarks({ brownout }: RuleText, { shared }: RuleCircumstances): re
 
 function announcementRemarks({ headers, brownout }: RuleText): readonly RuleRemark[] {
   const missing = [
-    ...(headers?.sunset === undefined ? ["headers.sunset"] : []),
-    ...(brownout?.contact === undefined ? ["brownout.contact"] : []),
+    ...(headers?.sunset === undefined ? [{ option: "headers.sunset", answers: "when v1 ends" }] : []),
+    ...(brownout?.contact === undefined ? [{ option: "brownout.contact", answers: "whom to ask" }] : []),
   ];
   if (missing.length === 0) return [];
-  const what = "a client's team that is refused cannot tell when v1 ends, or whom to ask";
-  return [{ path: ["brownout"], what, remedy: `set ${missing.join(" and ")}`, kind: "doubtful" }];
+  const what = `a client's team that is refused cannot tell ${anyOf(missing.map(({ answers }) => answers))}`;
+  const remedy = `set ${missing.map(({ option }) => option).join(" and ")}`;
+  return [{ path: ["brownout"], what, remedy, kind: "doubtful" }];
 }
 
 function scheduleRemarks(rule: RuleText, { now }: RuleCircumstances): readonly RuleRemark[] {
@@ -104,7 +105,10 @@ function scheduleRemarks(rule: RuleText, { now }: RuleCircumstances): readonly R
   if (first === undefined) {
     // A rule that is over has a remark of its own.
     if (settings.until !== undefined && settings.until <= now) return [];
-    return [at("cron", "no window begins before match.time.until or expires", "correct one of them")];
+    const [next] = createSchedule({ ...settings, until: undefined }).after(now, 1);
+    const key = settings.until === rule.expires ? "expires" : "match.time.until";
+    const later = next === undefined ? "" : `: the next one would be ${windowWords(next, settings.zone)}`;
+    return [at("cron", `no window begins before ${key}${later}`, `set a later ${key}, or correct cron`)];
   }
   if (schedule.isEndless(first)) {
     const what = "is longer than the time between two firings, always: the brownout would hardly end";

@@ -206,7 +206,7 @@ export interface CarryoverConfig {
     readonly files?: number | undefined;
   } | undefined;
   readonly clients?: {
-    /** How a client is identified; the first source with a value counts. Tokens are read for this, never trusted for access. Default: `user-agent`. */
+    /** How a client is identified; the first source with a value counts. Of a user agent the product counts, without its version: ci-bot of ci-bot/1.4 (linux). Tokens are read for this, never trusted for access. Default: `user-agent`. */
     readonly identify?: readonly string[] | undefined;
     /** Names of clients for rules, reports and metrics, each with its owner and contact where that is known. */
     readonly names?: readonly (string | { readonly name: string; readonly identity: string | readonly string[]; readonly owner?: string | undefined; readonly contact?: string | undefined })[] | undefined;

@@ -80,7 +80,7 @@ export const clients = z.strictObject({
   )
     .default(["user-agent"])
     .describe(
-      "How a client is identified; the first source with a value counts. Tokens are read for this, never trusted for access",
+      "How a client is identified; the first source with a value counts. Of a user agent the product counts, without its version: ci-bot of ci-bot/1.4 (linux). Tokens are read for this, never trusted for access",
     )
     .meta(USUAL),
   names: listOf(namedClient, NAMED_CLIENT.slice(9))

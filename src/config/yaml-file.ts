@@ -73,7 +73,7 @@ export function readConfigFile(
     where: place(offset),
     what,
     remedy: /block sequence .* implicit map key/i.test(what)
-      ? "indent its lists as those above, and write no [] before a list"
+      ? "begin each `- ` of the list in the same column, and write no [] before a list"
       : "write it as YAML 1.2",
   }));
   if (faults.length > 0) return emptyFile(faults);
@@ -98,10 +98,19 @@ export function readConfigFile(
   return { tree: value, faults, at, locationOf: placeOf };
 }
 
+const IMPLICIT_KEY = /^Implicit (map )?keys need to be /;
+
+function isMisplacedItem({ code }: { readonly code: string }): boolean {
+  return code === "BLOCK_AS_IMPLICIT_KEY";
+}
+
 /** Syntax errors and their offsets. */
 function wrongYaml(document: Document): readonly (readonly [offset: number, what: string])[] {
   const { errors, warnings } = document;
-  const said = [...errors, ...warnings].map(({ pos, message }) => [pos[0], message] as const);
+  const said = [...errors, ...warnings]
+    // An item in another column than its list makes three errors, of which two follow from the first.
+    .filter(({ message }, at, all) => !IMPLICIT_KEY.test(message) || !all.slice(0, at).some(isMisplacedItem))
+    .map(({ pos, message }) => [pos[0], message] as const);
   return said.concat(repeatedKeys(document).map((offset) => [offset, "Map keys must be unique"] as const));
 }
 

@@ -1,9 +1,10 @@
 /** What a brownout did: which clients it refused, and whether they came back, and how. */
 import type { ClientEntry } from "../ledger/entry.ts";
 import { compareText } from "../ledger/record.ts";
+import type { FleetRule } from "./fleet.ts";
 
 /**
- * `running`: the window is not over. After it: `moved`: calls v2 only. `both`: calls v1 and v2. `unchanged`: calls v1 only. `silent`: called neither.
+ * `running`: the brownout may refuse more in its window. After it: `moved`: calls v2 only. `both`: calls v1 and v2. `unchanged`: calls v1 only. `silent`: called neither.
  */
 export const BROWNOUT_OUTCOMES = ["running", "unchanged", "both", "silent", "moved"] as const;
 export type BrownoutOutcome = (typeof BROWNOUT_OUTCOMES)[number];
@@ -24,9 +25,27 @@ export interface BrownoutLine {
   readonly lastV2: string | null;
 }
 
-/** By owner; clients without one last. Within an owner those that have most to do come first. `at`: milliseconds since 1970. */
-export function brownoutLines(clients: readonly ClientEntry[], at: number): readonly BrownoutLine[] {
-  const lines = clients.flatMap((client) => (client.refused === undefined ? [] : [lineOf(client, client.refused, at)]));
+/** A rule that may be a brownout. */
+export type BrownoutRule = Pick<FleetRule, "name" | "brownout"> & { readonly state: string };
+
+export interface BrownoutSources {
+  readonly clients: readonly ClientEntry[];
+  /** As they are now: a brownout that was stopped, or whose rule is gone, is over before the end of its window. */
+  readonly rules: readonly BrownoutRule[];
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** By owner; clients without one last. Within an owner those that have most to do come first. */
+export function brownoutLines({ clients, rules, at }: BrownoutSources): readonly BrownoutLine[] {
+  const lines = clients.flatMap((client) => {
+    const { refused } = client;
+    if (refused === undefined) return [];
+    const isOpen = at < refused.end;
+    const isOver = !isOpen || !rules.some((rule) => mayRefuse(rule, refused));
+    // Where a brownout stopped, what a client called after its last refusal tells whether it came back.
+    return [lineOf(client, refused, { isOver, overAt: isOpen ? refused.last + 1 : refused.end })];
+  });
   const rank = ({ outcome }: BrownoutLine): number => BROWNOUT_OUTCOMES.indexOf(outcome);
   return lines.sort(
     (a, b) =>
@@ -38,12 +57,20 @@ export function brownoutLines(clients: readonly ClientEntry[], at: number): read
   );
 }
 
+type Refused = NonNullable<ClientEntry["refused"]>;
+
+/** True if the rule may refuse more in the window. A brownout that is held goes on when its cause is gone. */
+function mayRefuse({ name, brownout, state }: BrownoutRule, { rule, start }: Pick<Refused, "rule" | "start">): boolean {
+  const isOn = brownout?.phase === "running" || brownout?.phase === "held";
+  return name === rule && state !== "expired" && isOn && brownout.window?.start === start;
+}
+
 function lineOf(
   { name, owner, contact, lastV1, lastV2 }: ClientEntry,
-  { rule, start, end, requests, first }: NonNullable<ClientEntry["refused"]>,
-  at: number,
+  { rule, start, end, requests, first }: Refused,
+  { isOver, overAt }: { readonly isOver: boolean; readonly overAt: number },
 ): BrownoutLine {
-  const v1 = lastV1 !== undefined && lastV1 >= end;
+  const v1 = isOver && lastV1 !== undefined && lastV1 >= overAt;
   const v2 = lastV2 !== undefined && lastV2 >= first;
   return {
     client: name,
@@ -53,7 +80,7 @@ function lineOf(
     from: timeOf(start),
     until: timeOf(end),
     refused: requests,
-    outcome: at < end ? "running" : v1 ? (v2 ? "both" : "unchanged") : v2 ? "moved" : "silent",
+    outcome: !isOver ? "running" : v1 ? (v2 ? "both" : "unchanged") : v2 ? "moved" : "silent",
     lastV1: v1 ? timeOf(lastV1) : null,
     lastV2: v2 ? timeOf(lastV2) : null,
   };

@@ -1,5 +1,5 @@
 /** May native v1 be switched off for a client? The judgement of all that is known of it. */
-import { reasonsOf } from "../ledger/difficulty.ts";
+import { RENAMES_ONLY, reasonsOf } from "../ledger/difficulty.ts";
 import type { ClientEntry } from "../ledger/entry.ts";
 import { comparisonsNeeded, isBelow, upperBound } from "../rollout/upper-bound.ts";
 import { counted, percent } from "../rules/words.ts";
@@ -196,9 +196,13 @@ function rehearsalState(
   return at < until ? "running" : "over";
 }
 
+/** v1 has PUT for the operation of this name, v2 has PATCH. */
+const UPDATE = "update";
+
 function changesOf(client: ClientEntry, operations: readonly ExamOperation[]): Exam["changes"] {
   const refused = operations.filter(({ isRefused }) => isRefused);
   const reasons = reasonsOf({ ...client, needs: { ...client.needs, lacking: [], unseen: [] } });
+  const updates = operations.filter(({ operation, isRefused }) => operation === UPDATE && !isRefused).map(nameOf);
   return {
     beforeV1: refused.map((one) => {
       if (one.verdict === "unseen") return `find out which ${nameOf(one)} it needs`;
@@ -207,6 +211,8 @@ function changesOf(client: ClientEntry, operations: readonly ExamOperation[]): E
     beforeCarryover: reasons
       .filter(({ what }) => what !== "calls paths that carryover does not know")
       .map(({ what, names, more }) => {
+        if (what === RENAMES_ONLY && updates.length > 0)
+          return `renames, and PATCH in place of PUT: ${updates.join(", ")}`;
         return names.length === 0 ? what : `${what}: ${names.join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
       }),
   };

@@ -5,14 +5,14 @@ import type { ClientEntry } from "../ledger/entry.ts";
 import { compareText } from "../ledger/record.ts";
 import { code, codes, markdownTable } from "../ledger/way-out-names.ts";
 import { windowWords } from "../rules/schedule.ts";
-import { counted } from "../rules/words.ts";
+import { anyOf, counted } from "../rules/words.ts";
 import { BROWNOUT_OUTCOMES, type BrownoutLine, brownoutLines, outcomeText } from "./brownouts.ts";
 import type { FleetRule } from "./fleet.ts";
 
 export interface LetterParts {
   readonly clients: readonly ClientEntry[];
   /** Rules of which some may be brownouts. */
-  readonly rules: readonly Pick<FleetRule, "name" | "brownout" | "evidence">[];
+  readonly rules: readonly Pick<FleetRule, "name" | "brownout" | "evidence" | "announces" | "state">[];
   /** Milliseconds since 1970. */
   readonly at: number;
   /** The only owner to write to; undefined: all. */
@@ -51,19 +51,57 @@ function partFor(owner: string, { clients, rules, at }: LetterParts): readonly s
     ...markdownTable(["client", "v1 requests", "last v1 call", "hardest need"], own.map(clientRow)),
     ...own.flatMap(operationLines),
     "",
-    ...brownoutPart(rules),
-    ...outcomePart(brownoutLines(own, at)),
-    ...ACTION,
+    ...endPart(rules, at),
+    ...brownoutPart(rules, new Set(own.map(({ name }) => name))),
+    ...outcomePart(brownoutLines({ clients: own, rules, at })),
+    ...actionPart(rules),
   ];
 }
 
-const ACTION = [
-  "## Your next steps",
-  "",
-  "1. Change these clients to v2. We have a page for each client that names its calls, and the calls that replace them.",
-  "2. Tell us which client cannot move by then, and why. We can exempt it for a while.",
-  "3. Tell us of clients in this list that are not yours, or that are not in use.",
-];
+/** Different values of several rules, each once. A rule that has expired announces nothing. */
+function announced<T extends string | number>(
+  rules: LetterParts["rules"],
+  of: (rule: LetterParts["rules"][number]) => T | undefined,
+): readonly T[] {
+  return [...new Set(rules.flatMap((rule) => (rule.state === "expired" ? [] : (of(rule) ?? []))))];
+}
+
+function sunsetsOf(rules: LetterParts["rules"]): readonly string[] {
+  const all = announced(rules, ({ announces }) => announces?.sunset);
+  return all.toSorted((a, b) => a - b).map(utcMinute);
+}
+
+/** When v1 ends, and what replaces it, as the rules announce it. */
+function endPart(rules: LetterParts["rules"], at: number): readonly string[] {
+  const sunsets = sunsetsOf(rules);
+  const [since] = announced(rules, ({ announces }) => announces?.deprecation).toSorted((a, b) => a - b);
+  const pages = announced(rules, ({ announces }) => announces?.documentation);
+  const successors = announced(rules, ({ brownout }) => brownout?.successor);
+  const lines = [
+    ...(sunsets.length === 0
+      ? []
+      : [`- v1 ends on ${anyOf(sunsets)}${sunsets.length > 1 ? ", depending on the client" : ""}.`]),
+    ...(since === undefined
+      ? []
+      : [`- v1 ${since <= at ? "has been deprecated since" : "is deprecated from"} ${utcMinute(since)}.`]),
+    ...(pages.length === 0 ? [] : [`- About the end of v1: ${codes(pages)}`]),
+    ...(successors.length === 0 ? [] : [`- About v2: ${codes(successors)}`]),
+  ];
+  return lines.length === 0 ? [] : ["## The end of v1", "", ...lines, ""];
+}
+
+function actionPart(rules: LetterParts["rules"]): readonly string[] {
+  const [until] = sunsetsOf(rules);
+  const contacts = announced(rules, ({ brownout }) => brownout?.contact);
+  const whom = contacts.length === 0 ? "us" : `us (${codes(contacts)})`;
+  return [
+    "## Your next steps",
+    "",
+    "1. Change these clients to v2. We have a page for each client that names its calls, and the calls that replace them.",
+    `2. Tell ${whom} which client cannot move${until === undefined ? "" : ` by ${until}`}, and why. We can exempt it for a while.`,
+    "3. Tell us of clients in this list that are not yours, or that are not in use.",
+  ];
+}
 
 function clientRow({ name, requests, lastV1, ...entry }: ClientEntry): readonly string[] {
   const last = lastV1 === undefined ? "never" : utcMinute(lastV1);
@@ -80,22 +118,39 @@ function operationLines(entry: ClientEntry): readonly string[] {
   ];
 }
 
-/** Whether a brownout takes a client depends on more than its name, so all are announced. */
-function brownoutPart(rules: LetterParts["rules"]): readonly string[] {
+/** Whether a brownout takes a client depends on more than its name, so all are announced to clients that are not exempt. */
+function brownoutPart(rules: LetterParts["rules"], own: ReadonlySet<string>): readonly string[] {
   const all = rules.flatMap(({ name, brownout, evidence }, at) => {
     const isFirst = rules.findIndex((one) => one.name === name) === at;
     return brownout === undefined || !isFirst || brownout.next.length === 0 ? [] : [{ name, brownout, evidence }];
   });
   if (all.length === 0) return [];
+  const exemptOf = ({ brownout }: (typeof all)[number]) => brownout.exempt?.filter((name) => own.has(name)) ?? [];
+  if (all.every((one) => exemptOf(one).length === own.size)) {
+    const whom = own.size === 1 ? "your client is" : "your clients are";
+    return [
+      "## Brownouts",
+      "",
+      `Before its end v1 refuses requests in short windows. We refuse none of yours: ${whom} exempt.`,
+      "",
+    ];
+  }
   return [
     "## Brownouts",
     "",
     "In these windows v1 refuses requests on purpose, so that nobody is surprised when it ends:",
     "",
-    ...all.flatMap(({ name, brownout, evidence }) => {
+    ...all.flatMap((one) => {
+      const { name, brownout, evidence } = one;
+      const exempt = exemptOf(one);
+      if (exempt.length === own.size) return [`- ${code(name)} refuses none of your clients: they are exempt.`];
       const share = evidence?.percent === undefined ? "" : `, ${evidence.percent} % of clients`;
       const whom = evidence === undefined ? "" : ` (${evidence.whom}${share})`;
-      return [`- ${code(name)}${whom}:`, ...brownout.next.map((window) => `  - ${windowWords(window, brownout.zone)}`)];
+      const but = exempt.length === 0 ? "" : `, but not ${codes(exempt)}, which we exempted`;
+      return [
+        `- ${code(name)}${whom}${but}:`,
+        ...brownout.next.map((window) => `  - ${windowWords(window, brownout.zone)}`),
+      ];
     }),
     "",
     "A refusal has HTTP status 400 (410 if we announced that) or gRPC code 9, FAILED_PRECONDITION, with reason `BROWNOUT`. Its message names the window, and `Retry-After` its end. v2 is not affected.",

@@ -31,7 +31,7 @@ export function withPeers(results: readonly InstanceResult[]): readonly Instance
       ? []
       : (one.progress.unread ?? []).map(({ name, fault }) => ({
           address: name,
-          fault: `cannot be read from the store of ${one.address}: ${fault}`,
+          fault: `cannot be read by carryover at ${one.address}: ${fault}`,
         })),
   );
   return [...live, ...others, ...grouped(unread, ({ address }) => [address]).map(([first]) => first)];

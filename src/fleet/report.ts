@@ -165,15 +165,12 @@ function knownModes({ rows, byLedger }: CountedRequests): readonly RequestTotals
 }
 
 /** Who did not come back has called nothing in the window of the report. */
-function brownoutsIn({ ledger }: MergedProgress, { client }: ReportScope): MigrationReport["brownouts"] {
+function brownoutsIn({ ledger, rules }: MergedProgress, { client }: ReportScope): MigrationReport["brownouts"] {
   const isWanted = matching(
     client,
     ledger.clients.map(({ name }) => name),
   );
-  return brownoutLines(
-    ledger.clients.filter(({ name }) => isWanted(name)),
-    ledger.at,
-  );
+  return brownoutLines({ clients: ledger.clients.filter(({ name }) => isWanted(name)), rules, at: ledger.at });
 }
 
 function breaksIn({ merged, window }: ReportView, { resource, client }: ReportScope): readonly BreakLine[] {

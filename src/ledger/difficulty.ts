@@ -25,6 +25,9 @@ export function difficultyOf(entry: ClientUsage): Difficulty {
   return lastV1 === undefined ? "none" : "renames";
 }
 
+/** The reason of a client that calls v1 and has no need of its own. */
+export const RENAMES_ONLY = "renames only";
+
 /** One reason why a client is hard to move. */
 export interface DifficultyReason {
   readonly what: string;
@@ -52,7 +55,7 @@ export function reasonsOf(entry: ClientUsage): readonly DifficultyReason[] {
     ),
     ...reason("sends fields that v2 does not know", unknownFields.map(field)),
   ];
-  const none = { what: lastV1 === undefined ? "does not call v1" : "renames only", names: [], more: 0 };
+  const none = { what: lastV1 === undefined ? "does not call v1" : RENAMES_ONLY, names: [], more: 0 };
   return reasons.length === 0 ? [none] : reasons;
 }
 

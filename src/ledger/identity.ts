@@ -62,7 +62,7 @@ export interface NameMeanings {
 }
 
 /** Precedes a client's own text that could be mistaken for a configured name or one that the ledger made. */
-const RAW = "raw:";
+export const RAW = "raw:";
 const HASHED = /^h-[0-9a-f]{16}$/;
 /** Tokens are longer. */
 const SHORT = 10;
@@ -238,6 +238,11 @@ type IdentitySource = (headers: HeaderList, claims: () => ClaimReader | undefine
 /** A product of RFC 9110 section 10.1.5, without its version. */
 const PRODUCT = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
 
+/** The product of a user agent, without its version. */
+export function productOf(userAgent: string): string | undefined {
+  return PRODUCT.exec(userAgent.trimStart())?.[0];
+}
+
 /** The headers of `identify` that carry credentials or certificates, in lower case. */
 export function credentialFields(identify: readonly string[]): readonly string[] {
   return identify
@@ -300,7 +305,7 @@ function byClaims(names: readonly string[]): IdentitySource {
 }
 
 const byUserAgent: IdentitySource = (headers) => {
-  const product = PRODUCT.exec(oneValue(headers, "user-agent")?.trimStart() ?? "")?.[0];
+  const product = productOf(oneValue(headers, "user-agent") ?? "");
   const identity = product === undefined ? undefined : plainName(product.toLowerCase());
   return identity === undefined ? undefined : { identity, secret: false, product: true };
 };

@@ -22,7 +22,7 @@ const MINUTE = 60_000;
 
 export function brownouts(data: PageData, query: PageQuery): Section {
   const found = data.rules.flatMap(({ brownout, ...rule }) => (brownout === undefined ? [] : [{ ...rule, brownout }]));
-  const lines = brownoutLines(data.ledger.clients, data.at);
+  const lines = brownoutLines({ clients: data.ledger.clients, rules: data.rules, at: data.at });
   return {
     id: "brownouts",
     title: "Brownouts",

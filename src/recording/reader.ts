@@ -1,5 +1,6 @@
 /** Reads a recording or an access log, whatever its format, in bounded memory. */
 import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { createGunzip } from "node:zlib";
 import { shownName } from "../rules/words.ts";
 import { looksCombined, readCombinedLine } from "./combined-log.ts";
@@ -15,13 +16,25 @@ const LONG_LINE = "this line is longer than 1 MiB";
 const NO_FORMAT = "no known format: expected a carryover recording or log, JSON or combined access log, or HAR";
 
 /**
- * Everything in `file`, in its order; `.gz` is recognised by its content. Throws RecordingRefused at a credential, and the file system's errors.
+ * Makes a function that yields everything in a file, in its order; `.gz` is recognised by its content. A file that grows is read again and again
+ * as long as it was the first time. Throws RecordingRefused at a credential, and the file system's errors.
  */
-export async function* readRecording(file: string): AsyncGenerator<Found> {
-  yield* readRecorded(createReadStream(file), file);
+export function createRecordingReader(): (file: string) => AsyncGenerator<Found> {
+  const lengths = new Map<string, number>();
+  return async function* read(file) {
+    const length = lengths.get(file) ?? (await lengthOf(file));
+    lengths.set(file, length);
+    if (length > 0) yield* readRecorded(createReadStream(file, { end: length - 1 }), file);
+  };
 }
 
-/** The same of bytes; `name` is for messages. */
+/** Only a regular file has a length. */
+async function lengthOf(file: string): Promise<number> {
+  const found = await stat(file);
+  return found.isFile() ? found.size : Number.POSITIVE_INFINITY;
+}
+
+/** Everything in `bytes`; `name` is for messages. */
 export async function* readRecorded(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Found> {
   const peeked = await peek(bytes);
   const zipped = GZIP.every((byte, index) => peeked.first[index] === byte);

@@ -97,6 +97,7 @@ function recordOf(state: RuleState, force: Rules["force"], moment: Moment): OwnR
     promoted,
     couldMove,
     ...(state.brownout === undefined ? {} : { brownout: brownoutOf(rule, state.brownout) }),
+    ...announcementOf(rule),
     ...(rehearsal === undefined ? {} : { rehearsal }),
   };
 }
@@ -107,10 +108,24 @@ function presentMode(state: RuleState, now: number): OwnRuleStatus["doing"] {
 }
 
 function brownoutOf({ brownout }: Rule, { phase, next, together }: BrownoutState): BrownoutStatus {
-  const common = { phase: phase.kind, next, zone: brownout?.schedule.zone ?? "UTC" };
+  const { contact, successor, exempt } = brownout ?? {};
+  const common = {
+    phase: phase.kind,
+    next,
+    zone: brownout?.schedule.zone ?? "UTC",
+    ...(contact === undefined ? {} : { contact }),
+    ...(successor === undefined ? {} : { successor }),
+    ...(exempt === undefined || exempt.size === 0 ? {} : { exempt: [...exempt] }),
+  };
   if (phase.kind === "waiting") return common;
   const { window, why, counts } = phase;
   return { ...common, window, ...(why === "" ? {} : { why }), counts: together ?? counts };
+}
+
+function announcementOf({ headers }: Rule): Pick<OwnRuleStatus, "announces"> {
+  const { deprecation, sunset, documentation } = headers ?? {};
+  const said = [deprecation, sunset, documentation].some((one) => one !== undefined);
+  return said ? { announces: { deprecation, sunset, documentation } } : {};
 }
 
 const MOST_SENTENCES = 5;

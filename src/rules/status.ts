@@ -118,6 +118,19 @@ const Brownout = z.object({
   next: z.array(Span).max(10),
   /** The time zone of its schedule. */
   zone: z.string().max(64),
+  /** As the rule says, for the teams of clients. */
+  contact: optional(z.string()),
+  successor: optional(z.string()),
+  /** Clients that it never refuses; absent: none. */
+  exempt: optional(z.array(z.string())),
+});
+
+/** The end of v1, as the headers of a rule announce it. */
+const Announcement = z.object({
+  deprecation: optional(Time),
+  sunset: optional(Time),
+  /** A page for people. */
+  documentation: optional(z.string()),
 });
 
 const Cause = z.object({
@@ -162,11 +175,14 @@ export const RuleStatusSchema = z.object({
   couldMove: optional(z.boolean()),
   /** Absent for a rule of another mode. */
   brownout: optional(Brownout),
+  /** Absent: its headers say nothing of the end of v1. */
+  announces: optional(Announcement),
   /** Set for a rule with `fallback: refuse`: native v1 is off for this client until then. */
   rehearsal: optional(z.object({ client: z.string(), until: Time })),
 });
 
 export type BrownoutStatus = Read<typeof Brownout>;
+export type EndAnnouncement = Read<typeof Announcement>;
 export type RuleStatus = Read<typeof RuleStatusSchema>;
 export type DifferenceCause = Read<typeof Cause>;
 export type RuleGuard = Read<typeof Guard>;

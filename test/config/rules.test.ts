@@ -425,6 +425,12 @@ describe("a file is refused with line, column and remedy for", () => {
     for (const fault of found) expect(fault).toMatch(/^r\.yaml:\d+:\d+( .+?)?: .+; .+$/);
   });
 
+  test("a rule in another column than the others is one fault", () => {
+    expect(faults("version: carryover/v1\nrules:\n  - name: a\n    match: {}\n- name: b\n")).toEqual([
+      expect.stringMatching(/^r.yaml:5:1: A block sequence .*; begin each `- ` of the list in the same column, /),
+    ]);
+  });
+
   test("a mode, force, fallback, step back and comparisons that need a native v1 when there is none", () => {
     const text = `version: carryover/v1
 force: native

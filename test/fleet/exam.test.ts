@@ -35,6 +35,13 @@ const exam = (rest: Partial<ExamSources> = {}, terms: Partial<ExamTerms> = {}) =
   examOf(sources(rest), { ...EXAM_TERMS, ...terms });
 const calling = (...operations: ClientEntry["operations"]) => client("ci-bot", { operations });
 
+test("a client that updates must send PATCH before carryover is removed", () => {
+  const change = (...operations: ClientEntry["operations"]) =>
+    exam({ client: client("ci-bot", { lastV1: NOW, operations }) }).changes.beforeCarryover;
+  expect(change(called("list"))).toEqual(["renames only"]);
+  expect(change(called("list"), called("update"))).toEqual(["renames, and PATCH in place of PUT: group update"]);
+});
+
 describe("a client passes", () => {
   test("when each operation was looked at often enough, and no more differ than may", () => {
     expect(exam()).toMatchObject({ verdict: "pass", looks: 250, bad: 0, requests: 300, against: [], open: [] });

@@ -91,7 +91,7 @@ test("what could not be read is named, and the report is not complete", () => {
   expect(report.complete).toBe(false);
   expect(report.instances.at(-1)).toMatchObject({
     address: "web/d",
-    fault: `cannot be read from the store of ${A}: it takes longer than 2 s`,
+    fault: `cannot be read by carryover at ${A}: it takes longer than 2 s`,
   });
 });
 

@@ -1,7 +1,10 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Found, RecordingRefused } from "../../src/recording/found.ts";
-import { readRecorded } from "../../src/recording/reader.ts";
+import { createRecordingReader, readRecorded } from "../../src/recording/reader.ts";
 
 /** In pieces whose borders are anywhere. */
 async function* pieces(text: string | Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
@@ -107,6 +110,24 @@ describe("a recording", () => {
   it("says how many requests it lacks", async () => {
     expect(await read('{"time":"2026","left":12,"why":"rate"}\n')).toEqual([{ kind: "gap", left: 12, why: "rate" }]);
   });
+});
+
+it("a file that grows is read again as long as it was the first time", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "carryover-reader-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, "a.jsonl");
+  const [, line] = FORMATS[0] ?? [];
+  writeFileSync(file, `${line}\n{"time":`);
+  const reading = createRecordingReader();
+  const read = async () => {
+    const all: Found[] = [];
+    for await (const found of reading(file)) all.push(found);
+    return all;
+  };
+  const first = await read();
+  expect(first.map(({ kind }) => kind)).toEqual(["request", "skipped"]);
+  appendFileSync(file, `"2026-11-29T11:22:07.000Z"}\n${line}\n`);
+  expect(await read()).toEqual(first);
 });
 
 describe("what cannot be read is skipped, with its place and the reason:", () => {

@@ -82,6 +82,15 @@ test("outside of its window a brownout is as if it were not there", () => {
   expect(made.control.states()[0]).toMatchObject({ doing: "nothing", brownout: { phase: "waiting", zone: "UTC" } });
 });
 
+test("the record of a brownout has what its rule announces to the teams of clients", () => {
+  const headers = { sunset: BEGIN, documentation: "https://a/v1", successor: false };
+  const made = started({}, [{ ...brownout({}, { contact: "#api", successor: "https://a/v2" }), headers }]);
+  expect(made.control.states()[0]).toMatchObject({
+    announces: { sunset: BEGIN, documentation: "https://a/v1" },
+    brownout: { contact: "#api", successor: "https://a/v2", exempt: ["billing"] },
+  });
+});
+
 describe("a brownout does not start", () => {
   test("while a rule is back because v2 failed its clients", () => {
     const made = started();

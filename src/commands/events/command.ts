@@ -80,7 +80,7 @@ function lostReplicas(responses: Responses): EventsReport["lost"] {
 function unreadOf(responses: Responses): EventsReport["silent"] {
   const all = responses.flatMap(({ address, state }) =>
     (state.unread ?? []).map(({ name, fault }) => {
-      return { address: name, fault: `cannot be read from the store of ${address} (${fault})` };
+      return { address: name, fault: `cannot be read by carryover at ${address} (${fault})` };
     }),
   );
   return [...new Map(all.map((one) => [one.address, one])).values()];

@@ -5,7 +5,7 @@ import { ownerText, utcMinute } from "../../ledger/clients-view.ts";
 import { compareText } from "../../ledger/record.ts";
 import { block, code, codes, markdownTable } from "../../ledger/way-out-names.ts";
 import { escapeMarkdown } from "../report/formats.ts";
-import { type RehearsalPlan, refusalText, rehearsalRule } from "./rehearsal.ts";
+import { type RehearsalPlan, refusalText, rehearsalRule, startText } from "./rehearsal.ts";
 
 /** `plan`: a rehearsal to propose. */
 export function examMarkdown(exam: Exam, plan: RehearsalPlan | undefined): string {
@@ -83,13 +83,7 @@ function rehearsalPart(exam: Exam, plan: RehearsalPlan | undefined): readonly st
   const next =
     plan === undefined
       ? []
-      : [
-          refusalText(exam, plan),
-          "",
-          "To start it, put this first below `rules:` in the rules file:",
-          "",
-          ...block("yaml", rehearsalRule(exam, plan)),
-        ];
+      : [refusalText(exam, plan), "", startText(exam, plan), "", ...block("yaml", rehearsalRule(exam, plan))];
   return past.length + next.length === 0 ? [] : ["## Rehearsal", "", ...past, ...next];
 }
 

@@ -1,5 +1,6 @@
 /** The rule of a rehearsal: native v1 is off for one client, for a bounded time. */
 import type { Exam } from "../../fleet/exam.ts";
+import { utcMinute } from "../../ledger/clients-view.ts";
 import { counted, duration, percent } from "../../rules/words.ts";
 
 export interface RehearsalPlan {
@@ -27,12 +28,19 @@ export function refusalText(
   return `${says}, and stops above ${percent(stopAbove)}${isTooMuch ? ": it would soon stop by itself" : ""}.`;
 }
 
+/** How to start it, and its end, which does not move while a person edits the file. */
+export function startText({ at }: Pick<Exam, "at">, plan: RehearsalPlan): string {
+  return `To start it, put this first below \`rules:\` in the rules file, indented like the rules that are there. It ends at ${utcMinute(endOf(at, plan))}, ${duration(plan.lasts)} from now (${utcMinute(Date.parse(at))}), whenever you put it there: set a later \`expires\` if you start later.`;
+}
+
+function endOf(at: string, { lasts }: RehearsalPlan): number {
+  return Date.parse(at) + lasts;
+}
+
 /** A rule to put first into the rules file, indented as the rules of a file are. */
-export function rehearsalRule(
-  { client, at }: Pick<Exam, "client" | "at">,
-  { lasts, stopAbove }: RehearsalPlan,
-): string {
-  const ends = new Date(Date.parse(at) + lasts).toISOString().replace(/\.\d+Z$/, "Z");
+export function rehearsalRule({ client, at }: Pick<Exam, "client" | "at">, plan: RehearsalPlan): string {
+  const { stopAbove } = plan;
+  const ends = new Date(endOf(at, plan)).toISOString().replace(/\.\d+Z$/, "Z");
   return [
     `  - name: ${ruleName(client)}`,
     `    match: { client: ${JSON.stringify(client)} }`,

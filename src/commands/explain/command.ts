@@ -19,6 +19,7 @@ import type {
 import { type AskedRequest, type GivenRequest, invalidRequest, readRequest } from "../../runtime/explain/request.ts";
 import type { ExplainCutover } from "../../runtime/explain/rule.ts";
 import { addConfigOptions, type CommandIo, type Outcome } from "../command.ts";
+import { readMoment } from "../report/arguments.ts";
 import { type Cell, column, type Paint, paintFor, printable, printableAll, table } from "../terminal.ts";
 
 /** Beside the options of the configuration. */
@@ -56,7 +57,7 @@ export function addExplain(program: Command, io: CommandIo, outcome: Outcome): v
     .option("--curl", "print the v2 calls as curl lines")
     .option("--rules <file>", "rules that say who serves it, in place of cutover.rulesFile")
     .option("--client <name>", "who sends it, as rules name clients; otherwise its header fields say it")
-    .option("--at <instant>", "for that day or time (2026-12-01T09:30Z) instead of now")
+    .option("--at <instant>", "for that day or time instead of now: 2026-12-01T09:30Z, or 09:30 (UTC, today)")
     .exitOverride((error) => {
       if (error.exitCode !== 0) outcome.code = USAGE;
       throw error;
@@ -138,11 +139,11 @@ async function cutoverOf(
     throw invalidRequest("--client and --at are about rules: name their file with --rules");
   // With native v1, guessed operations stay there also without rules.
   if (!hasRules && config.upstream.v1 === undefined) return undefined;
-  const [{ cutoverFromConfig, instantOf }, { readGivenRules }] = await Promise.all([
+  const [{ cutoverFromConfig }, { readGivenRules }] = await Promise.all([
     import("../../runtime/explain/rule.ts"),
     import("../../rollout/rules-file.ts"),
   ]);
-  const now = at === undefined ? Date.now() : instantOf(at);
+  const now = at === undefined ? Date.now() : readMoment(at, "--at", Date.now(), "today");
   const given = readGivenRules({
     file: rules,
     config,
@@ -153,7 +154,8 @@ async function cutoverOf(
     // Without the address of v2 no configuration was given: it cannot lack the address of v1.
     native: known ? undefined : true,
   });
-  for (const warning of given?.warnings ?? []) io.warn(printable(`warning: ${warning}`));
+  const when = at === undefined ? "" : ` at ${new Date(now).toISOString()} (--at)`;
+  for (const warning of given?.warnings ?? []) io.warn(printable(`warning${when}: ${warning}`));
   if (hasRules && !known) {
     const mode = modeKnown ? "" : ", and requests that no rule takes count as translated";
     io.warn(

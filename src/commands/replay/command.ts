@@ -6,8 +6,8 @@ import { loadConfig } from "../../config/config.ts";
 import { ArgumentError } from "../../config/faults.ts";
 import { later, TIME } from "../../model/clock.ts";
 import { createSignalController, type Signal } from "../../model/signal.ts";
-import { RecordingRefused } from "../../recording/found.ts";
-import { readRecording } from "../../recording/reader.ts";
+import { type Found, RecordingRefused } from "../../recording/found.ts";
+import { createRecordingReader } from "../../recording/reader.ts";
 import { createDoneSet } from "../../replay/done.ts";
 import { createReplayPace } from "../../replay/pace.ts";
 import { createReplayReport, exitCodeOf, type ReplayReport } from "../../replay/report.ts";
@@ -112,7 +112,7 @@ async function replay(files: readonly string[], flags: ReplayFlags, io: CommandI
   const sides = createReplaySides(config, catalogue, { observe: pace.observe, concurrency, writesTo });
   const source: SourceOptions = {
     files,
-    read: (file) => readable(file),
+    read: readable(createRecordingReader()),
     kindOf: sides.kindOf,
     sample: flags.sample,
     client: flags.client,
@@ -181,19 +181,20 @@ const READ_FILES: readonly string[] = [
   ...["v1", "v2"].flatMap((name) => ["caFile", "certFile", "keyFile"].map((file) => `upstream.${name}.tls.${file}`)),
 ];
 
-async function* readable(
-  file: string,
-): AsyncGenerator<Awaited<ReturnType<ReturnType<typeof readRecording>["next"]>>["value"]> {
-  try {
-    yield* readRecording(file);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    throw new ArgumentError({
-      where: file,
-      what: `it cannot be read (${error.message})`,
-      remedy: "name a file that is there",
-    });
-  }
+/** Errors of the file system become errors about the argument. */
+function readable(read: (file: string) => AsyncIterable<Found>): (file: string) => AsyncIterable<Found> {
+  return async function* (file) {
+    try {
+      yield* read(file);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error;
+      throw new ArgumentError({
+        where: file,
+        what: `it cannot be read (${error.message})`,
+        remedy: "name a file that is there",
+      });
+    }
+  };
 }
 
 async function* undone(

@@ -7,6 +7,7 @@ import {
 import { ArgumentError } from "../../config/faults.ts";
 import type { AskedTimes } from "../../history/requests.ts";
 import { DAY_MS } from "../../ledger/days.ts";
+import { readInstant } from "../../rules/leaves.ts";
 import type { CommandIo } from "../command.ts";
 import { tokenFrom } from "../token-input.ts";
 
@@ -95,17 +96,18 @@ export function isTimeOfDay(text: string): boolean {
   return CLOCK.test(text);
 }
 
-/** Milliseconds since 1970 of `2026-11-28T02:00Z`, `2026-11-28`, `02:00` (the last one, in UTC) or `6h` ago. Throws ArgumentError. */
-export function readMoment(text: string, option: string, now: number): number {
+/**
+ * Milliseconds since 1970 of `2026-11-28T02:00Z`, `2026-11-28`, `02:00` (in UTC: the last one, or that of today) or `6h` ago. Throws
+ * ArgumentError.
+ */
+export function readMoment(text: string, option: string, now: number, day: "last" | "today" = "last"): number {
   if (AGO.test(text)) return now - readWindow(text, option);
   const [, clock] = CLOCK.exec(text) ?? [];
   const today = new Date(now).toISOString().slice(0, 10);
   const [, date = today, time = clock ?? "00:00", zone = "Z"] = DATE.exec(text) ?? [];
   const isTime = clock !== undefined || DATE.test(text);
-  const at = isTime ? Date.parse(`${date}T${time}${zone}`) : Number.NaN;
-  // A day that its month does not have would be another one.
-  const isReal = at >= 0 && (zone !== "Z" || new Date(at).toISOString().startsWith(date));
-  if (isReal) return clock !== undefined && at > now ? at - DAY_MS : at;
+  const at = isTime ? readInstant(`${date}T${time.length === 5 ? `${time}:00` : time}${zone}`) : undefined;
+  if (at !== undefined && at >= 0) return clock !== undefined && day === "last" && at > now ? at - DAY_MS : at;
   const remedy = "use a time in UTC (2026-11-27T02:00Z, 2026-11-27, 02:00), or one ago (6h)";
   throw argumentError(option, `${JSON.stringify(text)} is not a time`, remedy);
 }

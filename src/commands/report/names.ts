@@ -2,6 +2,7 @@
 import { catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
 import type { InstanceResult } from "../../fleet/merge.ts";
 import { matching } from "../../fleet/scope.ts";
+import { RAW } from "../../ledger/identity.ts";
 import { nearest } from "../../model/text.ts";
 import { rulesContext } from "../../rollout/rules-file.ts";
 import { resourceNamed } from "../../rules/conditions/subject.ts";
@@ -34,7 +35,8 @@ export function unknownClient(wanted: string | undefined, results: readonly Inst
   if (wanted === undefined || heard.length === 0) return undefined;
   const names = [...new Set(heard.flatMap(({ ledger }) => ledger.clients.map(({ name }) => name)))];
   if (names.some(matching(wanted, names))) return undefined;
-  const near = nearest(wanted, names);
+  // `raw:ci-bot`: a client that calls itself by a configured name, which belongs to another identity.
+  const near = names.find((name) => name === `${RAW}${wanted}`) ?? nearest(wanted, names);
   const remedy = near === undefined ? "carryover report lists those that it knows" : `did you mean ${near}?`;
   return oneLine(`no instance that responded knows a client ${JSON.stringify(wanted)}; ${remedy}`);
 }

@@ -7,12 +7,11 @@ import type { ModeDecision } from "../../model/rules.ts";
 import { createBucket } from "../../rollout/callers.ts";
 import { createRollout, type Rollout } from "../../rollout/rollout.ts";
 import { judgeRules } from "../../rules/choose.ts";
-import { readInstant } from "../../rules/leaves.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { shareOf } from "../../rules/words.ts";
 import { isRehearsed } from "../proxy.ts";
 import type { ExplainedCutover } from "./explanation.ts";
-import { type AskedRequest, invalidRequest } from "./request.ts";
+import type { AskedRequest } from "./request.ts";
 
 /** What decides who serves a request: that of a running carryover, or one made from a rules file. */
 export interface ExplainCutover {
@@ -129,15 +128,4 @@ export function cutoverFromConfig(config: Config, rules: Rules | undefined, at: 
     nameOf: createIdentity({ ...config.clients, key: salt }).nameOf,
     wall,
   };
-}
-
-/** Of `--at`: seconds and zone, which rules must have, may be left out; UTC is assumed. Throws `Problem` INVALID_REQUEST. */
-export function instantOf(text: string): number {
-  const [, day, minute = "T00:00", seconds = ":00", zone = "Z"] =
-    /^(\d{4}-\d\d-\d\d)(?:(T\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
-  const at = readInstant(`${day}${minute}${seconds}${zone}`);
-  if (at !== undefined) return at;
-  throw invalidRequest(
-    `--at: ${JSON.stringify(text)} is no instant; expected one such as 2026-12-01 or 2026-12-01T09:30Z`,
-  );
 }

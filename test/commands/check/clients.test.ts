@@ -45,3 +45,21 @@ test("without a ledger only the options are judged", async () => {
     'rules warn few: the ledger calls the client Ann ann, so the rule takes no request of it; write client: "ann"',
   ]);
 });
+
+test("a name for a product with its version is warned of, where only user agents identify clients", async () => {
+  const names = async (identify: string) => {
+    const flags = {
+      upstreamV2Url: "http://127.0.0.1:1",
+      clientsIdentify: identify,
+      clientsNames: "bot=ci-bot/1.4,web=web",
+    };
+    const { config } = loadConfig({ flags, env: {}, readFile: () => new Uint8Array() });
+    return (await checkClients(config, undefined)).map(({ level, what, remedy }) => `${level} ${what}; ${remedy}`);
+  };
+  expect(await names("user-agent")).toEqual([
+    expect.stringMatching(
+      /^warn clients\.names: .* bot by the identity "ci-bot\/1\.4": .*; write the identity ci-bot$/,
+    ),
+  ]);
+  expect(await names("header:x-client")).toEqual([]);
+});

@@ -133,7 +133,7 @@ describe("carryover events", () => {
         "",
         "1 event from 2026-11-28 02:00:00Z to 2026-11-28 03:00:00Z",
         "the events of web/d were lost with the store, last seen 2026-11-28 01:59:00Z",
-        "web/c cannot be read from the store of http://a:1 (a row is damaged): its events are missing here",
+        "web/c cannot be read by carryover at http://a:1 (a row is damaged): its events are missing here",
         "",
       ],
     ]);

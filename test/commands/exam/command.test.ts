@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readRules } from "../../../src/config/rules.ts";
+import { utcMinute } from "../../../src/ledger/clients-view.ts";
 import type { ClientEntry } from "../../../src/ledger/entry.ts";
 import { client, DAY, NOW, progress } from "../report/support.ts";
 import { instances, run } from "../status/support.ts";
@@ -58,6 +59,7 @@ test("--rehearse says how many calls will be refused, and prints a rule that is 
   expect(out).toMatch(
     /a rehearsal of 3 h refuses about (\d) of \1 calls \(100 %\), and stops above 10 %: it would soon/,
   );
+  expect(out).toContain(`It ends at ${utcMinute(NOW + 3 * 3_600_000)}, 3 h from now (${utcMinute(NOW)}), whenever`);
   const [, rule = ""] = /```yaml\n([\s\S]*?)```/.exec(out) ?? [];
   const text = `version: carryover/v1\nrules:\n${rule}  - { name: rest, match: {}, mode: native }\n`;
   const read = readRules(new TextEncoder().encode(text), {
@@ -109,6 +111,8 @@ test.each([
 test("a client that none knows, and options that contradict each other, are errors", async () => {
   const unknown = await run(["exam", "ci-bt", "a:1"], { fetch });
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("did you mean ci-bot?")]);
+  const raw = await run(["exam", "ci-bot", "a:1"], { fetch: instances(told("one", 1, client("raw:ci-bot"))) });
+  expect(raw.err).toContain("did you mean raw:ci-bot?");
   for (const argv of [["exam"], ["exam", "--all", "--replay", "r.json"], ["exam", "x", "--json", "--html"]])
     expect((await run(argv, { fetch })).code).toBe(64);
 });

@@ -114,6 +114,8 @@ describe("which rules", () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^ {2}ci +native +passed over +expired on 2020-12-01/m);
     expect(err).toMatch(/^warning: rules\.yaml:\d+/m);
+    const then = await explainWith([GROUPS, ...UNDER, "--at", "2199-12-02"], { files: FILES });
+    expect(then.err).toMatch(/^warning at 2199-12-02T00:00:00\.000Z \(--at\): rules\.yaml:\d+.* is over/m);
   });
 });
 
@@ -139,7 +141,7 @@ describe("what is no question", () => {
   test.each([
     [[...UNDER], { "rules.yaml": "rules: 1\n" }, /rules\.yaml:1:\d+/],
     [[...UNDER], {}, /--rules: rules\.yaml cannot be read/],
-    [[...UNDER, "--at", "soon"], FILES, /--at: "soon" is no instant/],
+    [[...UNDER, "--at", "soon"], FILES, /--at: "soon" is not a time/],
     [["--client", "ci-bot"], {}, /--client and --at are about rules: name their file with --rules/],
     [["--at", "2026-12-01"], {}, /--client and --at are about rules/],
     [[...UNDER, "--upstream-v2-url", "http://v2.test"], FILES, /rules\.yaml:5:\d+.*upstream\.v1\.url/],

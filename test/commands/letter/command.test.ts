@@ -22,9 +22,9 @@ const told = (instance: string, ...clients: readonly ClientEntry[]) => {
     ledger: { instances: [instance], clients, at: START + 3_600_000 },
   });
   const next = [{ start: START + 7 * 86_400_000, end: START + 7 * 86_400_000 + 600_000 }];
-  const brownout = { phase: "waiting" as const, next, zone: "Europe/Vienna" };
+  const brownout = { phase: "waiting" as const, next, zone: "Europe/Vienna", contact: "#api" };
   const rule = { name: "tuesdays", mode: "brownout" as const, doing: "nothing" as const, state: "as-written" as const };
-  return { ...rest, rules: [{ ...rule, detail: "", brownout }] };
+  return { ...rest, rules: [{ ...rule, detail: "", brownout, announces: { sunset: Date.UTC(2027, 5, 30) } }] };
 };
 const fetch = instances(
   told(
@@ -44,6 +44,7 @@ test("the letter has a part for each owner: clients, windows to come, and how th
   ]);
   expect(out).toContain("To: `#build`\n");
   expect(out).toContain("  - 2027-03-30 08:00 to 08:10 UTC (Tue 2027-03-30 10:00 Europe/Vienna)\n");
+  expect(out).toContain("Tell us (`#api`) which client cannot move by 2027-06-30 00:00Z, and why.");
   expect(out).toContain("- came back on v2: `ci-bot`\n");
   expect(out).toContain("| `nobody's\\|own` |");
 });

@@ -61,7 +61,9 @@ describe("a schedule is refused", () => {
   });
 
   test("without a window before it expires", () => {
-    expect(fault(brownout(TUESDAYS, ", expires: 2026-11-22"))).toMatch(/^schedule\.cron: no window begins before/);
+    expect(fault(brownout(TUESDAYS, ", expires: 2026-11-22"))).toBe(
+      "schedule.cron: no window begins before expires: the next one would be 2026-11-24 08:00 to 08:10 UTC (Tue 2026-11-24 09:00 Europe/Vienna); set a later expires, or correct cron",
+    );
   });
 });
 
@@ -70,6 +72,15 @@ test("long and overlapping windows are taken with allowLong", () => {
   expect(faults(file(brownout(day, "", "allowLong: true")))).toEqual([]);
   const overlapping = 'cron: "*/30 9-10 * * *", zone: UTC, duration: 45m';
   expect(faults(file(brownout(overlapping, "", "allowLong: true")))).toEqual([]);
+});
+
+test.each([
+  [SAID, "", "cannot tell whom to ask; set brownout.contact"],
+  ["headers: {}", "contact: a", "cannot tell when v1 ends; set headers.sunset"],
+  ["headers: {}", "", "cannot tell when v1 ends or whom to ask; set headers.sunset and brownout.contact"],
+])("a brownout with %s and { %s } is warned of: %s", (headers, settings, says) => {
+  const { warnings } = read(file(brownout(TUESDAYS, "", settings).replace(SAID, headers)));
+  expect(warnings).toEqual([expect.stringMatching(new RegExp(`team that is refused ${says}$`))]);
 });
 
 describe("a message is refused", () => {
