@@ -76,7 +76,8 @@ const TAKE = {
         return done.missing === undefined ? done : undefined;
       });
     }
-    if (done.text.trim() !== "") print(indented(shortened(done.text), "   | "));
+    const text = done.missing === undefined ? shortened(done.text) : done.text;
+    if (text.trim() !== "") print(indented(text, "   | "));
     if (done.missing !== undefined) throw new Broken(`expected of ${command}: ${done.missing}`);
     if (expected.length > 0) print("   ok  it says what the runbook shows");
     await inForce(world);
