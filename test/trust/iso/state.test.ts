@@ -166,6 +166,12 @@ const STATE: readonly Remembered[] = [
     "10,000, then all go",
     "anybody: it only saves a judgement, for 10 s",
   ],
+  [
+    "runtime/exams.ts shares",
+    "name of the client",
+    "clients in the documents of other replicas, each of which is bounded; until the next reading",
+    "anybody: only verdicts on a client of that name",
+  ],
   ["runtime/shared-brownouts.ts told", "name of a rule", "rules in force", "nobody: rules are the operator's"],
   ["runtime/shared-rules.ts watched", "digest of a rule", "rules in force", "nobody: rules are the operator's"],
   [
