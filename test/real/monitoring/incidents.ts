@@ -140,6 +140,10 @@ carryover_problems_total{reason="MESSAGE_TOO_LARGE"} ${internal}
 carryover_rule_v2_slow{rule="slowed"} ${internal * 4}
 # TYPE carryover_brownout_stopped gauge
 carryover_brownout_stopped{rule="tuesdays"} ${internal}
+# TYPE carryover_brownout_running gauge
+carryover_brownout_running{rule="mondays"} ${internal}
+# TYPE carryover_brownout_refused_total counter
+carryover_brownout_refused_total{rule="mondays"} ${internal}
 # TYPE carryover_recording_failing gauge
 carryover_recording_failing ${internal}
 # TYPE carryover_client_last_v1_request_timestamp_seconds gauge
@@ -244,9 +248,12 @@ async function troubleWithLists(stage: Stage): Promise<void> {
   );
   platform.mood = "hanging";
   // One is read, the others wait for its place: four of four requests under way, and a fifth is one too many.
-  // The platform's pause may not be over yet: then the last of them is refused, and asks again.
+  // Who is refused, since the platform's pause is not over, or has waited too long, asks again.
   const waiting = [1, 2, 3, 4].map(async () => {
-    while ((await ask("GET", list)) === 503 && platform.mood === "hanging") await sleep(100);
+    while (platform.mood === "hanging") {
+      await ask("GET", list);
+      await sleep(100);
+    }
   });
   await told(stage, "CarryoverListsWaiting", "CarryoverSaturated");
   await ask("GET", list);
