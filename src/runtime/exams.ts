@@ -16,8 +16,7 @@ interface ExamsParts {
   readonly ledger: Pick<Ledger, "failingByTranslation" | "entriesOf">;
   readonly comparisons: () => readonly ComparisonCounts[];
   readonly rollout: Pick<Rollout, "ownStates" | "brownouts">;
-  /** What the others keep in the store; undefined without one. */
-  readonly peers: Fleet["peers"];
+  readonly readPeers: Fleet["readPeers"];
   readonly isUntranslated: IsUntranslated;
   /** Milliseconds since 1970. */
   readonly wall: () => number;
@@ -37,7 +36,7 @@ interface Share {
   readonly comparisons: ComparisonCounts[];
 }
 
-export function createExams({ ledger, comparisons, rollout, peers, isUntranslated, wall, now }: ExamsParts) {
+export function createExams({ ledger, comparisons, rollout, readPeers, isUntranslated, wall, now }: ExamsParts) {
   const known = new Map<string, { readonly failure: string | undefined; readonly at: number }>();
   let others: ReadonlyMap<string, Share> = new Map();
   /** Of this process. All replicas step back together. */
@@ -56,7 +55,7 @@ export function createExams({ ledger, comparisons, rollout, peers, isUntranslate
     };
   };
   const readOthers = async (): Promise<void> => {
-    const found = await peers();
+    const found = await readPeers();
     const shares = new Map<string, Share>();
     const shareOf = (name: string): Share => {
       const share = shares.get(name) ?? { entries: [], comparisons: [] };

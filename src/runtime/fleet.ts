@@ -134,6 +134,8 @@ export function createFleet(sources: FleetSources) {
       const head = JSON.stringify({ ...own, ...(unread.length === 0 ? {} : { unread }) }).slice(0, -1);
       return new JsonText(`${head},"peers":[${texts.join()}]}`);
     },
+    /** All others as the store has them now; undefined without one. Takes 2 s at most. */
+    readPeers: async (): Promise<Peers | undefined> => (peers === undefined ? undefined : read()),
     /** All others as they were read lately, with what they keep in the store; undefined without a store. */
     peers: async (): Promise<Peers | undefined> => {
       if (peers === undefined) return undefined;

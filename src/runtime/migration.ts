@@ -180,7 +180,7 @@ export function createMigration(
     ledger,
     comparisons: () => shadow?.tally.rows() ?? [],
     rollout,
-    peers: () => fleet.peers(),
+    readPeers: () => fleet.readPeers(),
     isUntranslated: untranslatedOf(catalogue),
     wall,
     now: hooks.now,

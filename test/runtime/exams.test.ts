@@ -19,7 +19,7 @@ function rig() {
       ownStates: () => rules as unknown as readonly OwnRuleStatus[],
       brownouts: () => new Map([["b", { phase: { kind: "waiting" }, next: [window] } as unknown as BrownoutState]]),
     },
-    peers: async () => ({ peers: peers.map((document) => ({ document })), unread: [] }) as unknown as Peers,
+    readPeers: async () => ({ peers: peers.map((document) => ({ document })), unread: [] }) as unknown as Peers,
     comparisons: () => comparisons,
     isUntranslated: () => false,
     wall: () => clock.at,

@@ -76,14 +76,14 @@ it("ends with the next request after carryover force native, on the other proces
 });
 
 it("spares a client on all processes that calls what v2 lacks, though one of them alone has seen it", async () => {
-  const { all } = await fleet(1_000, 2, Date.now() + 60_000);
+  const { all } = await fleet(1_000, 2, Date.now() + 80_000);
   const [a, b] = [all[0]!, all[1]!];
   const history = (one: Member) => one.call("/registry/v1/tags/any/history");
   // One that the platform has let in.
   expect((await a.call("/iam/v1/roles?name=viewer")).status).toBe(200);
   expect((await history(a)).mode).toBe("native");
-  await msUntil(async () => (await phases(all)).every((phase) => phase === "running"), 90_000);
+  await msUntil(async () => (await phases(all)).every((phase) => phase === "running"), 110_000);
   const got = await b.call("/iam/v1/roles?name=viewer");
   expect([got.status, got.mode]).toEqual([200, "translate"]);
   expect((await b.ask()).status).toBe(400);
-}, 150_000);
+}, 180_000);
