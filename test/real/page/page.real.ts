@@ -12,7 +12,18 @@ beforeAll(async () => {
   made = await fortnight();
 });
 
-const SECTIONS = ["headline", "progress", "rules", "clients", "differences", "events", "load", "cost", "fleet"];
+const SECTIONS = [
+  "headline",
+  "progress",
+  "rules",
+  "clients",
+  "brownouts",
+  "differences",
+  "events",
+  "load",
+  "cost",
+  "fleet",
+];
 
 test("shows every section with real figures, and the console stays empty", async () => {
   const { page, complaints } = await open(made.rig.adminUrl);
