@@ -3,7 +3,7 @@ import { member } from "../model/json.ts";
 import type { BrownoutSettings, ScheduleSettings, TimeSpan } from "../model/rules.ts";
 import { nameRemarks } from "../rules/conditions/client.ts";
 import type { RuleCircumstances, RuleRemark } from "../rules/conditions/condition.ts";
-import type { Rule } from "../rules/rule.ts";
+import { endOf, type Rule } from "../rules/rule.ts";
 import { createSchedule, scheduleFault, shiftedWindows, windowWords } from "../rules/schedule.ts";
 import { anyOf, counted, durationWords, HOUR } from "../rules/words.ts";
 import { brownout } from "./brownout-schema.ts";
@@ -22,14 +22,15 @@ export function brownoutOf(text: RuleText): BrownoutSettings | undefined {
   return { ...rest, successor, contact, exempt: new Set(exempt), schedule };
 }
 
-function scheduleOf({ schedule, match, expires }: RuleText): ScheduleSettings | undefined {
+function scheduleOf(rule: RuleText): ScheduleSettings | undefined {
+  const { schedule, match } = rule;
   if (schedule === undefined) return undefined;
-  const ends = [match.time?.until, expires].filter((end) => end !== undefined);
+  const end = endOf(rule);
   return {
     ...schedule,
     duration: schedule.duration * 1000,
     from: match.time?.from,
-    until: ends.length === 0 ? undefined : Math.min(...ends),
+    until: Number.isFinite(end) ? end : undefined,
   };
 }
 

@@ -1,12 +1,14 @@
 /** A rule with `fallback: refuse`: it must be for one client, for a bounded time, watched, and stop by itself. */
 import type { RuleCircumstances, RuleRemark } from "../rules/conditions/condition.ts";
+import { endOf } from "../rules/rule.ts";
+import { HOUR } from "../rules/words.ts";
 import type { RuleText } from "./rules-schema.ts";
 
 /** Milliseconds. A longer rehearsal is a switch-off. */
-const LONGEST = 7 * 86_400_000;
+const LONGEST = 7 * 24 * HOUR;
 
 export function rehearsalRemarks(rule: RuleText, { native, now }: RuleCircumstances): readonly RuleRemark[] {
-  const { fallback, mode, match, expires, guard, stepBack, onFailure } = rule;
+  const { fallback, mode, match, guard, stepBack, onFailure } = rule;
   // A rule with mode brownout has a remark of its own.
   if (fallback === undefined || mode === "brownout") return [];
   if (mode !== "translate") {
@@ -18,15 +20,15 @@ export function rehearsalRemarks(rule: RuleText, { native, now }: RuleCircumstan
     { path: path.length === 0 ? ["fallback"] : path, what, remedy },
   ];
   if (!native) return at("has no effect: upstream.v1.url is not set, so native v1 is off for all clients", "remove it");
-  const ends = [expires, match.time?.until].filter((end) => end !== undefined);
-  const end = Math.min(...ends);
+  const end = endOf(rule);
+  const isBounded = Number.isFinite(end);
   const thresholds = stepBack?.failures;
   return [
     ...(match.client?.length === 1
       ? []
       : at("switches native v1 off for one client only", "name one client in match.client")),
-    ...(ends.length > 0 ? [] : at("switches native v1 off without an end", "set expires")),
-    ...(ends.length > 0 && end - Math.max(now, match.time?.from ?? now) > LONGEST
+    ...(isBounded ? [] : at("switches native v1 off without an end", "set expires")),
+    ...(isBounded && end - Math.max(now, match.time?.from ?? now) > LONGEST
       ? at("lasts for more than 7 days", "set an earlier expires, or a later match.time.from")
       : []),
     ...(guard.action === "stepBack"

@@ -1,5 +1,6 @@
 /** What an exam finds out about each v1 operation of a client: how often somebody looked, and what that showed. */
 import type { IsUntranslated } from "../catalogue/catalogue.ts";
+import { DAY_MS } from "../ledger/days.ts";
 import { isUnknown } from "../ledger/difficulty.ts";
 import type { ClientEntry, ClientOperation } from "../ledger/entry.ts";
 import { OTHER_NAME } from "../ledger/record.ts";
@@ -19,12 +20,11 @@ export interface ExamTerms {
   readonly needsRehearsal: boolean;
 }
 
-const DAY = 86_400_000;
 export const EXAM_TERMS: ExamTerms = {
   below: 0.02,
   looks: 20,
-  window: 14 * DAY,
-  minAge: 7 * DAY,
+  window: 14 * DAY_MS,
+  minAge: 7 * DAY_MS,
   needsRehearsal: false,
 };
 

@@ -39,8 +39,14 @@ type MatchShape = Both<AnyCondition["schema"]>;
 export type MatchText = z.output<z.ZodObject<MatchShape>>;
 
 /** When the rule stops matching for good, in milliseconds since 1970; infinite if it never does. */
-export function endOf({ expires, match }: Pick<Rule, "expires" | "match">): number {
+export function endOf({ expires, match }: Bounded): number {
   return Math.min(expires ?? Number.POSITIVE_INFINITY, match.time?.until ?? Number.POSITIVE_INFINITY);
+}
+
+/** A rule, or the text of one. */
+interface Bounded {
+  readonly expires?: number | undefined;
+  readonly match: { readonly time?: { readonly until?: number | undefined } | undefined };
 }
 
 /** Set for a rule with `fallback: refuse`: native v1 is off for the client until then, in milliseconds since 1970. */

@@ -48,7 +48,7 @@ export function createExams({ ledger, comparisons, rollout, readPeers, isUntrans
     if (first === undefined) return undefined;
     return {
       client: rest.reduce(mergeEntries, first),
-      comparisons: [...comparisons(), ...(share?.comparisons ?? [])],
+      comparisons: [...comparisons().filter(({ client }) => client === name), ...(share?.comparisons ?? [])],
       rules,
       isUntranslated,
       at: wall(),
@@ -83,7 +83,11 @@ export function createExams({ ledger, comparisons, rollout, readPeers, isUntrans
   return {
     /** To be called each second. Rejects never. */
     follow: async (): Promise<void> => {
-      if (now() - readAt < KEPT_MS || !isNear()) return;
+      if (!isNear()) {
+        others = new Map();
+        return;
+      }
+      if (now() - readAt < KEPT_MS) return;
       readAt = now();
       rules = rollout.ownStates();
       // Without the store no brownout runs.

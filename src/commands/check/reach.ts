@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import type { Config } from "../../config/config.ts";
+import { DAY_MS } from "../../ledger/days.ts";
 import { header, pathOf } from "../../model/http.ts";
 import { member, parsedJson } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
@@ -119,7 +120,6 @@ function redirected(path: string, url: string, location: string | undefined): Ju
   return fail(what, `write the address that serves the API itself into ${path}`);
 }
 
-const DAY_MS = 86_400_000;
 /** A certificate that ends within fewer days is worth a warning. */
 const SOON_DAYS = 14;
 

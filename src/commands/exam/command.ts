@@ -8,8 +8,8 @@ import type { ClientEntry } from "../../ledger/entry.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { readNumber } from "../replay/arguments.ts";
 import { ADDRESSES_HELP, readWindow, TOKEN_HELP } from "../report/arguments.ts";
-import { oneLine, printable, printableAll } from "../terminal.ts";
-import { type Asked, type AskFlags, askAll } from "../way-out/ask.ts";
+import { printable, printableAll } from "../terminal.ts";
+import { type Asked, type AskFlags, askAbout, askAll } from "../way-out/ask.ts";
 import { examMarkdown, examsMarkdown } from "./markdown.ts";
 import type { RehearsalPlan } from "./rehearsal.ts";
 
@@ -102,15 +102,9 @@ async function examOne(client: string, args: readonly string[], flags: ExamFlags
   const show = formatOf(flags);
   const { readReplay } = await import("./replay-file.ts");
   const replay = flags.replay === undefined ? undefined : readReplay(flags.replay, client, io);
-  const asked = await askAll(args, flags, io);
-  const entry = asked?.merged.ledger.clients.find(({ name }) => name === client);
+  const asked = await askAbout(client, args, flags, io);
   if (asked === undefined) return 2;
-  if (entry === undefined) {
-    const { unknownClient } = await import("../report/names.ts");
-    io.warn(asked.clean(unknownClient(client, asked.fleet.results) ?? `no instance knows a client ${oneLine(client)}`));
-    return 2;
-  }
-  const exam = judge(entry, asked, terms, replay);
+  const exam = judge(asked.entry, asked, terms, replay);
   const text = await show(exam, () => examMarkdown(exam, plan), `Exam of ${client}`);
   io.print(asked.clean(text).trimEnd());
   return examExitCode([exam]);

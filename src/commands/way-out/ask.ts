@@ -2,6 +2,7 @@
 import { catalogueVersions, loadCatalogue } from "../../catalogue/catalogue.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { MergedProgress } from "../../fleet/merge.ts";
+import type { ClientEntry } from "../../ledger/entry.ts";
 import type { WayOutOptions } from "../../ledger/way-out.ts";
 import type { CommandIo } from "../command.ts";
 import { readAddresses, readAdminToken, readTimeout } from "../report/arguments.ts";
@@ -38,6 +39,22 @@ export async function askAll(args: readonly string[], flags: AskFlags, io: Comma
   const merged = merge([...fleet.instances, ...fleet.gone]);
   if (merged === undefined) return undefined;
   return { fleet, merged, options: await optionsOf(fleet), clean };
+}
+
+/** The same, with what is known of one client. Undefined, after a warning, if no instance knows it. */
+export async function askAbout(
+  client: string,
+  args: readonly string[],
+  flags: AskFlags,
+  io: CommandIo,
+): Promise<(Asked & { readonly entry: ClientEntry }) | undefined> {
+  const asked = await askAll(args, flags, io);
+  if (asked === undefined) return undefined;
+  const entry = asked.merged.ledger.clients.find(({ name }) => name === client);
+  if (entry !== undefined) return { ...asked, entry };
+  const { unknownClient } = await import("../report/names.ts");
+  io.warn(asked.clean(unknownClient(client, asked.fleet.results) ?? `no instance knows a client ${oneLine(client)}`));
+  return undefined;
 }
 
 /** As the instances are configured; instances of older versions say nothing, and have the defaults. */

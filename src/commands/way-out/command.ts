@@ -4,8 +4,8 @@ import { ConfigError } from "../../config/faults.ts";
 import { counted } from "../../rules/words.ts";
 import type { CommandIo, Outcome } from "../command.ts";
 import { ADDRESSES_HELP, TOKEN_HELP } from "../report/arguments.ts";
-import { oneLine, printable } from "../terminal.ts";
-import { type AskFlags, askAll } from "./ask.ts";
+import { printable } from "../terminal.ts";
+import { type AskFlags, askAbout, askAll } from "./ask.ts";
 
 interface WayOutFlags extends AskFlags {
   readonly all?: string;
@@ -36,16 +36,10 @@ export function addWayOut(program: Command, io: CommandIo, outcome: Outcome): vo
 }
 
 async function printOne(client: string, args: readonly string[], flags: WayOutFlags, io: CommandIo): Promise<number> {
-  const asked = await askAll(args, flags, io);
-  const entry = asked?.merged.ledger.clients.find(({ name }) => name === client);
+  const asked = await askAbout(client, args, flags, io);
   if (asked === undefined) return 2;
-  if (entry === undefined) {
-    const { unknownClient } = await import("../report/names.ts");
-    io.warn(asked.clean(unknownClient(client, asked.fleet.results) ?? `no instance knows a client ${oneLine(client)}`));
-    return 2;
-  }
   const { wayOut } = await import("../../ledger/way-out.ts");
-  io.print(printable(asked.clean(wayOut(entry, asked.options))).trimEnd());
+  io.print(printable(asked.clean(wayOut(asked.entry, asked.options))).trimEnd());
   return asked.fleet.silent.length === 0 ? 0 : 2;
 }
 
