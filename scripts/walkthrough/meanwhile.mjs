@@ -1,4 +1,4 @@
-/** What happens in the world around carryover during a step of the walkthrough (`<!-- meanwhile: NAME -->`). */
+/** Events outside carryover during a step of the walkthrough (`<!-- meanwhile: NAME -->`). */
 import { setTimeout as pause } from "node:timers/promises";
 import { brownoutWindow, isBrownout, isNotTranslated } from "./proofs.mjs";
 import { Broken, callUntil, mark, noFaults } from "./stage.mjs";

@@ -109,7 +109,7 @@ export async function calling(world, holds) {
 
 const REST_MS = 100;
 
-/** The same for what needs no command to see; throws with `what` when it takes too long. */
+/** Lets clients call until `holds()` is true. Throws `Broken` with the text `what` if that takes too long. */
 export async function callUntil(world, holds, what) {
   const until = Date.now() + PATIENCE_MS;
   while (!holds()) {

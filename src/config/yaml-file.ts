@@ -108,7 +108,7 @@ function isMisplacedItem({ code }: { readonly code: string }): boolean {
 function wrongYaml(document: Document): readonly (readonly [offset: number, what: string])[] {
   const { errors, warnings } = document;
   const said = [...errors, ...warnings]
-    // An item in another column than its list makes three errors, of which two follow from the first.
+    // A list item in the wrong column makes three errors. Two of them follow from the first.
     .filter(({ message }, at, all) => !IMPLICIT_KEY.test(message) || !all.slice(0, at).some(isMisplacedItem))
     .map(({ pos, message }) => [pos[0], message] as const);
   return said.concat(repeatedKeys(document).map((offset) => [offset, "Map keys must be unique"] as const));

@@ -43,7 +43,7 @@ export function brownoutLines({ clients, rules, at }: BrownoutSources): readonly
     if (refused === undefined) return [];
     const isOpen = at < refused.end;
     const isOver = !isOpen || !rules.some((rule) => mayRefuse(rule, refused));
-    // Where a brownout stopped, what a client called after its last refusal tells whether it came back.
+    // After a brownout stopped, calls since the last refusal of a client show whether it came back.
     return [lineOf(client, refused, { isOver, overAt: isOpen ? refused.last + 1 : refused.end })];
   });
   const rank = ({ outcome }: BrownoutLine): number => BROWNOUT_OUTCOMES.indexOf(outcome);

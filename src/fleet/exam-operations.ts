@@ -1,4 +1,4 @@
-/** What an exam finds out about each v1 operation of a client: how often somebody looked, and what that showed. */
+/** The findings of an exam for each v1 operation of a client: how many responses were examined, and with which result. */
 import type { IsUntranslated } from "../catalogue/catalogue.ts";
 import { DAY_MS } from "../ledger/days.ts";
 import { isUnknown } from "../ledger/difficulty.ts";
@@ -7,7 +7,7 @@ import { OTHER_NAME } from "../ledger/record.ts";
 import { counted, percent } from "../rules/words.ts";
 import type { ComparisonCounts } from "../telemetry/progress.ts";
 
-/** What a client must reach. */
+/** Thresholds for a pass. */
 export interface ExamTerms {
   /** The share of requests that differ or fail: above 0, at most 1. */
   readonly below: number;
@@ -161,7 +161,7 @@ function isTooMuch(bad: number, all: number, { below }: ExamTerms): boolean {
   return bad > 0 && bad >= below * all;
 }
 
-/** How many responses of the translation somebody compared, or the client itself took. */
+/** How many responses of the translation were compared, or served to the client. */
 export function looksAt({
   compared,
   replayed,

@@ -42,9 +42,9 @@ export interface Exam {
   readonly bound: number;
   /** Why it fails. */
   readonly against: readonly string[];
-  /** What nobody knows yet. */
+  /** Facts that are still missing. */
   readonly open: readonly string[];
-  /** What the team of the client has to change before native v1 can go, and before carryover can go. */
+  /** Changes that the team of the client must make, before native v1 is switched off and before carryover is removed. */
   readonly changes: { readonly beforeV1: readonly string[]; readonly beforeCarryover: readonly string[] };
   readonly operations: readonly ExamOperation[];
   /** Operations that it has not called in the window. */

@@ -289,7 +289,7 @@ function observe(state: LedgerState, exchange: Exchange): void {
   operation.at = at;
   if (isInspected(exchange)) operation.inspected += 1;
   record.refused = withRefusal(record.refused, exchange, at);
-  // Nobody is at fault for a brownout. It is counted apart.
+  // A brownout is not a fault. Its refusals are counted separately.
   const fault = exchange.brownout === undefined ? faultOf(exchange) : undefined;
   if (fault !== undefined) noteErrors(operation, fault, 1);
   else if (exchange.mode === "translate" && eligibility === "yes") operation.translated += 1;

@@ -84,7 +84,7 @@ function takenFigures({ name, mode, evidence, since }: FleetRule, { takers }: Pa
           figure("Comparisons", count(comparisons), `${count(differences)} differed`),
           figure("Clients compared", count(clients), clientsNeeded > 0 ? `${clientsNeeded} needed` : undefined),
         ]),
-    // Outside of its windows a brownout takes nobody.
+    // Between its windows a brownout takes no client.
     ...(taken === undefined || mode === "brownout"
       ? []
       : [figure("Clients it takes", count(taken), "of those that call v1")]),

@@ -15,7 +15,7 @@ export function wholeEvents(parts: PageLines): string {
 export function changeEvents(before: PageLines, parts: PageLines): string {
   return Array.from(parts, ([id, lines]) => {
     const old = before.get(id);
-    // Lines are told by number, and an added or removed line shifts all after it.
+    // Lines are identified by number, and an added or removed line shifts all after it.
     if (old?.length !== lines.length) return wholeEvent(id, lines);
     const changed = lines.flatMap((line, at) => (line === old[at] ? [] : [[at, line] as const]));
     return changed.length === 0 ? "" : eventOf("lines", { id, lines: changed });

@@ -158,7 +158,7 @@ test("a rehearsal that is needed must be over, and have seen requests", () => {
   expect(rehearsed(NOW - 1, 0).open).toEqual(["rehearsal off saw no request"]);
 });
 
-test("a brownout spares a client that failed, and none of which too little is known", () => {
+test("a brownout spares a client that failed, but not one about which too little is known", () => {
   expect(failureOf(sources({ comparisons: [compared("list", 20, 1)] }))).toBe("group list: 1 of 20 comparisons differ");
   expect(failureOf(sources({ comparisons: [] }))).toBe(undefined);
   expect(failureOf(sources())).toBe(undefined);

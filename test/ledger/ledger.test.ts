@@ -195,7 +195,7 @@ describe("an entry", () => {
 });
 
 describe("errors", () => {
-  test("of a brownout are nobody's", () => {
+  test("do not include the refusals of a brownout", () => {
     const { ledger } = ledgerOf();
     ledger.observe(exchange("a"));
     const brownout = { start: 0, end: 60_000 };

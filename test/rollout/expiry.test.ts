@@ -40,7 +40,7 @@ describe("a rule that expires while it is in force", () => {
   test.each([
     ["expires", short],
     ["match.time.until", bounded],
-  ])("by %s is told of without any request, when somebody looks", (_, one) => {
+  ])("by %s is reported by a view, without any request", (_, one) => {
     for (const look of ["states", "view"] as const) {
       const made = rig(rulesOf([one]));
       made.at = START + MINUTE;

@@ -61,7 +61,7 @@ test("all that look within a second share an update", async () => {
   expect(clock.updates).toBe(2);
 });
 
-test("whoever looks after a change sees it, even if others look", async () => {
+test("a page that is loaded after a change shows it, even if others are loading", async () => {
   const { clock, force, look } = stage();
   await look();
   force.commandAt = 1;

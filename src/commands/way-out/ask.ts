@@ -41,7 +41,7 @@ export async function askAll(args: readonly string[], flags: AskFlags, io: Comma
   return { fleet, merged, options: await optionsOf(fleet), clean };
 }
 
-/** The same, with what is known of one client. Undefined, after a warning, if no instance knows it. */
+/** Asks as `askAll` does, and finds one client. Undefined, after a warning, if no instance knows it. */
 export async function askAbout(
   client: string,
   args: readonly string[],

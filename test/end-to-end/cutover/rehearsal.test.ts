@@ -85,7 +85,7 @@ it("stops above the share that the operator sets, and the exam fails, also when 
   expect(changes.beforeV1).toEqual([expect.stringMatching(/^do without /)]);
 });
 
-it("a client passes after a rehearsal in which nothing was refused, and no more once it calls something new", async () => {
+it("a client passes after a rehearsal without refusals, until it calls something new", async () => {
   const { clock, status, exam } = await rig();
   for (let request = 0; request < 3; request++) await status("ci");
   expect((await exam("--require-rehearsal")).open).toEqual(["rehearsal off is not over"]);

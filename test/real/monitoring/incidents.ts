@@ -248,7 +248,7 @@ async function troubleWithLists(stage: Stage): Promise<void> {
   );
   platform.mood = "hanging";
   // One is read, the others wait for its place: four of four requests under way, and a fifth is one too many.
-  // Who is refused, since the platform's pause is not over, or has waited too long, asks again.
+  // A list may be refused because the platform's pause is not over, or because it waited too long. Then it is asked for again.
   const waiting = [1, 2, 3, 4].map(async () => {
     while (platform.mood === "hanging") {
       await ask("GET", list);
