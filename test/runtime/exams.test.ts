@@ -71,6 +71,21 @@ test("from a minute before a window on, what other replicas know of a client cou
   expect(exams.failed("a")).toBe(undefined);
 });
 
+test("what other replicas know is forgotten while no window is near", async () => {
+  const { clock, timer, exams, peers } = rig();
+  const other = ledgerOf().ledger;
+  other.observe(exchange("a"));
+  const bounds = [{ resource: "group", operation: "list", client: "a", comparisons: 30, differences: 3 }];
+  peers.push({ clients: other.entriesOf(["a"]), bounds });
+  clock.at += 1;
+  await exams.follow();
+  expect(exams.failed("a")).toBe("group list: 3 of 40 comparisons differ");
+  clock.at -= 1;
+  await exams.follow();
+  timer.at += 10_000;
+  expect(exams.failed("a")).toBe(undefined);
+});
+
 test("a rehearsal that stopped speaks against its client", async () => {
   const { ledger, clock, exams, rules } = rig();
   ledger.observe(exchange("a"));
